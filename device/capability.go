@@ -1,0 +1,59 @@
+package device
+
+// What only some devices and regions can do is asked for by a type assertion
+// to one of these interfaces.
+
+// A Reserver can set aside a range of addresses and put memory behind it
+// piece by piece. Wrappers of a device implement it too, so the answer is in
+// the error: it wraps ErrUnavailable where the device beneath cannot.
+type Reserver interface {
+	// Reserve sets aside up to size bytes of addresses; the range tells by
+	// its Region's Size how many it got. No memory is committed.
+	Reserve(size int) (Range, error)
+}
+
+// A Range is a region that is extended in place. Commit, Decommit and Close
+// are for one goroutine at a time.
+type Range interface {
+	// Region returns the region of all reserved addresses; Size is their
+	// number. Only committed bytes may be used.
+	Region() Region
+	// Page returns the granularity of Commit and Decommit in bytes, a power of two.
+	Page() int
+	// Commit puts memory behind n bytes from off, both multiples of Page.
+	// The error wraps ErrOutOfMemory when there is no room.
+	Commit(off, n int) error
+	// Decommit gives the memory of n committed bytes from off back. Their
+	// contents are lost, their addresses stay reserved.
+	Decommit(off, n int) error
+	// Close gives everything back, the addresses too.
+	Close() error
+}
+
+// A Discarder is a Region that can give the memory behind some of its bytes
+// back while the addresses stay valid: reading them gives zeros or old
+// contents, and nobody else ever gets them.
+type Discarder interface {
+	// Discard gives n bytes from off back as far as whole pages allow.
+	Discard(off, n int) error
+}
+
+// A Collected region is owned by the garbage collector: when nothing reaches
+// its memory any more, neither a view nor the region itself, the memory would
+// be collected. A pool uses that to notice forgotten buffers: it loosens
+// the region while blocks are out, so that only their views keep it alive.
+type Collected interface {
+	HostRegion
+	// Watch arranges for lost to be called, on a goroutine of the runtime,
+	// each time the memory of the loosened region was found unreachable.
+	// The memory is not collected then: before the call the region has
+	// taken it back and holds it. lost must not reach the region or its
+	// memory but through a weak pointer. Watch is called at most once.
+	Watch(lost func())
+	// Loosen makes the region keep its memory only as long as someone else does.
+	Loosen()
+	// Hold undoes Loosen. It reports false when the memory was found
+	// unreachable already and lost is about to be called.
+	Hold() bool
+	// Bytes returns nil in that case.
+}

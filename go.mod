@@ -1,0 +1,3 @@
+module github.com/bufslab/bufslab
+
+go 1.25

@@ -1,0 +1,2 @@
+// Package slab says how memory is reused.
+package slab
