@@ -1,3 +1,8 @@
 module github.com/bufslab/bufslab
 
-go 1.25
+go 1.25.0
+
+require (
+	github.com/dustin/go-humanize v1.1.0
+	golang.org/x/sys v0.47.0
+)

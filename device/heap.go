@@ -1,0 +1,85 @@
+package device
+
+import "sync"
+
+// heap is Go memory. Its regions are seen and owned by the garbage collector;
+// what that makes possible is in collected.go. Blocks of 64 bytes and more are
+// aligned to 64, smaller ones to 16. Memory that Free gives up goes back when
+// the collector comes by.
+type heap struct{ common }
+
+func openHeap(rest string) (Device, error) {
+	if rest != "" {
+		return nil, badRest("heap", rest, "nothing")
+	}
+	return &heap{common{name: "heap"}}, nil
+}
+
+// heapLimit is the size above which Alloc does not even try: make would not
+// panic but end the process. That can still happen below it where the system
+// allows a process less than it has, and then nobody can catch it.
+var heapLimit = sync.OnceValue(func() int {
+	_, total, err := systemMemory()
+	if err != nil {
+		total = 1 << 40 // not known: more than this is a mistake for a while yet
+	}
+	return int(min(total, addressable))
+})
+
+func (h *heap) Alloc(size int) (Block, error) {
+	if err := h.checkAlloc(size); err != nil || size == 0 {
+		return Block{}, err
+	}
+	if size > heapLimit() {
+		return Block{}, h.errNoRoom(size)
+	}
+	r := newHeapRegion(h, size)
+	return Block{Region: r, Len: size}, nil
+}
+
+func (h *heap) Free(b Block) {
+	if b == (Block{}) {
+		return
+	}
+	r, ok := b.Region.(*heapRegion)
+	if !ok || r.dev != h || b.Off != 0 || b.Len != r.size || !r.drop() {
+		h.badFree(b)
+	}
+}
+
+// MemInfo returns the memory of the machine, free meaning available without
+// swapping. The error wraps ErrUnavailable where the system does not tell.
+func (h *heap) MemInfo() (free, total int64, err error) {
+	if err := h.usable(); err != nil {
+		return 0, 0, err
+	}
+	return systemMemory()
+}
+
+func (h *heap) Copy(dst, src Block) error        { return h.hostCopy(dst, src) }
+func (h *heap) fill(dst Block, value byte) error { return h.hostFill(dst, value) }
+func (h *heap) NewStream() (Stream, error)       { return newImmediate(h) }
+
+// alignOf is what Alloc promises for a size.
+func alignOf(size int) int {
+	if size < 64 {
+		return 16
+	}
+	return 64
+}
+
+// makeAligned returns size bytes at a multiple of alignOf(size) and their
+// offset in the allocation. Rounding the size up is enough as a rule, because
+// the runtime aligns its size classes; under -asan, which puts a zone in front
+// of every object, it is not, and then there is nothing for it but slack.
+// Nothing smaller than 16 bytes is made, because the runtime lumps such objects together
+// and they could not have a finalizer each.
+func makeAligned(size int) (m []byte, off int) {
+	align := alignOf(size)
+	m = make([]byte, (size+align-1)&^(align-1))
+	if address(m)%uintptr(align) == 0 {
+		return m, 0
+	}
+	m = make([]byte, size+align-1)
+	return m, int(-address(m) % uintptr(align))
+}

@@ -1,0 +1,40 @@
+package device
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// systemMemory returns the bytes of memory that are available and that there
+// are. Sysinfo knows the total, but counts what the page cache holds as taken,
+// which on a machine that has been up for a while is nearly everything: what
+// could be had is a line of /proc/meminfo.
+func systemMemory() (free, total int64, err error) {
+	var s unix.Sysinfo_t
+	if err := unix.Sysinfo(&s); err != nil {
+		return 0, 0, fmt.Errorf("device: sysinfo: %v: %w", err, ErrUnavailable)
+	}
+	unit := int64(max(s.Unit, 1)) // 0 in kernels where it was always 1
+	total = int64(s.Totalram) * unit
+	free = int64(s.Freeram) * unit
+	if text, err := os.ReadFile("/proc/meminfo"); err == nil {
+		free = max(free, available(string(text)))
+	}
+	return min(free, total), total, nil
+}
+
+// available finds the line "MemAvailable: 123 kB", in bytes, or returns 0.
+func available(meminfo string) int64 {
+	for line := range strings.Lines(meminfo) {
+		f := strings.Fields(line)
+		if len(f) == 3 && f[0] == "MemAvailable:" {
+			n, _ := strconv.ParseInt(f[1], 10, 64)
+			return n << 10
+		}
+	}
+	return 0
+}
