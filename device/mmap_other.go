@@ -1,0 +1,12 @@
+//go:build !(darwin || dragonfly || freebsd || linux || netbsd || openbsd || solaris)
+
+package device
+
+import (
+	"fmt"
+	"runtime"
+)
+
+func openMmap(string) (Device, error) {
+	return nil, fmt.Errorf("device: mmap on %s: %w", runtime.GOOS, ErrUnavailable)
+}

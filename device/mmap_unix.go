@@ -1,0 +1,147 @@
+//go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd || solaris
+
+package device
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"sync/atomic"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// mmap is memory outside the Go heap: the collector neither scans nor counts
+// it. Regions are whole pages and page-aligned. What Free takes back is unmapped, so a
+// view that outlives its block faults. Small blocks cost a page and a system
+// call each; a strategy that carves them is meant to stand in front.
+type mmap struct {
+	common
+	fixed bool // told not to extend
+	page  int
+}
+
+func openMmap(rest string) (Device, error) {
+	if rest != "" && rest != "fixed" {
+		return nil, badRest("mmap", rest, "fixed")
+	}
+	d := &mmap{common: common{name: "mmap"}, fixed: rest == "fixed", page: os.Getpagesize()}
+	if d.fixed {
+		d.name = "mmap:fixed"
+	}
+	return d, nil
+}
+
+func (d *mmap) Alloc(size int) (Block, error) {
+	if err := d.checkAlloc(size); err != nil || size == 0 {
+		return Block{}, err
+	}
+	if size > addressable {
+		return Block{}, d.errNoRoom(size)
+	}
+	r, err := d.mapped(roundUp(size, d.page), unix.PROT_READ|unix.PROT_WRITE, 0)
+	if err != nil {
+		return Block{}, err
+	}
+	r.lent = size
+	return Block{Region: r, Len: size}, nil
+}
+
+// mapped makes a region of size bytes, a multiple of the page. It does not go
+// through unix.Mmap, which keeps a map of all mappings behind one lock.
+func (d *mmap) mapped(size, prot, flags int) (*mmapRegion, error) {
+	flags |= unix.MAP_ANON | unix.MAP_PRIVATE
+	p, err := unix.MmapPtr(-1, 0, nil, uintptr(size), prot, flags)
+	if err != nil {
+		return nil, fmt.Errorf("device: mmap of %d bytes: %v: %w", size, err, sentinel(err))
+	}
+	r := &mmapRegion{dev: d, size: size}
+	r.mem.Store((*byte)(p))
+	return r, nil
+}
+
+// sentinel says which of our errors an error of the system is. EAGAIN is the
+// limit of locked memory; EINVAL comes from sizes that no address space has.
+func sentinel(err error) error {
+	if errors.Is(err, unix.ENOMEM) || errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.EINVAL) {
+		return ErrOutOfMemory
+	}
+	return ErrUnavailable
+}
+
+func (d *mmap) Free(b Block) {
+	if b == (Block{}) {
+		return
+	}
+	r, ok := b.Region.(*mmapRegion)
+	if !ok || r.dev != d || b.Off != 0 || b.Len != r.lent || r.lent == 0 || !r.unmap() {
+		d.badFree(b)
+	}
+}
+
+// MemInfo is that of heap: both draw on the memory of the machine.
+func (d *mmap) MemInfo() (free, total int64, err error) {
+	if err := d.usable(); err != nil {
+		return 0, 0, err
+	}
+	return systemMemory()
+}
+
+func (d *mmap) Copy(dst, src Block) error        { return d.hostCopy(dst, src) }
+func (d *mmap) fill(dst Block, value byte) error { return d.hostFill(dst, value) }
+func (d *mmap) NewStream() (Stream, error)       { return newImmediate(d) }
+
+// An mmapRegion is one mapping: a block of Alloc or a reserved range.
+type mmapRegion struct {
+	dev  *mmap
+	size int                  // whole pages
+	lent int                  // what Alloc was asked for; 0 for a range
+	mem  atomic.Pointer[byte] // nil once unmapped, which also tells a double Free
+}
+
+func (r *mmapRegion) Size() int { return r.size }
+
+func (r *mmapRegion) Bytes() []byte {
+	p := r.mem.Load()
+	if p == nil {
+		return nil
+	}
+	return unsafe.Slice(p, r.size)
+}
+
+// Discard gives back the pages that lie in the n bytes from off entirely.
+// Page by page is all that the system can do; the rest keeps its contents.
+func (r *mmapRegion) Discard(off, n int) error {
+	m := r.Bytes()
+	if err := checkSpan(off, n, len(m), 1); err != nil {
+		return err
+	}
+	return release(m, roundUp(off, r.dev.page), (off+n)&^(r.dev.page-1))
+}
+
+// release gives the pages of m[lo:hi] back. MADV_DONTNEED and not MADV_FREE:
+// the latter does not lower the resident set until the system is short.
+func release(m []byte, lo, hi int) error {
+	if lo >= hi {
+		return nil
+	}
+	if err := unix.Madvise(m[lo:hi], unix.MADV_DONTNEED); err != nil {
+		return fmt.Errorf("device: madvise of %d bytes at %d: %v: %w", hi-lo, lo, err, sentinel(err))
+	}
+	return nil
+}
+
+// unmap reports false when there is nothing to unmap any more. It cannot fail
+// otherwise: where the system has merged mappings and runs out of room to
+// split them, the pages go back and the addresses stay taken.
+func (r *mmapRegion) unmap() bool {
+	p := r.mem.Swap(nil)
+	if p == nil {
+		return false
+	}
+	if err := unix.MunmapPtr(unsafe.Pointer(p), uintptr(r.size)); err != nil {
+		_ = release(unsafe.Slice(p, r.size), 0, r.size)
+	}
+	return true
+}
