@@ -1,0 +1,115 @@
+package device
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"sync/atomic"
+)
+
+// virtual hands out addresses without memory behind them: allocation traces
+// of any size replay on it, and what a strategy would need can be read from
+// MemInfo. Regions are exactly as large as asked. There are no contents, so
+// copies are refused.
+type virtual struct {
+	common
+	fixed bool // told not to extend
+	room  budget
+}
+
+// openVirtual takes fixed, a capacity, or both with a comma between, once each.
+func openVirtual(rest string) (Device, error) {
+	d := &virtual{common: common{name: "virtual"}, room: budget{capacity: math.MaxInt64}}
+	if rest == "" {
+		return d, nil
+	}
+	d.name += ":" + rest
+	sized := false
+	for _, word := range strings.Split(rest, ",") {
+		if word == "fixed" && !d.fixed {
+			d.fixed = true
+			continue
+		}
+		if sized || word == "fixed" {
+			return nil, badRest("virtual", rest, "fixed and a capacity")
+		}
+		n, err := ParseSize(word)
+		if err != nil {
+			return nil, fmt.Errorf("device: virtual cannot use %q, only fixed and a capacity: %w", rest, err)
+		}
+		d.room.capacity, sized = n, true
+	}
+	return d, nil
+}
+
+func (d *virtual) Alloc(size int) (Block, error) {
+	if err := d.checkAlloc(size); err != nil || size == 0 {
+		return Block{}, err
+	}
+	if !d.room.take(int64(size)) {
+		return Block{}, d.errFull(size)
+	}
+	return Block{Region: &virtualRegion{dev: d, size: size}, Len: size}, nil
+}
+
+func (d *virtual) errFull(size int) error {
+	return fmt.Errorf("device: %s of %d bytes has %d left, %d asked: %w",
+		d.name, d.room.capacity, d.room.free(), size, ErrOutOfMemory)
+}
+
+func (d *virtual) Free(b Block) {
+	if b == (Block{}) {
+		return
+	}
+	r, ok := b.Region.(*virtualRegion)
+	if !ok || r.dev != d || b.Off != 0 || b.Len != r.size || r.gone.Swap(true) {
+		d.badFree(b)
+	}
+	d.room.give(int64(r.size))
+}
+
+// MemInfo counts what is allocated and what is committed in ranges. Without a
+// capacity the total is the largest int64.
+func (d *virtual) MemInfo() (free, total int64, err error) {
+	if err := d.usable(); err != nil {
+		return 0, 0, err
+	}
+	return d.room.free(), d.room.capacity, nil
+}
+
+// Copy checks its arguments as on any device before it refuses: a mistake in
+// them is worth more to know.
+func (d *virtual) Copy(dst, src Block) error {
+	if err := d.usable(); err != nil {
+		return err
+	}
+	if err := checkCopy(dst, src); err != nil || dst.Len == 0 {
+		return err
+	}
+	return d.errNoMemory(dst.Len)
+}
+
+func (d *virtual) fill(dst Block, _ byte) error {
+	if err := d.usable(); err != nil {
+		return err
+	}
+	if err := checkBlock(dst); err != nil || dst.Len == 0 {
+		return err
+	}
+	return d.errNoMemory(dst.Len)
+}
+
+func (d *virtual) errNoMemory(n int) error {
+	return fmt.Errorf("device: %d bytes on %s, which has no memory behind it: %w", n, d.name, ErrUnavailable)
+}
+
+func (d *virtual) NewStream() (Stream, error) { return newImmediate(d) }
+
+// A virtualRegion is told from others by its address in our own memory.
+type virtualRegion struct {
+	dev  *virtual
+	size int
+	gone atomic.Bool // freed; a range's region is born so, for Free to refuse it
+}
+
+func (r *virtualRegion) Size() int { return r.size }
