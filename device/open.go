@@ -1,0 +1,95 @@
+package device
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// An opener gets what follows the colon of a name, "" where there is none.
+type opener = func(rest string) (Device, error)
+
+// registry starts with the devices of this package; backends add theirs.
+var registry = struct {
+	sync.RWMutex
+	openers map[string]opener
+}{openers: map[string]opener{
+	"heap":    openHeap,
+	"mmap":    openMmap,
+	"virtual": openVirtual,
+	"sim":     openSim,
+}}
+
+// elsewhere tells what to do about the schemes that exist but have to be asked for.
+var elsewhere = map[string]string{
+	"cuda":   "; build with -tags cuda and import github.com/bufslab/bufslab/device/cuda",
+	"opencl": "; import github.com/bufslab/bufslab/device/opencl",
+}
+
+// Open returns the device of the given name, which is a scheme or scheme:rest:
+//
+//	heap                         Go memory
+//	mmap, mmap:fixed             memory outside the Go heap; fixed cannot Reserve
+//	virtual, virtual:fixed,SIZE  no memory; SIZE is its capacity, else it has none
+//	sim, sim:SIZE                a simulated accelerator of that capacity, 1 GiB if not said
+//
+// SIZE is as [ParseSize] reads it. Two calls give two devices. The error wraps
+// [ErrUnavailable] when the scheme is not known, the device is not there or
+// rest is not what it can use, and [ErrSize] when rest holds a bad size.
+// Open is safe for concurrent use.
+func Open(name string) (Device, error) {
+	scheme, rest, colon := strings.Cut(name, ":")
+	if colon && rest == "" {
+		return nil, fmt.Errorf("device: nothing after the colon of %q: %w", name, ErrUnavailable)
+	}
+	registry.RLock()
+	open := registry.openers[scheme]
+	registry.RUnlock()
+	if open == nil {
+		return nil, fmt.Errorf("device: no scheme %q among %s%s: %w",
+			scheme, strings.Join(Schemes(), ", "), elsewhere[scheme], ErrUnavailable)
+	}
+	d, err := open(rest) // without the lock: a device may be made of others
+	if err == nil && d == nil {
+		err = fmt.Errorf("device: scheme %q opened no device: %w", scheme, ErrUnavailable)
+	}
+	return d, err
+}
+
+// Register makes open the one that [Open] asks for names of a scheme. A
+// backend calls it from an init function. It is an error if scheme is empty,
+// holds a colon or is taken, or if open is nil. It is safe for concurrent use.
+func Register(scheme string, open func(rest string) (Device, error)) error {
+	if scheme == "" || strings.Contains(scheme, ":") {
+		return fmt.Errorf("device: Register of scheme %q, which no name can begin with", scheme)
+	}
+	if open == nil {
+		return fmt.Errorf("device: Register of scheme %q with a nil function", scheme)
+	}
+	registry.Lock()
+	defer registry.Unlock()
+	if registry.openers[scheme] != nil {
+		return fmt.Errorf("device: Register of scheme %q, which is taken", scheme)
+	}
+	registry.openers[scheme] = open
+	return nil
+}
+
+// Schemes returns the schemes that Open knows, sorted. That a scheme is known
+// does not say that a device answers to it.
+func Schemes() []string {
+	registry.RLock()
+	defer registry.RUnlock()
+	names := make([]string, 0, len(registry.openers))
+	for s := range registry.openers {
+		names = append(names, s)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// badRest is the error of an opener for what it cannot use.
+func badRest(scheme, rest, want string) error {
+	return fmt.Errorf("device: %s cannot use %q, only %s: %w", scheme, rest, want, ErrUnavailable)
+}

@@ -1,0 +1,141 @@
+package device
+
+import (
+	"fmt"
+	"sync"
+)
+
+// A Sim is a simulated accelerator. Its memory has addresses of its own, which
+// the CPU cannot reach: bytes move by Copy alone, as on the real thing. Its
+// capacity is exact, its faults come when they are called for (see
+// [Sim.FailAlloc]), and it counts what happens, so every path of a program
+// that uses a device can be tested without one. Regions are exactly as large
+// as asked and their fresh contents are 0xDB.
+//
+// A Sim is safe for concurrent use; one lock makes the order of its calls,
+// and with it the n-th, well defined. It must not be copied.
+type Sim struct {
+	common
+	room   budget
+	mu     sync.Mutex // of all below and of the memory of all regions
+	next   uint64     // address of the next region
+	faults faults
+	stats  SimStats
+}
+
+// NewSim returns a simulated device of capacity bytes. Its name opens another
+// one like it. Negative is 0: a device that is always full.
+func NewSim(capacity int64) *Sim {
+	capacity = max(capacity, 0)
+	return &Sim{
+		common: common{name: fmt.Sprintf("sim:%d", capacity)},
+		room:   budget{capacity: capacity},
+		next:   simBase,
+	}
+}
+
+func openSim(rest string) (Device, error) {
+	if rest == "" {
+		d := NewSim(1 << 30)
+		d.name = "sim"
+		return d, nil
+	}
+	n, err := ParseSize(rest)
+	if err != nil {
+		return nil, fmt.Errorf("device: sim cannot use %q, only a capacity: %w", rest, err)
+	}
+	d := NewSim(n)
+	d.name = "sim:" + rest
+	return d, nil
+}
+
+// Alloc gives every region an address of its own, never used before.
+func (s *Sim) Alloc(size int) (Block, error) {
+	if err := s.checkAlloc(size); err != nil || size == 0 {
+		return Block{}, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stats.AllocCalls++
+	if err := s.faults.strike(callAlloc); err != nil {
+		return Block{}, fmt.Errorf("device: alloc of %d bytes on %s, call %d: %w", size, s.name, s.stats.AllocCalls, err)
+	}
+	if !s.room.take(int64(size)) {
+		return Block{}, fmt.Errorf("device: %s of %d bytes has %d left, %d asked: %w",
+			s.name, s.room.capacity, s.room.free(), size, ErrOutOfMemory)
+	}
+	s.stats.ActiveBlocks++
+	s.stats.ActiveBytes += int64(size)
+	s.stats.PeakBytes = max(s.stats.PeakBytes, s.stats.ActiveBytes)
+	r := &SimRegion{dev: s, addr: s.next, size: size}
+	s.next += uint64(size)/simAlign*simAlign + 2*simAlign // a gap: neighbours never touch
+	return Block{Region: r, Len: size}, nil
+}
+
+// Free works on a lost and on a closed device too, and is no call that
+// [Sim.Lose] counts: what a program holds it can always give back.
+func (s *Sim) Free(b Block) {
+	if b == (Block{}) {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r, ok := b.Region.(*SimRegion)
+	if !ok || r.dev != s || b.Off != 0 || b.Len != r.size || r.gone {
+		s.badFree(b)
+	}
+	r.gone, r.pages = true, nil
+	s.stats.FreeCalls++
+	s.stats.ActiveBlocks--
+	s.stats.ActiveBytes -= int64(r.size)
+	s.room.give(int64(r.size))
+}
+
+// MemInfo counts exactly what was asked for.
+func (s *Sim) MemInfo() (free, total int64, err error) {
+	if err := s.strike(callOther); err != nil {
+		return 0, 0, err
+	}
+	return s.room.free(), s.room.capacity, nil
+}
+
+// NewStream returns a stream whose calls are those of the device: they strike
+// the same faults and count in the same statistics.
+func (s *Sim) NewStream() (Stream, error) {
+	if err := s.strike(callOther); err != nil {
+		return nil, err
+	}
+	return newImmediate(s)
+}
+
+// strike is for calls that fail only with the device itself.
+func (s *Sim) strike(c call) error {
+	if err := s.usable(); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.faults.strike(c); err != nil {
+		return fmt.Errorf("device: %s: %w", s.name, err)
+	}
+	return nil
+}
+
+// SimStats are the counters of a [Sim]. Calls count whether or not they
+// succeed, bytes only where they moved. Work of streams is included.
+type SimStats struct {
+	AllocCalls, FreeCalls, CopyCalls, FillCalls int64
+
+	ToDeviceBytes, ToHostBytes, WithinBytes int64 // moved by Copy, by direction
+	FillBytes                               int64
+
+	ActiveBlocks, ActiveBytes int64 // not yet freed
+	PeakBytes                 int64 // most ActiveBytes there ever were
+}
+
+// Stats returns the counters, all of one moment.
+func (s *Sim) Stats() SimStats {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.stats
+}
