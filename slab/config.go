@@ -15,14 +15,14 @@ type Config struct {
 	Decommit   bool    // bestfit, slab: give free pages back before a new peak
 
 	MaxBytes      int64 // hard budget of managed bytes; 0 is none
-	MaxHeld       int64 // bytes kept for reuse at most; 0 is no limit, negative keeps nothing
-	MaxHeldBlocks int   // blocks kept for reuse at most; 0 is no limit (exact: 100), negative keeps nothing
+	MaxHeld       int64 // bytes kept for reuse at most; 0 is no limit, -1 keeps nothing
+	MaxHeldBlocks int   // blocks kept for reuse at most; 0 is no limit (exact: 100), -1 keeps nothing
 	MaxBlockBytes int64 // larger blocks are never kept; 0 is no limit (exact: 1 GiB)
-	CacheBytes    int64 // per-processor caches, bytes a processor; 0 is the strategy's default, negative turns them off
+	CacheBytes    int64 // per-processor caches, bytes a processor; 0 is the strategy's default, -1 turns them off
 
 	TrimAfter time.Duration // held memory idle for so long goes back; 0 is never
 	OnForget  string        // return, free or report; "" is return
-	GCValve   int64         // run the collector after so much off-heap growth without release; 0 is 64 MiB, negative never
+	GCValve   int64         // run the collector after so much off-heap growth without release; 0 is 64 MiB, -1 is never
 
 	Zero   bool   // blocks are cleared when handed out
 	Strict bool   // misuse panics

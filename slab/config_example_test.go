@@ -1,0 +1,38 @@
+package slab_test
+
+import (
+	"fmt"
+
+	"github.com/bufslab/bufslab/slab"
+)
+
+func ExampleParseConfig() {
+	c, err := slab.ParseConfig("device=mmap,strategy=slab,max_bytes=4GiB,miss_target=2%,cache_bytes=0")
+	fmt.Println(c, err)
+
+	_, err = slab.ParseConfig("strategy=slab,stesp=8,bits=4")
+	fmt.Println(err)
+	// Output:
+	// device=mmap,strategy=slab,miss_target=0.02,max_bytes=4GiB,cache_bytes=0 <nil>
+	// slab: config: 2 faults: stesp=8: unknown key, the nearest is steps; bits=4: strategy slab has no use for it, only bitlog
+}
+
+func ExampleConfig_Explain() {
+	fmt.Print(slab.Config{MaxBytes: 1 << 30, Strict: true}.Explain())
+	// Output:
+	// device           heap                                 default
+	// strategy         sizeclass                            default on heap
+	// steps            4                                    default
+	// align            16 (sizeclass: 64 from 64 bytes up)  default
+	// max_bytes        1GiB                                 set by you
+	// max_held         none                                 default
+	// max_held_blocks  none                                 default
+	// max_block_bytes  none                                 default
+	// cache_bytes      64MiB                                default of sizeclass
+	// trim_after       none                                 default
+	// on_forget        return                               default
+	// zero             false                                default
+	// strict           true                                 set by you
+	// check            false                                default
+	// record           none                                 default
+}
