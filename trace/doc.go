@@ -1,0 +1,19 @@
+// Package trace reads, writes and replays recordings of allocations.
+//
+// A trace is a CSV file, gzip or not, with a line for every allocation and
+// every free in the order in which a program made them:
+//
+//	op,id,size
+//	a,0,4096
+//	a,1,100
+//	f,0,4096
+//	f,1,100
+//
+// An id is any number that no other live allocation has; the size of a free
+// repeats that of its allocation or is left empty. The columns key, stream and
+// time_ns may follow. The header may be missing: columns then stand in that
+// order. Logs of RMM's logging resource adaptor are read as they are.
+//
+// [Load] reads a file and [Replay] runs it through a pool. [Reader] and
+// [Writer] work row by row.
+package trace

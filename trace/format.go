@@ -1,0 +1,142 @@
+package trace
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A format makes an op of the fields of a row. It skips rows that are none.
+type format func(fields []string) (op Op, skip bool, err error)
+
+// unsaid is the size of a free that does not repeat it.
+const unsaid = -1
+
+// columns are those of a trace without a header, in order.
+var columns = []string{"op", "id", "size", "key", "stream", "time_ns"}
+
+// rmmColumns are those of RMM's log.
+var rmmColumns = []string{"Thread", "Time", "Action", "Pointer", "Size", "Stream"}
+
+// formatOf takes the first row and says how to read the rest. It reports
+// whether the row is a header, and so no operation.
+func formatOf(first []string) (f format, header bool, err error) {
+	switch {
+	case slices.Equal(first, rmmColumns):
+		return rmmRow, true, nil
+	case first[0] == "op":
+		f, err = named(slices.Clone(first))
+		return f, true, err
+	case len(first) < 3 || len(first) > len(columns):
+		return nil, false, fmt.Errorf("%w: %d columns, want %s", ErrMalformed, len(first), strings.Join(columns, ","))
+	}
+	f, err = named(columns[:len(first)])
+	return f, false, err
+}
+
+// named reads rows whose columns have these names.
+func named(names []string) (format, error) {
+	for i, name := range names {
+		if !slices.Contains(columns, name) || slices.Contains(names[:i], name) {
+			return nil, fmt.Errorf("%w: column %q, want each once of %s", ErrMalformed, name, strings.Join(columns, ","))
+		}
+	}
+	return func(fields []string) (Op, bool, error) {
+		op, err := parseRow(names, fields)
+		return op, false, err
+	}, nil
+}
+
+func parseRow(names, fields []string) (op Op, err error) {
+	op.Size = unsaid
+	id := false
+	for i, text := range fields {
+		switch names[i] {
+		case "op":
+			op.Kind, err = parseKind(text)
+		case "id":
+			op.ID, err = strconv.ParseUint(text, 10, 64)
+			id = true
+		case "size":
+			op.Size, err = parseSize(text)
+		case "key":
+			op.Key = text
+		case "stream":
+			op.Stream, err = parseOptional(text)
+		case "time_ns":
+			var ns uint64
+			ns, err = parseOptional(text)
+			op.TimeNS = int64(min(ns, math.MaxInt64))
+		}
+		if err != nil {
+			return op, fmt.Errorf("%w: %s %q: %w", ErrMalformed, names[i], text, err)
+		}
+	}
+	if !id || op.Kind == Alloc && op.Size == unsaid {
+		return op, fmt.Errorf("%w: op %v wants an id and a size", ErrMalformed, op.Kind)
+	}
+	return op, nil
+}
+
+func parseKind(text string) (Kind, error) {
+	switch text {
+	case "a", "f":
+		return Kind(text[0]), nil
+	case "g":
+		return 0, ErrKeyed
+	}
+	return 0, fmt.Errorf("want a or f")
+}
+
+// parseSize takes an empty size for one that is not said.
+func parseSize(text string) (int, error) {
+	if text == "" {
+		return unsaid, nil
+	}
+	n, err := strconv.Atoi(text)
+	if err == nil && n < 0 {
+		err = strconv.ErrRange
+	}
+	if err != nil {
+		err = fmt.Errorf("%w: %w", ErrSize, err)
+	}
+	return n, err
+}
+
+func parseOptional(text string) (uint64, error) {
+	if text == "" {
+		return 0, nil
+	}
+	return strconv.ParseUint(text, 0, 64)
+}
+
+// rmmRow reads a row of RMM's log. Failed allocations and null pointers,
+// which stand for zero bytes, have no memory behind them and are skipped.
+func rmmRow(fields []string) (op Op, skip bool, err error) {
+	action, pointer, stream := fields[2], fields[3], fields[5]
+	switch action {
+	case "allocate":
+		op.Kind = Alloc
+	case "free":
+		op.Kind = Free
+	case "allocate failure":
+		return op, true, nil
+	default:
+		return op, false, fmt.Errorf("%w: action %q, want allocate, allocate failure or free", ErrMalformed, action)
+	}
+	if pointer == "(nil)" {
+		return op, true, nil
+	}
+	if op.ID, err = strconv.ParseUint(pointer, 0, 64); err == nil {
+		op.Stream, err = parseOptional(stream)
+	}
+	if err == nil {
+		op.Size, err = parseSize(fields[4])
+	}
+	if err != nil {
+		err = fmt.Errorf("%w: %w", ErrMalformed, err)
+	}
+	return op, op.ID == 0, err
+}

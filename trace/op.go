@@ -1,0 +1,59 @@
+package trace
+
+import (
+	"errors"
+	"fmt"
+)
+
+// A Kind says what an [Op] does.
+type Kind byte
+
+// The kinds, as the op column has them.
+const (
+	Alloc Kind = 'a'
+	Free  Kind = 'f'
+)
+
+// String returns the letter of the op column.
+func (k Kind) String() string { return string(rune(k)) }
+
+// An Op is one row of a trace.
+type Op struct {
+	Kind   Kind
+	ID     uint64 // of the allocation, its own as long as it is live
+	Size   int    // bytes, as the program asked for them
+	Key    string // the name of a keyed buffer, "" if there is none
+	Stream uint64 // the queue of device work that the memory is used on
+	TimeNS int64  // since the beginning of the recording
+}
+
+// What can be wrong with a row. A [SyntaxError] wraps one of these.
+var (
+	// ErrMalformed says that a row is not what its columns want.
+	ErrMalformed = errors.New("malformed row")
+	// ErrUnknownID says that a free names an id that was never allocated.
+	ErrUnknownID = errors.New("unknown id")
+	// ErrDoubleFree says that a free names an id that is free already.
+	ErrDoubleFree = errors.New("freed twice")
+	// ErrReusedID says that an allocation names an id that is live.
+	ErrReusedID = errors.New("id is live")
+	// ErrSize says that a size is negative, too large for an int, or on a
+	// free another than on the allocation.
+	ErrSize = errors.New("wrong size")
+	// ErrKeyed says that the trace has requests to keyed buffers (op g),
+	// which want package growpool and not an allocator.
+	ErrKeyed = errors.New("keyed trace: op g needs growpool")
+)
+
+// A SyntaxError says where a trace is wrong.
+type SyntaxError struct {
+	File string
+	Line int // from 1, as editors count; 0 where no line could be read
+	Err  error
+}
+
+func (e *SyntaxError) Error() string {
+	return fmt.Sprintf("trace: %s:%d: %v", e.File, e.Line, e.Err)
+}
+
+func (e *SyntaxError) Unwrap() error { return e.Err }

@@ -1,0 +1,140 @@
+package trace
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+)
+
+// ops reads a whole text.
+func ops(text string) ([]Op, error) {
+	var all []Op
+	for op, err := range NewReader(strings.NewReader(text), "t.csv").All() {
+		if err != nil {
+			return all, err
+		}
+		all = append(all, op)
+	}
+	return all, nil
+}
+
+func zipped(text string) []byte {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	io.WriteString(z, text)
+	z.Close()
+	return b.Bytes()
+}
+
+func TestReaderTakesAllFormsOfOneTrace(t *testing.T) {
+	want := []Op{{Kind: Alloc, ID: 7, Size: 100}, {Kind: Alloc, ID: 8}, {Kind: Free, ID: 7, Size: 100}, {Kind: Free, ID: 8}}
+	for name, text := range map[string]string{
+		"header":             "op,id,size\na,7,100\na,8,0\nf,7,100\nf,8,0\n",
+		"no header":          "a,7,100\na,8,0\nf,7,100\nf,8,0\n",
+		"no last newline":    "a,7,100\na,8,0\nf,7,100\nf,8,0",
+		"sizes of frees":     "op,id,size\na,7,100\na,8,0\nf,7,\nf,8,\n",
+		"another order":      "op,size,id\na,100,7\na,0,8\nf,100,7\nf,0,8\n",
+		"carriage returns":   "op,id,size\r\na,7,100\r\na,8,0\r\nf,7,100\r\nf,8,0\r\n",
+		"gzip":               string(zipped("op,id,size\na,7,100\na,8,0\nf,7,100\nf,8,0\n")),
+		"gzip in two pieces": string(zipped("op,id,size\na,7,100\na,8,0\n")) + string(zipped("f,7,100\nf,8,0\n")),
+		"RMM": "Thread,Time,Action,Pointer,Size,Stream\n1,10:00:00:000001,allocate,0x7,100,0x0\n" +
+			"1,10:00:00:000002,allocate failure,(nil),900,0x0\n1,t,allocate,8,0,0\n1,t,allocate,(nil),0,0x0\n" +
+			"1,t,free,0x7,100,0x0\n1,t,free,(nil),0,0x0\n2,t,free,8,0,0\n",
+	} {
+		got, err := ops(text)
+		if err != nil || len(got) != len(want) {
+			t.Errorf("%s: %v, %v", name, got, err)
+			continue
+		}
+		for i := range want {
+			if got[i] != want[i] {
+				t.Errorf("%s: op %d is %+v, want %+v", name, i, got[i], want[i])
+			}
+		}
+	}
+}
+
+func TestReaderTakesOptionalColumns(t *testing.T) {
+	want := Op{Kind: Alloc, ID: 1, Size: 2, Key: "k,\"1\"", Stream: 3, TimeNS: 4}
+	for _, text := range []string{
+		"a,1,2,\"k,\"\"1\"\"\",3,4\n",
+		"op,time_ns,stream,key,size,id\na,4,0x3,\"k,\"\"1\"\"\",2,1\n",
+	} {
+		if got, err := ops(text); err != nil || len(got) != 1 || got[0] != want {
+			t.Errorf("%q: %+v, %v", text, got, err)
+		}
+	}
+}
+
+func TestAnIDMayBeUsedAgainOnceFree(t *testing.T) {
+	if got, err := ops("a,1,10\nf,1,10\na,1,20\nf,1,20\n"); err != nil || len(got) != 4 {
+		t.Errorf("%v, %v", got, err)
+	}
+}
+
+func TestReaderNamesFileLineAndFault(t *testing.T) {
+	const rmm = "Thread,Time,Action,Pointer,Size,Stream\n"
+	for text, want := range map[string]struct {
+		line int
+		err  error
+	}{
+		"op,id,size\na,1\n":                              {2, ErrMalformed},
+		"op,id,size\na,1,2,3\n":                          {2, ErrMalformed},
+		"op,id,size\na,1,2\n\nx,1,2\n":                   {4, ErrMalformed},
+		"op,id,size\na,one,2\n":                          {2, ErrMalformed},
+		"op,id,size\na,-1,2\n":                           {2, ErrMalformed},
+		"op,id,size\na,1,two\n":                          {2, ErrSize},
+		"op,id,size\na,1,-2\n":                           {2, ErrSize},
+		"op,id,size\na,1,99999999999999999999\n":         {2, ErrSize},
+		"op,id,size\na,1,\n":                             {2, ErrMalformed},
+		"op,id,size\na,1,\"2\n":                          {2, ErrMalformed},
+		"op,id,size\na,1,2\nf,2,2\n":                     {3, ErrUnknownID},
+		"op,id,size\na,1,2\nf,1,2\nf,1,2\n":              {4, ErrDoubleFree},
+		"op,id,size\na,1,2\na,1,2\n":                     {3, ErrReusedID},
+		"op,id,size\na,1,2\nf,1,3\n":                     {3, ErrSize},
+		"op,id\na,1\n":                                   {2, ErrMalformed},
+		"op,id,size,color\n":                             {1, ErrMalformed},
+		"op,id,size,id\n":                                {1, ErrMalformed},
+		"hello\n":                                        {1, ErrMalformed},
+		"op,key,size\ng,x,8\n":                           {2, ErrKeyed},
+		"op,key,size\na,x,8\n":                           {2, ErrMalformed},
+		"a,1,2\nf,3,2\n":                                 {2, ErrUnknownID},
+		string(zipped("a,1,2\nf,3,2\n")):                 {2, ErrUnknownID},
+		string(zipped("a,1,2\n")[:20]):                   {2, io.ErrUnexpectedEOF},
+		"\x1f\x8bnot gzip at all":                        {0, gzip.ErrHeader},
+		rmm + "1,t,resize,0x1,8,0\n":                     {2, ErrMalformed},
+		rmm + "1,t,allocate,pointer,8,0\n":               {2, ErrMalformed},
+		rmm + "1,t,allocate,0x1,8,0\n1,t,free,0x2,8,0\n": {3, ErrUnknownID},
+	} {
+		_, err := ops(text)
+		var e *SyntaxError
+		if !errors.As(err, &e) || e.File != "t.csv" || e.Line != want.line || !errors.Is(err, want.err) {
+			t.Errorf("%q: %v; want line %d, %v", text, err, want.line, want.err)
+		}
+	}
+}
+
+func TestReaderStaysFailed(t *testing.T) {
+	r := NewReader(strings.NewReader("a,1,2\nf,2,2\nf,1,2\n"), "t.csv")
+	r.Next()
+	_, first := r.Next()
+	if _, again := r.Next(); first == nil || again != first {
+		t.Errorf("%v, then %v", first, again)
+	}
+	r = NewReader(strings.NewReader(""), "t.csv")
+	for range 2 {
+		if _, err := r.Next(); err != io.EOF {
+			t.Errorf("an empty trace gives %v", err)
+		}
+	}
+}
+
+func TestSyntaxErrorText(t *testing.T) {
+	_, err := ops("op,id,size\na,1,2\nf,1,2\nf,1,2\n")
+	if err == nil || err.Error() != "trace: t.csv:4: id 1: freed twice" {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,104 @@
+package trace
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestWriterWritesWhatReaderReads(t *testing.T) {
+	all := []Op{
+		{Kind: Alloc, ID: 0, Size: 100, Key: "plain", Stream: 1, TimeNS: 5},
+		{Kind: Alloc, ID: 18446744073709551615, Size: 0, Key: " a,\"b\"\nc", Stream: 2, TimeNS: 6},
+		{Kind: Free, ID: 0, Size: 100, TimeNS: 7},
+	}
+	for _, extra := range [][]string{nil, {"key"}, {"time_ns", "stream", "key"}} {
+		var b bytes.Buffer
+		w := NewWriter(&b, extra...)
+		for _, op := range all {
+			if err := w.Write(op); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		got, err := ops(b.String())
+		if err != nil || len(got) != len(all) {
+			t.Fatalf("%v: %v, %v", extra, got, err)
+		}
+		for i, op := range all {
+			if len(extra) < 3 {
+				op.Stream, op.TimeNS = 0, 0
+			}
+			if len(extra) < 1 {
+				op.Key = ""
+			}
+			if got[i] != op {
+				t.Errorf("%v: %+v, want %+v", extra, got[i], op)
+			}
+		}
+	}
+}
+
+func TestWriterRefusesOtherColumns(t *testing.T) {
+	for _, extra := range []string{"color", "id"} {
+		w := NewWriter(&bytes.Buffer{}, extra)
+		if err := w.Write(Op{Kind: Alloc}); err == nil || !strings.Contains(err.Error(), extra) {
+			t.Errorf("column %s: %v", extra, err)
+		}
+	}
+}
+
+func TestCreateCompressesByName(t *testing.T) {
+	for name, magic := range map[string]string{"t.csv": "op", "t.csv.gz": "\x1f\x8b"} {
+		path := filepath.Join(t.TempDir(), name)
+		w, err := Create(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.Write(Op{Kind: Alloc, ID: 3, Size: 9})
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		raw, _ := os.ReadFile(path)
+		if !bytes.HasPrefix(raw, []byte(magic)) {
+			t.Errorf("%s begins with %q", name, raw[:2])
+		}
+		if tr, err := Load(path); err != nil || tr.Allocs != 1 || tr.LiveBytes != 9 {
+			t.Errorf("%s: %+v, %v", name, tr, err)
+		}
+	}
+	if _, err := Create(filepath.Join(t.TempDir(), "no", "t.csv")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("no directory: %v", err)
+	}
+}
+
+// full is a disk that takes so many bytes and no more.
+type full struct{ room int }
+
+var errFull = errors.New("disk full")
+
+func (f *full) Write(b []byte) (int, error) {
+	if f.room -= len(b); f.room < 0 {
+		return 0, errFull
+	}
+	return len(b), nil
+}
+
+func TestWriterReportsTheFirstError(t *testing.T) {
+	w := NewWriter(&full{room: 100})
+	var err error
+	for i := 0; err == nil && i < 100_000; i++ {
+		err = w.Write(Op{Kind: Alloc, ID: uint64(i), Size: i})
+	}
+	if !errors.Is(err, errFull) || !errors.Is(w.Close(), errFull) {
+		t.Errorf("%v", err)
+	}
+	if err := NewWriter(&full{}).Close(); !errors.Is(err, errFull) {
+		t.Errorf("at Close: %v", err)
+	}
+}
