@@ -46,14 +46,14 @@ type Collected interface {
 	HostRegion
 	// Watch arranges for lost to be called, on a goroutine of the runtime,
 	// each time the memory of the loosened region was found unreachable.
-	// The memory is not collected then: before the call the region has
-	// taken it back and holds it. lost must not reach the region or its
-	// memory but through a weak pointer. Watch is called at most once.
+	// Until lost has called Hold, which takes the memory back with its
+	// contents, nobody gets at it: Bytes is nil. If lost returns without, the
+	// memory is collected. lost must reach neither the region nor
+	// its memory but through a weak pointer. Watch is called at most once.
 	Watch(lost func())
 	// Loosen makes the region keep its memory only as long as someone else does.
 	Loosen()
 	// Hold undoes Loosen. It reports false when the memory was found
-	// unreachable already and lost is about to be called.
+	// unreachable already, and lost has yet to be called.
 	Hold() bool
-	// Bytes returns nil in that case.
 }
