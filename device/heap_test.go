@@ -25,7 +25,7 @@ func TestHeapAlignsAndDoesNotCountSlack(t *testing.T) {
 
 func TestHeapRefusesWhatMakeWouldDieOf(t *testing.T) {
 	d := opened(t, "heap")
-	for _, n := range []int{heapLimit() + 1, math.MaxInt / 2, math.MaxInt} {
+	for _, n := range []int{heapLimit() + 1, math.MaxInt - 62, math.MaxInt} {
 		_, err := d.Alloc(n)
 		wantErr(t, err, ErrOutOfMemory)
 	}
