@@ -51,8 +51,8 @@ type Collected interface {
 	// each time the memory of the loosened region was found unreachable.
 	// Until lost has called Hold, which takes the memory back with its
 	// contents, nobody gets at it: Bytes is nil. If lost returns without, the
-	// memory is collected. lost must reach neither the region nor
-	// its memory but through a weak pointer. Watch is called at most once.
+	// memory is collected. lost may reach the region, but its memory only
+	// through it. Watch is called at most once.
 	Watch(lost func())
 	// Loosen makes the region keep its memory only as long as someone else does.
 	Loosen()

@@ -93,7 +93,7 @@ func TestCollectedIsSafeForConcurrentUse(t *testing.T) {
 	b := allocated(t, d, 1000)
 	fill(Bytes(b), 9)
 	r := b.Region.(*heapRegion)
-	r.Watch(func() {})
+	r.Watch(func() { r.Hold() })
 	var wg sync.WaitGroup
 	for g := range 4 {
 		wg.Add(1)
