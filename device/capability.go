@@ -8,7 +8,8 @@ package device
 // the error: it wraps ErrUnavailable where the device beneath cannot.
 type Reserver interface {
 	// Reserve sets aside up to size bytes of addresses; the range tells by
-	// its Region's Size how many it got. No memory is committed.
+	// its Region's Size how many it got, always whole pages. No memory is
+	// committed. Less than a page gives an error that wraps ErrSize.
 	Reserve(size int) (Range, error)
 }
 
@@ -21,12 +22,14 @@ type Range interface {
 	// Page returns the granularity of Commit and Decommit in bytes, a power of two.
 	Page() int
 	// Commit puts memory behind n bytes from off, both multiples of Page.
-	// The error wraps ErrOutOfMemory when there is no room.
+	// What is committed already keeps its contents; those of the rest are
+	// undefined. The error wraps ErrOutOfMemory when there is no room,
+	// ErrSize when the bytes are not in the range or not whole pages.
 	Commit(off, n int) error
 	// Decommit gives the memory of n committed bytes from off back. Their
-	// contents are lost, their addresses stay reserved.
+	// contents are lost, their addresses stay reserved. Errors are those of Commit.
 	Decommit(off, n int) error
-	// Close gives everything back, the addresses too.
+	// Close gives everything back, the addresses too. Later calls fail with ErrClosed.
 	Close() error
 }
 
@@ -46,14 +49,14 @@ type Collected interface {
 	HostRegion
 	// Watch arranges for lost to be called, on a goroutine of the runtime,
 	// each time the memory of the loosened region was found unreachable.
-	// The memory is not collected then: before the call the region has
-	// taken it back and holds it. lost must not reach the region or its
-	// memory but through a weak pointer. Watch is called at most once.
+	// Until lost has called Hold, which takes the memory back with its
+	// contents, nobody gets at it: Bytes is nil. If lost returns without, the
+	// memory is collected. lost may reach the region, but its memory only
+	// through it. Watch is called at most once.
 	Watch(lost func())
 	// Loosen makes the region keep its memory only as long as someone else does.
 	Loosen()
 	// Hold undoes Loosen. It reports false when the memory was found
-	// unreachable already and lost is about to be called.
+	// unreachable already, and lost has yet to be called.
 	Hold() bool
-	// Bytes returns nil in that case.
 }

@@ -13,12 +13,14 @@ import (
 //
 //	held      strong points to the memory
 //	loosened  strong is nil, weak finds the memory as long as a view keeps it
-//	found     the collector saw no view: weak is nil, the finalizer is about to run
+//	found     the collector saw no view: weak is nil, the finalizer runs or is about to
 //	dropped   by Free: strong and weak are nil for good
 //
-// The finalizer sits on the memory, not on this struct, so any view of it, however short,
-// keeps it from running. It brings the memory from found back to held, for which a new
-// weak pointer is needed: the old one stays nil although the memory lives again.
+// The finalizer sits on the memory, not on this struct, so any view of it,
+// however short, keeps it from running. It calls lost, and there Hold brings
+// the memory from found back to held: not before, so that what is handed out
+// of the region meanwhile cannot be mistaken for something forgotten. That
+// takes a new weak pointer: the old one stays nil although the memory lives.
 // While nobody calls Watch there is no finalizer, and without Loosen no weak
 // pointer either: then a region costs two allocations and nothing more.
 type heapRegion struct {
@@ -29,6 +31,7 @@ type heapRegion struct {
 	mu     sync.Mutex           // of the fields below, and of changes to strong
 	weak   weak.Pointer[byte]   // to the same, once it was loosened
 	lost   func()               // of Watch
+	back   *byte                // the memory while lost runs, for Hold
 	gone   bool                 // dropped by Free
 }
 
@@ -86,20 +89,19 @@ func (r *heapRegion) arm(p *byte) {
 	})
 }
 
-// found runs on the finalizer goroutine. Everything is as if the memory had
-// never been loosened before lost hears of it.
+// found runs on the finalizer goroutine. lost decides whether the memory
+// lives on.
 func (r *heapRegion) found(p *byte) {
 	r.mu.Lock()
-	if r.gone {
-		r.mu.Unlock()
-		return
-	}
-	r.weak = weak.Make(p)
-	r.strong.Store(p)
-	r.arm(p)
 	lost := r.lost
+	r.back = p
 	r.mu.Unlock()
-	lost() // without the lock: it calls back
+	if lost != nil {
+		lost() // without the lock: it calls Hold
+	}
+	r.mu.Lock()
+	r.back = nil
+	r.mu.Unlock()
 }
 
 func (r *heapRegion) Loosen() {
@@ -119,6 +121,11 @@ func (r *heapRegion) Hold() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	p := r.find()
+	if p == nil && r.back != nil && !r.gone {
+		p, r.back = r.back, nil
+		r.weak = weak.Make(p)
+		r.arm(p)
+	}
 	if p == nil {
 		return false
 	}

@@ -68,8 +68,11 @@ type Device interface {
 	// MemInfo returns the bytes that can still be allocated and the
 	// device's capacity.
 	MemInfo() (free, total int64, err error)
-	// Copy moves src to dst, which must have equal lengths: between host
-	// memory and this device, either way, or within this device.
+	// Copy moves src to dst: between host memory and this device, either
+	// way, or within this device. The error wraps ErrSize when their lengths
+	// differ or one is not inside its region, ErrUnavailable when one was
+	// freed, is on another device or has no memory behind it. It moves
+	// nothing then.
 	Copy(dst, src Block) error
 	// NewStream returns a queue of work on this device.
 	NewStream() (Stream, error)
@@ -80,7 +83,10 @@ type Device interface {
 
 // A Stream is an ordered queue of device work. Its methods enqueue and may
 // return before the work is done; Sync waits for it. Memory that enqueued work
-// uses must stay allocated until then. A Stream is for one goroutine at a time.
+// uses must stay allocated until then. The first error stays with the stream:
+// no work is done after it, and Sync returns it whether or not an earlier call
+// did. After Close everything fails with ErrClosed. A Stream is for one
+// goroutine at a time.
 type Stream interface {
 	Copy(dst, src Block) error
 	Fill(dst Block, value byte) error

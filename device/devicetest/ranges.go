@@ -1,0 +1,99 @@
+package devicetest
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/bufslab/bufslab/device"
+)
+
+// reserve returns a range of a MiB, or skips.
+func reserve(t *testing.T, d device.Device) device.Range {
+	t.Helper()
+	r, ok := d.(device.Reserver)
+	if !ok {
+		t.Skip("the device does not reserve addresses")
+	}
+	g, err := r.Reserve(1 << 20)
+	if errors.Is(err, device.ErrUnavailable) {
+		t.Skipf("the device does not reserve addresses: %v", err)
+	}
+	must(t, err)
+	return g
+}
+
+// ranges: committed bytes are memory, extended in place and given back piecewise.
+func ranges(t *testing.T, d device.Device) {
+	g := reserve(t, d)
+	page, size := g.Page(), g.Region().Size()
+	if page < 1 || page&(page-1) != 0 || size > 1<<20 || size%page != 0 {
+		t.Fatalf("a range of %d bytes, asked for %d, in pages of %d", size, 1<<20, page)
+	}
+	must(t, g.Commit(0, 0))
+	must(t, g.Commit(0, page))
+	must(t, g.Commit(page, page))
+	must(t, g.Commit(0, 2*page)) // again: nothing changes
+	must(t, g.Commit(size-page, page))
+	rangeContents(t, d, g)
+	must(t, g.Decommit(0, page))
+	must(t, g.Close())
+}
+
+func rangeContents(t *testing.T, d device.Device, g device.Range) {
+	page := g.Page()
+	whole := device.Block{Region: g.Region(), Len: 2 * page}
+	if err := d.Copy(whole, onHost(t, pattern(2*page, 1))); errors.Is(err, device.ErrUnavailable) {
+		return // no memory behind it
+	}
+	must(t, g.Commit(0, 3*page))
+	same(t, read(t, d, whole), pattern(2*page, 1), "contents after extending")
+	must(t, g.Decommit(0, page))
+	second := part(whole, page, page)
+	same(t, read(t, d, second), pattern(2*page, 1)[page:], "contents beside a decommitted page")
+	must(t, g.Commit(0, page))
+	write(t, d, whole, pattern(2*page, 2))
+	same(t, read(t, d, whole), pattern(2*page, 2), "contents after committing again")
+}
+
+// rangeMistakes: sizes that make no sense are refused, and a range is no block.
+func rangeMistakes(t *testing.T, d device.Device) {
+	g := reserve(t, d)
+	for _, n := range []int{-1, 0} {
+		_, err := d.(device.Reserver).Reserve(n)
+		wants(t, err, "Reserve of nothing", device.ErrSize)
+	}
+	page, size := g.Page(), g.Region().Size()
+	for _, c := range [][2]int{{-page, page}, {0, -page}, {size, page}, {0, size + page}, {1, page}, {0, page + 1}} {
+		if page == 1 && c[0] == 1 {
+			continue
+		}
+		wants(t, g.Commit(c[0], c[1]), "Commit of bad bytes", device.ErrSize)
+		wants(t, g.Decommit(c[0], c[1]), "Decommit of bad bytes", device.ErrSize)
+	}
+	mustPanic(t, "Free of a range", func() { d.Free(device.Block{Region: g.Region(), Len: size}) })
+	must(t, g.Close())
+	wants(t, g.Commit(0, page), "Commit after Close", device.ErrClosed)
+	wants(t, g.Decommit(0, page), "Decommit after Close", device.ErrClosed)
+	wants(t, g.Close(), "second Close", device.ErrClosed)
+}
+
+// discard: what is not whole pages within stays, and all of it stays usable.
+func discard(t *testing.T, d device.Device) {
+	const n = 256 << 10
+	b := alloc(t, d, n)
+	defer d.Free(b)
+	r, ok := b.Region.(device.Discarder)
+	if !ok {
+		t.Skip("regions of this device do not discard")
+	}
+	write(t, d, b, pattern(n, 1))
+	must(t, r.Discard(1, n/2))
+	must(t, r.Discard(0, 0))
+	same(t, read(t, d, part(b, 0, 1)), pattern(n, 1)[:1], "the byte before")
+	same(t, read(t, d, part(b, n/2+1, n/2-1)), pattern(n, 1)[n/2+1:], "the bytes behind")
+	write(t, d, b, pattern(n, 2))
+	same(t, read(t, d, b), pattern(n, 2), "bytes written again")
+	for _, c := range [][2]int{{-1, 1}, {0, -1}, {b.Region.Size(), 1}, {0, b.Region.Size() + 1}} {
+		wants(t, r.Discard(c[0], c[1]), "Discard outside of the region", device.ErrSize)
+	}
+}

@@ -1,0 +1,141 @@
+package device
+
+import (
+	"math"
+	"runtime"
+	"sync"
+	"testing"
+	"weak"
+)
+
+func TestHeapAlignsAndDoesNotCountSlack(t *testing.T) {
+	d := opened(t, "heap")
+	for n := 1; n < 70000; n += 1 + n/9 {
+		for range 20 { // several objects of a size class
+			b := allocated(t, d, n)
+			if a := address(Bytes(b)) % uintptr(alignOf(n)); a != 0 {
+				t.Fatalf("%d bytes are %d off their alignment", n, a)
+			}
+			if b.Region.Size() != n {
+				t.Fatalf("%d bytes are a region of %d", n, b.Region.Size())
+			}
+		}
+	}
+}
+
+func TestHeapRefusesWhatMakeWouldDieOf(t *testing.T) {
+	d := opened(t, "heap")
+	for _, n := range []int{heapLimit() + 1, math.MaxInt - 62, math.MaxInt} {
+		_, err := d.Alloc(n)
+		wantErr(t, err, ErrOutOfMemory)
+	}
+}
+
+// No finalizer before Watch, no weak pointer before Loosen: one object for
+// the region and one for the memory.
+func TestHeapUnwatchedCostsTwoAllocations(t *testing.T) {
+	d := opened(t, "heap")
+	allocs := testing.AllocsPerRun(100, func() {
+		b, _ := d.Alloc(4096)
+		d.Free(b)
+	})
+	if allocs > 2 && address(make([]byte, 4096))%64 == 0 { // -asan needs slack
+		t.Errorf("%v allocations", allocs)
+	}
+}
+
+func TestLoosenWithoutWatchLetsTheMemoryGo(t *testing.T) {
+	d := opened(t, "heap")
+	b := allocated(t, d, 1000)
+	r := b.Region.(*heapRegion)
+	r.Loosen()
+	gcUntil(t, func() bool { return Bytes(b) == nil })
+	if r.Hold() {
+		t.Error("Hold of collected memory")
+	}
+	d.Free(b)
+}
+
+// A forgotten region does not keep its memory, watched or not: the finalizer
+// has nobody to tell.
+func TestForgottenRegionGoes(t *testing.T) {
+	d := opened(t, "heap")
+	for _, loosen := range []bool{false, true} {
+		w := func() weak.Pointer[heapRegion] {
+			b := allocated(t, d, 1000)
+			r := b.Region.(*heapRegion)
+			r.Watch(func() { t.Error("lost was called for a region that is gone") })
+			if loosen {
+				r.Loosen()
+			}
+			return weak.Make(r)
+		}()
+		gcUntil(t, func() bool { return w.Value() == nil })
+		gcUntil(t, func() bool { return true })
+	}
+}
+
+func TestWatchTwicePanics(t *testing.T) {
+	r := allocated(t, opened(t, "heap"), 10).Region.(*heapRegion)
+	r.Watch(func() {})
+	defer func() {
+		if recover() == nil {
+			t.Error("second Watch did not panic")
+		}
+	}()
+	r.Watch(func() {})
+}
+
+// Bytes, Loosen and Hold race with each other and with the collector; who
+// gets bytes gets the right ones.
+func TestCollectedIsSafeForConcurrentUse(t *testing.T) {
+	d := opened(t, "heap")
+	b := allocated(t, d, 1000)
+	fill(Bytes(b), 9)
+	r := b.Region.(*heapRegion)
+	r.Watch(func() { r.Hold() })
+	var wg sync.WaitGroup
+	for g := range 4 {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			for i := range 300 {
+				switch (g + i) % 4 {
+				case 0:
+					r.Loosen()
+				case 1:
+					r.Hold()
+				case 2:
+					if m := Bytes(b); m != nil && (m[0] != 9 || m[999] != 9) {
+						t.Errorf("bytes are %d and %d, not 9", m[0], m[999])
+					}
+				case 3:
+					if i%30 == 0 {
+						runtime.GC()
+					}
+				}
+			}
+		}()
+	}
+	wg.Wait()
+	gcUntil(t, r.Hold)
+	if m := Bytes(b); m == nil || m[500] != 9 {
+		t.Error("held memory is not what it was")
+	}
+	d.Free(b)
+}
+
+// gcUntil runs the collector, and each time the finalizers due, until done.
+func gcUntil(t *testing.T, done func() bool) {
+	t.Helper()
+	for range 1000 {
+		ran := make(chan struct{})
+		runtime.SetFinalizer(new([16]byte), func(*[16]byte) { close(ran) })
+		runtime.GC()
+		<-ran
+		if done() {
+			return
+		}
+	}
+	t.Fatal("1000 collections were not enough")
+}

@@ -1,0 +1,97 @@
+//go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd || solaris
+
+package device
+
+import (
+	"math"
+	"os"
+	"runtime"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+func TestMmapRegionsAreWholePages(t *testing.T) {
+	d, page := opened(t, "mmap"), os.Getpagesize()
+	for _, n := range []int{1, page - 1, page, page + 1, 3 * page} {
+		b := allocated(t, d, n)
+		m := b.Region.(HostRegion).Bytes()
+		if len(m) != roundUp(n, page) || b.Region.Size() != len(m) || address(m)%uintptr(page) != 0 {
+			t.Errorf("%d bytes have a region of %d at %#x", n, len(m), address(m))
+		}
+		if b.Len != n || len(Bytes(b)) != n {
+			t.Errorf("%d bytes are a block of %d", n, b.Len)
+		}
+		d.Free(b)
+		if b.Region.(HostRegion).Bytes() != nil {
+			t.Error("unmapped memory has bytes")
+		}
+	}
+}
+
+func TestMmapTooLarge(t *testing.T) {
+	d := opened(t, "mmap")
+	for _, n := range []int{addressable + 1, math.MaxInt} {
+		_, err := d.Alloc(n)
+		wantErr(t, err, ErrOutOfMemory)
+	}
+}
+
+// A range is one slice from the start; what is not committed is in it too.
+func TestMmapRangeBytes(t *testing.T) {
+	g, err := opened(t, "mmap").(Reserver).Reserve(64 << 20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer g.Close()
+	m := g.Region().(HostRegion).Bytes()
+	if len(m) != g.Region().Size() {
+		t.Fatalf("%d bytes of %d", len(m), g.Region().Size())
+	}
+	last := len(m) - g.Page()
+	if err := g.Commit(last, g.Page()); err != nil {
+		t.Fatal(err)
+	}
+	m[len(m)-1] = 1
+}
+
+// Decommitted and discarded pages have no memory behind them: on Linux they
+// read as zeros.
+func TestMmapGivesBack(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("other systems may give memory back later")
+	}
+	d := opened(t, "mmap")
+	b := allocated(t, d, 1<<20)
+	defer d.Free(b)
+	m := Bytes(b)
+	fill(m, 1)
+	if err := b.Region.(Discarder).Discard(0, 1<<20); err != nil {
+		t.Fatal(err)
+	}
+	if m[0] != 0 || m[1<<20-1] != 0 {
+		t.Error("discarded pages keep their contents")
+	}
+	g, err := d.(Reserver).Reserve(1 << 20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer g.Close()
+	_ = g.Commit(0, 1<<20)
+	m = g.Region().(HostRegion).Bytes()
+	fill(m, 1)
+	if err := g.Decommit(0, 1<<20); err != nil {
+		t.Fatal(err)
+	}
+	if m[0] != 0 {
+		t.Error("decommitted pages keep their contents")
+	}
+	if err := g.Region().(Discarder).Discard(0, 1<<20); err != nil {
+		t.Errorf("Discard on a range: %v", err)
+	}
+}
+
+func TestSentinel(t *testing.T) {
+	wantErr(t, sentinel(unix.ENOMEM), ErrOutOfMemory)
+	wantErr(t, sentinel(unix.EACCES), ErrUnavailable)
+}
