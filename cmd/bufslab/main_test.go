@@ -1,0 +1,178 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/bufslab/bufslab/slab"
+)
+
+// command runs the command line and returns all that it does.
+func command(args ...string) (code int, stdout, stderr string) {
+	var out, err bytes.Buffer
+	code = run(args, &out, &err)
+	return code, out.String(), err.String()
+}
+
+// file writes a trace and returns its path.
+func file(t *testing.T, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "small.csv")
+	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+const small = "op,id,size\na,0,1000\na,1,2000\nf,0,1000\na,2,1000\nf,1,2000\nf,2,1000\n"
+
+func TestReplayPrintsATable(t *testing.T) {
+	code, out, stderr := command("replay", "-config", "strategy=direct", "-config", "device=virtual:1MiB,strategy=exact", file(t, small))
+	if code != exitOK || stderr != "" {
+		t.Fatalf("exit %d: %s", code, stderr)
+	}
+	// The last column is a time.
+	out = regexp.MustCompile(`(?m) +\d+ \|$`).ReplaceAllString(out, " # |")
+	out = regexp.MustCompile(`(?m)-+\+$`).ReplaceAllString(out, "+")
+	out = regexp.MustCompile(`(?m) +ns/op \|$`).ReplaceAllString(out, " ns/op |")
+	const want = `
++-------+------------------------------------+--------+-----------+--------------+-----------+----------+--------++
+| trace | config                             | allocs | peak live | peak managed | footprint | upstream | miss % | ns/op |
++-------+------------------------------------+--------+-----------+--------------+-----------+----------+--------++
+| small | strategy=direct                    |      3 |   2.9 KiB |      2.9 KiB |     1.000 |        3 | 100.00 | # |
+| small | device=virtual:1MiB,strategy=exact |      3 |   2.9 KiB |      2.9 KiB |     1.000 |        2 |  66.67 | # |
++-------+------------------------------------+--------+-----------+--------------+-----------+----------+--------++
+`
+	if out != want[1:] {
+		t.Errorf("got\n%s\nwant%s", out, want)
+	}
+}
+
+func TestReplayPrintsJSON(t *testing.T) {
+	path := file(t, small)
+	code, out, stderr := command("replay", "-json", "-config", "strategy=direct", path)
+	if code != exitOK || stderr != "" {
+		t.Fatalf("exit %d: %s", code, stderr)
+	}
+	out = regexp.MustCompile(`"ns_per_op":[0-9.e+]+`).ReplaceAllString(out, `"ns_per_op":0`)
+	name, _ := json.Marshal(path)
+	want := `{"trace":` + string(name) + `,"config":"strategy=direct","allocs":3,"frees":3,"peak_live_bytes":3000,` +
+		`"peak_managed_bytes":3000,"footprint_ratio":1,"upstream_allocs":3,"upstream_frees":3,"miss_ratio":1,` +
+		`"ns_per_op":0,"end_active_bytes":0,"end_held_bytes":0,"end_upstream_bytes":0}` + "\n"
+	if out != want {
+		t.Errorf("got  %swant %s", out, want)
+	}
+}
+
+func TestReplayWithoutArgumentsTakesTheShippedTraceAndEveryStrategy(t *testing.T) {
+	code, out, stderr := command("replay", "-json")
+	if code != exitOK || stderr != "" {
+		t.Fatalf("exit %d: %s", code, stderr)
+	}
+	for _, strategy := range slab.Strategies() {
+		if !strings.Contains(out, `"trace":"arrow-csv.csv.gz","config":"device=virtual,strategy=`+strategy+`","allocs":126156,`) {
+			t.Errorf("no line for strategy %s in\n%s", strategy, out)
+		}
+	}
+	if n := strings.Count(out, "\n"); n != len(slab.Strategies())+1 {
+		t.Errorf("%d lines", n)
+	}
+}
+
+func TestReplayRunsEveryTraceOnEveryConfig(t *testing.T) {
+	_, out, _ := command("replay", "-json", "-config", "strategy=direct", "-config", `{"strategy":"exact"}`, file(t, small), file(t, small))
+	if n := strings.Count(out, "\n"); n != 4 || strings.Count(out, `"config":"{\"strategy\":\"exact\"}"`) != 2 {
+		t.Errorf("%d lines:\n%s", n, out)
+	}
+}
+
+// TestExitCodes has a command line, its exit code and a word of what it says on stderr.
+func TestExitCodes(t *testing.T) {
+	good := file(t, small)
+	for _, c := range []struct {
+		code int
+		says string
+		args []string
+	}{
+		{exitOK, "", []string{"replay", "-config", "strategy=slab", good}},
+		{exitOK, "", []string{"devices"}},
+		{exitFailed, "op 2 of 6", []string{"replay", "-config", "device=virtual:2000,strategy=direct", good}},
+		{exitFailed, "out of memory", []string{"replay", "-json", "-config", "max_bytes=2000", good}},
+		{exitFailed, "1000 bytes active", []string{"replay", "-config", "strategy=direct", file(t, "a,0,1000\n")}},
+		{exitBad, "small.csv:2: malformed row", []string{"replay", file(t, "op,id,size\na,0\n")}},
+		{exitBad, "small.csv:2: id 1 freed: unknown id", []string{"replay", file(t, "op,id,size\nf,1,10\n")}},
+		{exitBad, "small.csv:3: id 1: freed twice", []string{"replay", file(t, "a,1,10\nf,1,10\nf,1,10\n")}},
+		{exitBad, "no such file", []string{"replay", filepath.Join(t.TempDir(), "absent")}},
+		{exitBad, "unknown key, the nearest is strategy", []string{"replay", "-config", "stratgy=slab", good}},
+		{exitBad, "strategy slab has no use for it", []string{"replay", "-config", "steps=4", good}},
+		{exitBad, "no scheme", []string{"replay", "-config", "device=tape", good}},
+		{exitBad, "-jsn", []string{"replay", "-jsn", good}},
+		{exitBad, "takes no arguments", []string{"devices", "heap"}},
+		{exitBad, "-x", []string{"devices", "-x"}},
+		{exitBad, "usage", []string{}},
+		{exitBad, `no command "tune-up"`, []string{"tune-up"}},
+	} {
+		code, _, stderr := command(c.args...)
+		if c.says == "usage" {
+			c.says = usage
+		}
+		if code != c.code || !strings.Contains(stderr, c.says) || c.says == "" && stderr != "" {
+			t.Errorf("%q: exit %d, %q; want %d, %q", c.args, code, stderr, c.code, c.says)
+		}
+	}
+}
+
+func TestEveryWrongConfigIsNamedBeforeAnythingRuns(t *testing.T) {
+	code, out, stderr := command("replay", "-config", "bits=99", "-config", "strategy=direct", "-config", "zero=x", file(t, small))
+	if code != exitBad || out != "" || !strings.Contains(stderr, "bits=99") || !strings.Contains(stderr, "zero=x") {
+		t.Errorf("exit %d\n%s%s", code, out, stderr)
+	}
+}
+
+func TestAFailureLeavesTheOtherRows(t *testing.T) {
+	code, out, _ := command("replay", "-json", "-config", "device=virtual:2000,strategy=direct", "-config", "strategy=direct", file(t, small))
+	if code != exitFailed || strings.Count(out, "\n") != 1 {
+		t.Errorf("exit %d\n%s", code, out)
+	}
+}
+
+func TestHelpIsNoMistake(t *testing.T) {
+	for args, want := range map[string]string{
+		"help": "bufslab replay", "-help": "bufslab devices", "replay -help": "peak managed", "devices -h": "schemes",
+	} {
+		code, out, stderr := command(strings.Fields(args)...)
+		if code != exitOK || !strings.Contains(out, want) || stderr != "" {
+			t.Errorf("%s: exit %d\n%s%s", args, code, out, stderr)
+		}
+	}
+}
+
+func TestDevicesListsSchemes(t *testing.T) {
+	_, out, _ := command("devices")
+	for _, want := range []string{"| heap ", "| mmap ", "| sim     | 1.0 GiB  | 1.0 GiB  |", "| virtual | no limit | no limit |"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q in\n%s", want, out)
+		}
+	}
+}
+
+// broken is an output that takes nothing.
+type broken struct{}
+
+func (broken) Write([]byte) (int, error) { return 0, errors.New("pipe is closed") }
+
+func TestOutputThatFailsIsAFailure(t *testing.T) {
+	for _, args := range [][]string{{"devices"}, {"replay", "-config", "strategy=direct", file(t, small)},
+		{"replay", "-json", "-config", "strategy=direct", file(t, small)}} {
+		var stderr bytes.Buffer
+		if code := run(args, broken{}, &stderr); code != exitFailed || !strings.Contains(stderr.String(), "pipe is closed") {
+			t.Errorf("%q: exit %d, %s", args, code, &stderr)
+		}
+	}
+}
