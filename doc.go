@@ -1,0 +1,15 @@
+// Package bufslab is the map of a library for memory that the garbage
+// collector handles badly: large, short-lived, reused, or not the CPU's at
+// all. It holds no code; these packages do:
+//
+//	device       where memory lives: heap, mmap, virtual, sim, and how bytes move
+//	slab         how memory is reused: strategies, the pool in front, its Config
+//	trace        recordings of allocations: read, write, replay
+//	fuzz         models that property-test a device, a strategy or a pool
+//	cmd/bufslab  replays traces over configurations
+//
+// Imports point one way only, cmd to trace to slab to device, so that each
+// package can be read and used without those above it. Packages slab and
+// device need nothing outside the standard library but golang.org/x/sys and
+// go-humanize; only fuzz imports rapid. The test beside this file holds that.
+package bufslab
