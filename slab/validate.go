@@ -60,6 +60,12 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
+// forStrategy is withDefaults for a strategy that is made by itself, whichever c names.
+func (c Config) forStrategy(name string) Config {
+	c.Strategy = name
+	return c.withDefaults()
+}
+
 // fill gives c the default of o and says where the value in effect comes
 // from. It says "" where o is not in effect, which takes the default to know:
 // being turned off is in effect everywhere.
