@@ -54,7 +54,7 @@ func (c Config) Explain() string {
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	for _, o := range options {
 		var why string
-		if c, why = fill(o, c); why != "" {
+		if c, why = settle(o, c); why != "" {
 			fmt.Fprintf(w, "%s\t%s\t%s\n", o.name(), o.show(c), why)
 		}
 	}

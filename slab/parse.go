@@ -30,7 +30,7 @@ import (
 // cannot use and a value out of range are all named by one *[ConfigError]; the
 // Config is zero then. Empty text gives the zero Config.
 func ParseConfig(text string) (Config, error) {
-	pairs, faults := split(strings.TrimSpace(text))
+	pairs, faults := pairsOf(strings.TrimSpace(text))
 	var c Config
 	for i, p := range pairs {
 		if slices.ContainsFunc(pairs[:i], func(q pair) bool { return q.key == p.key }) {
@@ -68,7 +68,7 @@ func (c *Config) set(key, value string) error {
 // A pair is a key of a configuration and the text of its value.
 type pair struct{ key, value string }
 
-func split(text string) (pairs []pair, faults []string) {
+func pairsOf(text string) (pairs []pair, faults []string) {
 	if strings.HasPrefix(text, "{") {
 		return splitJSON(text)
 	}

@@ -268,7 +268,7 @@ func TestExplainShowsEveryKeyInEffect(t *testing.T) {
 		c := Config{Device: "mmap", Strategy: strategy}
 		text := c.Explain()
 		for _, o := range options {
-			_, why := fill(o, c.withDefaults())
+			_, why := settle(o, c.withDefaults())
 			if shown := strings.Contains("\n"+text, "\n"+o.name()+" "); shown != (why != "") {
 				t.Errorf("%s with strategy %s: shown is %v, in effect because of %q", o.name(), strategy, shown, why)
 			}

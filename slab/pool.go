@@ -52,7 +52,7 @@ type core struct {
 
 	valve   valve
 	trimmer trimmer
-	onClose func() error
+	onClose []func() error
 }
 
 // A tally counts blocks and bytes. Its fields are guarded by the owner's lock.
@@ -62,8 +62,9 @@ func (t *tally) add(n int) { t.blocks++; t.bytes += int64(n) }
 func (t *tally) sub(n int) { t.blocks--; t.bytes -= int64(n) }
 
 // Open returns a pool that draws on upstream, a device or any Allocator, as c
-// says. Config.Device and Record are not read: see [OpenConfig]. The error is
-// a *ConfigError that names every fault of c.
+// says; what of c is not set depends on the device, if it is one. Config.Device
+// opens nothing: see [OpenConfig], and there for the order of the stack. The
+// error is a *ConfigError that names every fault of c, or of the record file.
 func Open(upstream Allocator, c Config) (*Pool, error) {
 	dev, _ := upstream.(device.Device)
 	if dev != nil && c.Device == "" {
@@ -82,6 +83,11 @@ func Open(upstream Allocator, c Config) (*Pool, error) {
 	k.strategy = newStrategy(&k.ledger, c)
 	if c.Check {
 		k.strategy = NewCheck(k.strategy)
+	}
+	if c.Record != "" {
+		if err := k.startRecord(c.Record); err != nil {
+			return nil, err
+		}
 	}
 	k.cache = newCache(c)
 	k.valve.limit = c.GCValve

@@ -55,21 +55,21 @@ func (c Config) faults() []string {
 // the option is of no use nothing. Filling in twice changes nothing.
 func (c Config) withDefaults() Config {
 	for _, o := range options {
-		c, _ = fill(o, c)
+		c, _ = settle(o, c)
 	}
 	return c
 }
 
-// forStrategy is withDefaults for a strategy that is built by hand.
+// forStrategy is withDefaults for a strategy that is made by itself, whichever c names.
 func (c Config) forStrategy(name string) Config {
 	c.Strategy = name
 	return c.withDefaults()
 }
 
-// fill gives c the default of o and says where the value in effect comes
+// settle gives c the default of o and says where the value in effect comes
 // from. It says "" where o is not in effect, which takes the default to know:
 // being turned off is in effect everywhere.
-func fill(o option, c Config) (filled Config, why string) {
+func settle(o option, c Config) (filled Config, why string) {
 	filled = c
 	why = o.fill(&filled)
 	if o.usable(filled) != "" {
