@@ -51,6 +51,8 @@ func (k *core) abandon() { (&Pool{k}).Close() }
 func (k *core) FreeHeld() { k.freeHeld() }
 
 func (k *core) freeHeld() {
+	k.giving.Lock()
+	defer k.giving.Unlock()
 	k.drain(false)
 	if h, ok := k.strategy.(Holder); ok {
 		h.FreeHeld()
@@ -58,6 +60,8 @@ func (k *core) freeHeld() {
 }
 
 func (k *core) stopHolding() {
+	k.giving.Lock()
+	defer k.giving.Unlock()
 	for i := range k.cache.shards {
 		k.cache.shards[i].close()
 	}
@@ -68,6 +72,8 @@ func (k *core) stopHolding() {
 }
 
 func (k *core) trim(idle int) int64 {
+	k.giving.Lock()
+	defer k.giving.Unlock()
 	k.drain(idle > 0)
 	before := k.ledger.managed.Load()
 	if t, ok := k.strategy.(Trimmer); ok {

@@ -42,6 +42,8 @@ type core struct {
 	report   bool
 	closed   atomic.Bool
 
+	giving sync.Mutex // held by whoever empties the caches, before all other locks
+
 	mu          sync.Mutex // leaf: nothing is called under it
 	homes       map[device.Region]*home
 	parked      tally // waiting for their region to be reported lost

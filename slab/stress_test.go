@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"sync"
 	"testing"
+	"time"
 )
 
 // stressOps is how many operations TestStress does on each stack; the
@@ -21,9 +22,9 @@ func stressOps(t *testing.T) int {
 		return n
 	}
 	if testing.Short() || raceEnabled {
-		return 100_000
+		return 20_000
 	}
-	return 400_000
+	return 100_000
 }
 
 // Four goroutines get, fill, check, release, release again, hand over and
@@ -32,13 +33,19 @@ func stressOps(t *testing.T) int {
 func TestStress(t *testing.T) {
 	for _, dev := range []string{"heap", "mmap", "mmap:fixed"} {
 		for _, c := range stressConfigs {
-			t.Run(dev+","+c.Strategy, func(t *testing.T) {
+			t.Run(c.withDevice(dev), func(t *testing.T) {
 				t.Parallel()
 				c.MaxBytes = 256 << 20
 				stress(t, openPool(t, dev, c), stressOps(t))
 			})
 		}
 	}
+}
+
+// withDevice returns the line of c on another device.
+func (c Config) withDevice(dev string) string {
+	c.Device = dev
+	return c.String()
 }
 
 func stress(t *testing.T, p *Pool, ops int) {
@@ -180,4 +187,11 @@ func (w *stresser) release(o owned) {
 	runtime.KeepAlive(m)
 }
 
-var stressConfigs = []Config{{Strategy: "bestfit"}, {Strategy: "slab"}, {Strategy: "slab", CacheBytes: -1}}
+var stressConfigs = []Config{
+	{Strategy: "direct"}, {Strategy: "exact"}, {Strategy: "bitlog"},
+	{Strategy: "sizeclass"}, {Strategy: "sizeclass", CacheBytes: -1},
+	{Strategy: "bestfit"}, {Strategy: "bestfit", CacheBytes: -1, Decommit: true, MissTarget: 0.1},
+	{Strategy: "slab"}, {Strategy: "slab", CacheBytes: -1},
+	{Strategy: "slab", MaxHeld: 1 << 20}, {Strategy: "sizeclass", MaxHeld: 1 << 20},
+	{Strategy: "slab", Check: true}, {Strategy: "sizeclass", TrimAfter: time.Millisecond},
+}
