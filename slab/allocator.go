@@ -60,6 +60,9 @@ func (u Usage) ManagedBytes() int64 {
 	return u.ActiveBytes + u.RoundingBytes + u.HeldBytes + u.UnusableBytes
 }
 
+func (u *Usage) add(size int) { u.ActiveBlocks++; u.ActiveBytes += int64(size) }
+func (u *Usage) sub(size int) { u.ActiveBlocks--; u.ActiveBytes -= int64(size) }
+
 var (
 	// ErrSize says that a size is negative or too large to be represented.
 	ErrSize = device.ErrSize

@@ -20,19 +20,19 @@ func ExampleParseConfig() {
 func ExampleConfig_Explain() {
 	fmt.Print(slab.Config{MaxBytes: 1 << 30, Strict: true}.Explain())
 	// Output:
-	// device           heap                                 default
-	// strategy         sizeclass                            default on heap
-	// steps            4                                    default
-	// align            16 (sizeclass: 64 from 64 bytes up)  default
-	// max_bytes        1GiB                                 set by you
-	// max_held         none                                 default
-	// max_held_blocks  none                                 default
-	// max_block_bytes  none                                 default
-	// cache_bytes      64MiB                                default of sizeclass
-	// trim_after       none                                 default
-	// on_forget        return                               default
-	// zero             false                                default
-	// strict           true                                 set by you
-	// check            false                                default
-	// record           none                                 default
+	// device           heap                      default
+	// strategy         sizeclass                 default on heap
+	// steps            4                         default
+	// align            16 (64 from 64 bytes up)  default of sizeclass
+	// max_bytes        1GiB                      set by you
+	// max_held         none                      default
+	// max_held_blocks  none                      default
+	// max_block_bytes  none                      default
+	// cache_bytes      64MiB                     default of sizeclass
+	// trim_after       none                      default
+	// on_forget        return                    default
+	// zero             false                     default
+	// strict           true                      set by you
+	// check            false                     default
+	// record           none                      default
 }

@@ -157,9 +157,9 @@ func TestValidateJudgesAStruct(t *testing.T) {
 func TestDefaults(t *testing.T) {
 	for _, c := range []struct{ in, want Config }{
 		{Config{}, Config{Device: "heap", Strategy: "sizeclass", Steps: 4, CacheBytes: 64 << 20, OnForget: "return"}},
-		{Config{Device: "mmap"}, Config{Device: "mmap", Strategy: "slab", MissTarget: 0.01, CacheBytes: 1 << 20,
+		{Config{Device: "mmap"}, Config{Device: "mmap", Strategy: "slab", Align: 16, MissTarget: 0.01, CacheBytes: 1 << 20,
 			OnForget: "return", GCValve: 64 << 20}},
-		{Config{Strategy: "bestfit"}, Config{Device: "heap", Strategy: "bestfit", MissTarget: 0.01,
+		{Config{Strategy: "bestfit"}, Config{Device: "heap", Strategy: "bestfit", Align: 16, MissTarget: 0.01,
 			CacheBytes: 1 << 20, OnForget: "return"}},
 		{Config{Strategy: "bitlog"}, Config{Device: "heap", Strategy: "bitlog", Bits: 4, CacheBytes: -1, OnForget: "return"}},
 		{Config{Strategy: "exact"}, Config{Device: "heap", Strategy: "exact", MaxHeldBlocks: 100, MaxBlockBytes: 1 << 30,

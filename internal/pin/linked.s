@@ -1,0 +1,1 @@
+// An assembly file lets linked.go declare functions without a body.

@@ -1,0 +1,136 @@
+package slab
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/bufslab/bufslab/device"
+)
+
+// Check passes allocations through and looks for misuse: it puts canaries
+// around each block and looks after them at Free, fills blocks with poison when
+// they come and go, and remembers where each was allocated. What it finds is
+// a panic with the numbers and that place. Memory that the CPU cannot
+// reach has no canaries; the rest holds there too.
+//
+// It costs 128 bytes a block and a look at the call stack: it is for tests. It
+// is safe for concurrent use if its upstream is.
+type Check struct {
+	through
+
+	mu   sync.Mutex
+	live map[spot]checked
+}
+
+// A checked is a block that is out: as the caller has it, and as the upstream
+// does.
+type checked struct {
+	inner, outer device.Block
+	site         string
+}
+
+const (
+	canaryBytes = 64 // on each side; as large as any alignment that is promised
+	canary      = 0xC5
+	poisonNew   = 0xA1 // of memory that was not written yet
+	poisonFreed = 0xF3 // of memory that is not to be read any more
+)
+
+// NewCheck returns a Check over upstream.
+func NewCheck(upstream Allocator) *Check {
+	return &Check{through: through{upstream}, live: map[spot]checked{}}
+}
+
+// Alloc returns a block with canaries around it, filled with poison.
+func (c *Check) Alloc(size int) (device.Block, error) {
+	if err := checkSize(size); err != nil || size == 0 {
+		return device.Block{}, err
+	}
+	outer, err := c.upstream.Alloc(size + 2*canaryBytes)
+	if err != nil {
+		return device.Block{}, err
+	}
+	k := checked{outer: outer, site: caller()}
+	k.inner = device.Block{Region: outer.Region, Off: outer.Off + canaryBytes, Len: size}
+	if m := device.Bytes(outer); m != nil {
+		paint(m, canary)
+		paint(m[canaryBytes:canaryBytes+size], poisonNew)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.live[spot{k.inner.Region, k.inner.Off}] = k
+	return k.inner, nil
+}
+
+// Free looks after the canaries, fills the block with poison and gives it to
+// the upstream. It panics if b is not out or was written beyond.
+func (c *Check) Free(b device.Block) {
+	if b == (device.Block{}) {
+		return
+	}
+	at := spot{b.Region, b.Off}
+	c.mu.Lock()
+	k, ok := c.live[at]
+	if !ok || k.inner != b {
+		c.mu.Unlock()
+		panic(notOut(b))
+	}
+	delete(c.live, at)
+	c.mu.Unlock()
+	fault := k.fault()
+	if m := device.Bytes(k.outer); m != nil {
+		paint(m, poisonFreed)
+	}
+	c.upstream.Free(k.outer)
+	if fault != "" {
+		panic(fault)
+	}
+}
+
+// fault says which canary is dead, or "".
+func (k checked) fault() string {
+	m := device.Bytes(k.outer)
+	if m == nil {
+		return ""
+	}
+	alive := bytes.Repeat([]byte{canary}, canaryBytes)
+	side := ""
+	switch {
+	case !bytes.Equal(m[:canaryBytes], alive):
+		side = "before"
+	case !bytes.Equal(m[len(m)-canaryBytes:], alive):
+		side = "after"
+	default:
+		return ""
+	}
+	return fmt.Sprintf("slab: something wrote %s a block of %d bytes, allocated at %s", side, k.inner.Len, k.site)
+}
+
+func paint(m []byte, v byte) {
+	for i := range m {
+		m[i] = v
+	}
+}
+
+// Leaks lists the blocks that are out, with the place of their Alloc, by size.
+func (c *Check) Leaks() []Leak {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var l []Leak
+	for _, k := range c.live {
+		l = append(l, Leak{Bytes: k.inner.Len, Site: k.site})
+	}
+	slices.SortFunc(l, func(a, b Leak) int { return a.Bytes - b.Bytes })
+	return l
+}
+
+// Usage is the upstream's, with canaries as rounding.
+func (c *Check) Usage() Usage {
+	x := c.through.Usage()
+	canaries := x.ActiveBlocks * 2 * canaryBytes
+	x.ActiveBytes -= canaries
+	x.RoundingBytes += canaries
+	return x
+}

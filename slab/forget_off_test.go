@@ -1,0 +1,131 @@
+package slab
+
+import (
+	"strings"
+	"testing"
+)
+
+// forgetOne gets a buffer, uses it and forgets it.
+func forgetOne(t *testing.T, p *Pool, n int, use func(PooledBuffer)) {
+	t.Helper()
+	b := mustGet(t, p, n)
+	if use != nil {
+		use(b)
+	}
+}
+
+func collect(p *Pool, done func(Stats) bool) bool {
+	for range 10 {
+		cycle()
+		if done(p.Stats()) {
+			return true
+		}
+	}
+	return false
+}
+
+func TestForgottenOffHeapBufferComesBack(t *testing.T) {
+	for _, dev := range []string{"mmap", "mmap:fixed", "virtual", "sim"} {
+		for _, s := range Strategies() {
+			t.Run(dev+","+s, func(t *testing.T) {
+				p := openPool(t, dev, Config{Strategy: s})
+				forgetOne(t, p, 100<<10, func(b PooledBuffer) { b.With(func(m []byte) {}) })
+				if !collect(p, func(s Stats) bool { return s.Forgotten == 1 }) {
+					t.Fatalf("%+v", p.Stats())
+				}
+				s := p.Stats()
+				if s.ActiveBlocks != 0 || s.ActiveBytes != 0 || s.UnusableBytes != 0 {
+					t.Errorf("%+v", s)
+				}
+				checkQuiet(t, p)
+				p.StopHolding()
+				if s := p.Stats(); s.ManagedBytes != 0 {
+					t.Errorf("%+v", s)
+				}
+			})
+		}
+	}
+}
+
+// Bytes of memory that the collector does not see may be in use for ever: the
+// address is never handed out again.
+func TestEscapedOffHeapBytesAreQuarantined(t *testing.T) {
+	for _, dev := range []string{"mmap", "mmap:fixed"} {
+		for _, s := range Strategies() {
+			t.Run(dev+","+s, func(t *testing.T) {
+				p := openPool(t, dev, Config{Strategy: s})
+				var view []byte
+				forgetOne(t, p, 100<<10, func(b PooledBuffer) { view = b.Bytes() })
+				if !collect(p, func(s Stats) bool { return s.Forgotten == 1 }) {
+					t.Fatalf("%+v", p.Stats())
+				}
+				if s := p.Stats(); s.UnusableBytes < 100<<10 || s.ActiveBlocks != 0 {
+					t.Errorf("%+v", s)
+				}
+				view[0] = 1
+				for range 50 {
+					b := mustGet(t, p, 100<<10)
+					b.Bytes()[0] = 2
+				}
+				if view[0] != 1 {
+					t.Error("the address was handed out again")
+				}
+				checkQuiet(t, p)
+			})
+		}
+	}
+}
+
+// A buffer that was released with its bytes escaped is clean for the next owner.
+func TestEscapeEndsWithRelease(t *testing.T) {
+	p := openPool(t, "mmap", Config{Strategy: "exact"})
+	forgetOne(t, p, 100<<10, func(b PooledBuffer) {
+		_ = b.Bytes()
+		b.Release()
+	})
+	forgetOne(t, p, 100<<10, nil)
+	if !collect(p, func(s Stats) bool { return s.Forgotten == 1 }) || p.Stats().UnusableBytes != 0 {
+		t.Errorf("%+v", p.Stats())
+	}
+}
+
+func TestReportNoticesSmallOffHeapBuffers(t *testing.T) {
+	p := openPool(t, "mmap", Config{Strategy: "slab", OnForget: "report"})
+	func() {
+		if _, err := p.Get(100); err != nil {
+			t.Fatal(err)
+		}
+	}()
+	if !collect(p, func(s Stats) bool { return s.Forgotten == 1 }) {
+		t.Fatalf("%+v", p.Stats())
+	}
+	l := p.Leaks()
+	if len(l) != 1 || !l[0].Forgotten || l[0].Bytes != 100 || !strings.Contains(l[0].Site, "forget_off_test.go:") {
+		t.Errorf("%+v", l)
+	}
+	q := openPool(t, "mmap", Config{Strategy: "slab"})
+	forgetOne(t, q, 100, nil)
+	cycle()
+	if s := q.Stats(); s.ActiveBlocks != 1 || s.Forgotten != 0 {
+		t.Errorf("without report: %+v", s)
+	}
+}
+
+func TestForgottenIsFreedWhereAsked(t *testing.T) {
+	p := openPool(t, "heap", Config{OnForget: "free"})
+	forgetOne(t, p, 100<<10, func(b PooledBuffer) { b.Bytes()[0] = 1 })
+	if !collect(p, func(s Stats) bool { return s.ManagedBytes == 0 }) {
+		t.Errorf("%+v", p.Stats())
+	}
+}
+
+// Forgotten off-heap memory does not drive the collector; the valve does.
+func TestValveBoundsForgottenOffHeapMemory(t *testing.T) {
+	p := openPool(t, "mmap", Config{Strategy: "exact", GCValve: 8 << 20})
+	for range 400 {
+		forgetOne(t, p, 1<<20, func(b PooledBuffer) { b.With(func(m []byte) { m[0] = 1 }) })
+	}
+	if s := p.Stats(); s.PeakManagedBytes > 20<<20 {
+		t.Errorf("400 MiB forgotten, peak %d", s.PeakManagedBytes)
+	}
+}

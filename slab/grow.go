@@ -1,0 +1,179 @@
+package slab
+
+import (
+	"errors"
+
+	"github.com/bufslab/bufslab/device"
+)
+
+// unit is the least that a segment grows by where the upstream does not say.
+const unit = 4 << 10
+
+// rangeBytes is what a range is asked to reserve: addresses cost nothing,
+// and a device that has fewer gives fewer.
+const rangeBytes = min(1<<46, uint64(maxInt)>>2)
+
+// grow gets memory from upstream so that n bytes fit, or says why it cannot.
+// On out of memory it wants less, then gives back what is held, then fails.
+func (a *arena) grow(n int) error {
+	a.growing.Lock()
+	defer a.growing.Unlock()
+	a.mu.Lock()
+	fits := a.find(n) != none // since the caller looked
+	a.mu.Unlock()
+	if fits {
+		return nil
+	}
+	err := a.more(n, false)
+	if outOfMemory(err) {
+		err = a.more(n, true)
+	}
+	if outOfMemory(err) && a.shed(0) > 0 {
+		err = a.more(n, true)
+	}
+	return err
+}
+
+// more goes upstream once for n bytes, and for nothing beyond if exact.
+func (a *arena) more(n int, exact bool) error {
+	if !a.fixed {
+		err := a.extend(n, exact)
+		if !errors.Is(err, device.ErrUnavailable) {
+			return err
+		}
+		a.fixed = true
+	}
+	return a.addSegment(n, exact)
+}
+
+// extend commits memory at the top of the current range, or in a hole of it
+// where that takes less.
+func (a *arena) extend(n int, exact bool) error {
+	if err := a.openRange(n); err != nil {
+		return err
+	}
+	a.mu.Lock()
+	if a.decommit && !exact {
+		a.punchLocked(n)
+	}
+	p := a.planLocked(n, exact)
+	a.mu.Unlock()
+	if err := p.rng.Commit(p.off, p.len); err != nil {
+		return err
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if p.hole != none {
+		a.fillLocked(p.hole, p.len)
+	} else {
+		a.heap.extend(a.segs[a.current].edge, p.len)
+	}
+	a.managed += int64(p.len)
+	a.called(a.managed)
+	return nil
+}
+
+// openRange sees to it that the current range has n bytes of addresses left.
+func (a *arena) openRange(n int) error {
+	if a.current >= 0 {
+		s := a.segs[a.current]
+		if s.rng.Region().Size()-a.at(s.edge).off >= n+s.rng.Page() {
+			return nil
+		}
+	}
+	rng, err := reserveOf(a.upstream, int(rangeBytes))
+	if err != nil {
+		return err
+	}
+	if rng.Region().Size() < n+rng.Page() {
+		return errors.Join(device.ErrOutOfMemory, rng.Close())
+	}
+	a.mu.Lock()
+	a.current = a.addLocked(segment{block: device.Block{Region: rng.Region(), Len: rng.Region().Size()}, rng: rng})
+	a.mu.Unlock()
+	return nil
+}
+
+// A plan says which bytes of a range to commit.
+type plan struct {
+	rng      device.Range
+	off, len int
+	hole     int32 // none: at the top
+}
+
+// planLocked picks the cheapest place for n bytes: the top, where a free tail
+// counts, or a hole, where its free neighbours do.
+func (a *arena) planLocked(n int, exact bool) plan {
+	s := a.segs[a.current]
+	page := s.rng.Page()
+	need := max(n-a.freeLen(a.at(s.edge).prev), 1)
+	step := roundUp(need, page)
+	if !exact {
+		step = a.step(need, 0, page, a.managed)
+	}
+	step = min(step, s.rng.Region().Size()-a.at(s.edge).off)
+	p := plan{rng: s.rng, off: a.at(s.edge).off, len: step}
+	least := roundUp(need, page)
+	for i := range a.holes {
+		h := a.at(i)
+		left := a.freeLen(h.prev)
+		if left+h.len+a.freeLen(h.next) < n {
+			continue
+		}
+		if k := min(h.len, roundUp(max(n-left, 1), page)); k < least {
+			least = k
+			p = plan{rng: a.segs[h.seg].rng, off: h.off, len: min(h.len, max(k, roundDown(step, page))), hole: i}
+		}
+	}
+	return p
+}
+
+// freeLen returns the length of i if it is free memory.
+func (a *arena) freeLen(i int32) int {
+	if i == none || a.at(i).state != free {
+		return 0
+	}
+	return a.at(i).len
+}
+
+// fillLocked makes the first n bytes of a hole free memory.
+func (a *arena) fillLocked(i int32, n int) {
+	delete(a.holes, i)
+	if a.at(i).len > n {
+		r := a.split(i, n)
+		a.at(r).state = hole
+		a.holes[r] = struct{}{}
+	}
+	a.release(i)
+}
+
+// addSegment gets a region of its own. Wholly free segments go back first
+// where the pool would otherwise pass its old peak: each of them is too small
+// for n, or it would have been used.
+func (a *arena) addSegment(n int, exact bool) error {
+	size := roundUp(n, unit)
+	if !exact {
+		a.mu.Lock()
+		size = a.step(n, 2*n, unit, a.managed)
+		over := a.managed + int64(size) - a.high
+		a.mu.Unlock()
+		if over > 0 && a.high > 0 && a.shedSegments(over) > 0 {
+			a.mu.Lock()
+			size = a.step(n, 2*n, unit, a.managed)
+			a.mu.Unlock()
+		}
+	}
+	b, err := drawWhole(a.upstream, size)
+	if err != nil {
+		return err
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	s := a.addLocked(segment{block: b})
+	a.heap.extend(a.segs[s].edge, size)
+	whole := footprint(b, a.own)
+	a.excess += whole - int64(size)
+	a.managed += whole
+	a.called(a.managed)
+	return nil
+}

@@ -1,0 +1,130 @@
+package slab
+
+import (
+	"unsafe"
+
+	"github.com/bufslab/bufslab/device"
+)
+
+// A home is what a pool knows of one region in which its strategy has handed
+// blocks out: their slots. On the Go heap it also lets go of the memory while
+// blocks are out, so that only their views keep it alive; see forget.go.
+type home struct {
+	pool      *core
+	region    device.Region    // nil for buffers of no bytes
+	collected device.Collected // nil off the Go heap
+	base      unsafe.Pointer   // of host memory that the collector does not own
+	out       int              // slots in use
+	racks     [][]slot
+	vacant    []*slot        // of racks, without a block
+	tokens    []*slot        // tracked ones without a block
+	parked    []device.Block // handed out while the region was being lost
+}
+
+// admit gives b, fresh from the strategy, a slot, and returns its address if
+// the CPU has one. The slot is nil while the collector is about to report the
+// region lost: then b is parked until it has.
+func (c *core) admit(b device.Block, class int) (*slot, unsafe.Pointer) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	h := c.homeLocked(b.Region)
+	base := h.base
+	if h.collected != nil {
+		m := h.collected.Bytes()
+		if m == nil {
+			h.parked = append(h.parked, b)
+			c.parked.add(b.Len)
+			return nil, nil
+		}
+		base = unsafe.Pointer(unsafe.SliceData(m))
+		h.collected.Loosen()
+	}
+	h.out++
+	s := h.slotLocked(b)
+	s.off, s.len, s.class, s.out = b.Off, b.Len, int16(class), true
+	switch {
+	case b.Len == 0:
+		return s, unsafe.Pointer(&nothing)
+	case base == nil:
+		return s, nil
+	}
+	return s, unsafe.Add(base, b.Off)
+}
+
+// nothing is where buffers of no bytes are.
+var nothing byte
+
+// homeLocked returns the home of a region, a new one at its first block.
+func (c *core) homeLocked(r device.Region) *home {
+	if h, ok := c.homes[r]; ok {
+		return h
+	}
+	h := &home{pool: c, region: r}
+	c.homes[r] = h
+	if m, ok := r.(device.Collected); ok && c.ledger.own {
+		h.collected = m
+		m.Watch(func() { c.regionLost(h) })
+	} else if m, ok := r.(device.HostRegion); ok {
+		h.base = unsafe.Pointer(unsafe.SliceData(m.Bytes()))
+	}
+	return h
+}
+
+// slotLocked returns a slot for b.
+func (h *home) slotLocked(b device.Block) *slot {
+	list := &h.vacant
+	if h.tracks(b) {
+		list = &h.tokens
+		h.pool.valve.out.Add(int64(b.Len))
+	}
+	if k := len(*list); k > 0 {
+		s := (*list)[k-1]
+		(*list)[k-1] = nil // or a token would never be lost
+		*list = (*list)[:k-1]
+		return s
+	}
+	if list == &h.tokens {
+		return newToken(h)
+	}
+	rack := newRack(h, h.region.Size()/max(b.Len, 1))
+	h.racks = append(h.racks, rack)
+	for i := len(rack) - 1; i > 0; i-- {
+		h.vacant = append(h.vacant, &rack[i])
+	}
+	return &rack[0]
+}
+
+// dismiss takes the slot from its block and returns the block for the
+// strategy. The caller keeps the memory alive until then.
+func (c *core) dismiss(s *slot) device.Block {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return s.home().dismissLocked(s)
+}
+
+func (h *home) dismissLocked(s *slot) device.Block {
+	s.out = false
+	if s.token {
+		h.pool.valve.out.Add(-int64(s.len))
+		h.tokens = append(h.tokens, s)
+	} else {
+		h.vacant = append(h.vacant, s)
+	}
+	if h.out--; h.out == 0 && h.collected != nil {
+		h.collected.Hold()
+	}
+	return device.Block{Region: h.region, Off: s.off, Len: s.len}
+}
+
+// regionLeft forgets the home of a region that goes upstream. Where regions
+// are shared with others, as over an upstream that cuts them, homes stay.
+func (c *core) regionLeft(r device.Region) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if h, ok := c.homes[r]; ok && h.out == 0 {
+		delete(c.homes, r)
+		for _, s := range h.tokens {
+			s.disarm()
+		}
+	}
+}

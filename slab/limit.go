@@ -1,0 +1,175 @@
+package slab
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"github.com/bufslab/bufslab/device"
+)
+
+// Limit refuses to have more than max bytes of its upstream at a time, not
+// for a moment: it reserves before it asks. Where the upstream gives regions
+// of their own, their whole size counts. Several pools may be opened on one
+// Limit and share its budget. It is safe for concurrent use if its upstream is.
+type Limit struct {
+	upstream Allocator
+	own      bool
+	max      int64
+	inUse    atomic.Int64
+
+	mu      sync.Mutex
+	sharers map[Reclaimer]struct{}
+}
+
+// A LimitError says that a [Limit] had no room; it wraps [device.ErrOutOfMemory].
+type LimitError struct{ Max, InUse, Asked int64 } // bytes
+
+func (e *LimitError) Error() string {
+	return fmt.Sprintf("slab: limit of %d bytes, %d in use, %d asked: %v", e.Max, e.InUse, e.Asked, device.ErrOutOfMemory)
+}
+
+// Unwrap returns device.ErrOutOfMemory.
+func (e *LimitError) Unwrap() error { return device.ErrOutOfMemory }
+
+// NewLimit returns a Limit of max bytes on upstream.
+func NewLimit(upstream Allocator, max int64) *Limit {
+	return &Limit{upstream: upstream, own: ownRegions(upstream), max: max, sharers: map[Reclaimer]struct{}{}}
+}
+
+// Unwrap returns the upstream.
+func (l *Limit) Unwrap() Allocator { return l.upstream }
+
+// InUse returns the bytes that are counted against the limit.
+func (l *Limit) InUse() int64 { return l.inUse.Load() }
+
+// reserve counts n bytes, or says why it cannot.
+func (l *Limit) reserve(n int64) error {
+	for {
+		used := l.inUse.Load()
+		if n > l.max-used {
+			return &LimitError{l.max, used, n}
+		}
+		if l.inUse.CompareAndSwap(used, used+n) {
+			return nil
+		}
+	}
+}
+
+// Alloc returns a block of size bytes, or a *LimitError.
+func (l *Limit) Alloc(size int) (device.Block, error) {
+	if err := checkSize(size); err != nil || size == 0 {
+		return device.Block{}, err
+	}
+	if err := l.reserve(int64(size)); err != nil {
+		return device.Block{}, err
+	}
+	b, err := l.upstream.Alloc(size)
+	if err != nil {
+		l.inUse.Add(-int64(size))
+		return b, err
+	}
+	// A region may turn out larger than asked, by part of a page.
+	more := footprint(b, l.own) - int64(size)
+	if err := l.reserve(more); err != nil {
+		l.upstream.Free(b)
+		l.inUse.Add(-int64(size))
+		return device.Block{}, err
+	}
+	return b, nil
+}
+
+// Free takes a block back.
+func (l *Limit) Free(b device.Block) {
+	n := footprint(b, l.own)
+	l.upstream.Free(b)
+	l.inUse.Add(-n)
+}
+
+// Reserve makes a Limit a [device.Reserver] as far as its upstream is one;
+// what a range commits counts.
+func (l *Limit) Reserve(size int) (device.Range, error) {
+	r, err := reserveOf(l.upstream, size)
+	if err != nil {
+		return nil, err
+	}
+	return &limitRange{Range: r, l: l}, nil
+}
+
+// reserveOf asks an upstream for a range.
+func reserveOf(upstream Allocator, size int) (device.Range, error) {
+	r, ok := upstream.(device.Reserver)
+	if !ok {
+		return nil, fmt.Errorf("slab: the upstream cannot extend regions: %w", device.ErrUnavailable)
+	}
+	return r.Reserve(size)
+}
+
+type limitRange struct {
+	device.Range
+	l     *Limit
+	bytes int64
+}
+
+func (r *limitRange) Commit(off, n int) error {
+	if err := r.l.reserve(int64(n)); err != nil {
+		return err
+	}
+	if err := r.Range.Commit(off, n); err != nil {
+		r.l.inUse.Add(-int64(n))
+		return err
+	}
+	r.bytes += int64(n)
+	return nil
+}
+
+func (r *limitRange) Decommit(off, n int) error {
+	if err := r.Range.Decommit(off, n); err != nil {
+		return err
+	}
+	r.l.inUse.Add(-int64(n))
+	r.bytes -= int64(n)
+	return nil
+}
+
+func (r *limitRange) Close() error {
+	if err := r.Range.Close(); err != nil {
+		return err
+	}
+	r.l.inUse.Add(-r.bytes)
+	r.bytes = 0
+	return nil
+}
+
+// A Reclaimer can give held memory back. A [Pool] shares its budget as one.
+type Reclaimer interface{ FreeHeld() }
+
+// Share says that r holds memory of this limit and gives it back when others
+// have no room. It lasts until Unshare; a [Pool] does both itself.
+func (l *Limit) Share(r Reclaimer) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.sharers[r] = struct{}{}
+}
+
+// Unshare undoes Share.
+func (l *Limit) Unshare(r Reclaimer) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.sharers, r)
+}
+
+// Reclaim asks all sharers but one to give back what they hold.
+func (l *Limit) Reclaim(except Reclaimer) {
+	l.mu.Lock()
+	others := make([]Reclaimer, 0, len(l.sharers))
+	for r := range l.sharers {
+		if r != except {
+			others = append(others, r)
+		}
+	}
+	l.mu.Unlock()
+	for _, r := range others {
+		r.FreeHeld()
+	}
+}

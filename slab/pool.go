@@ -1,0 +1,262 @@
+package slab
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/bufslab/bufslab/device"
+)
+
+// A Pool hands out buffers of an upstream's memory and keeps what comes back
+// for reuse, by the strategy that its Config names. It is safe for concurrent use.
+//
+// Before its strategy it keeps, for each processor, some released blocks
+// (Config.CacheBytes), and it gives every buffer a handle that can be released
+// once. Beneath the strategy stand, in this order from the
+// upstream: the byte budget (Config.MaxBytes) and a ledger.
+//
+// A buffer that is forgotten comes back and never aliases. Memory of the Go
+// heap is watched itself, so any live slice of a buffer delays it; small
+// buffers share slabs and come back with them. Other memory comes back
+// if its bytes were used through With or not at all. If Bytes was called, the
+// address is never used again and the pages are given back; buffers of
+// at most 32 KiB are then not noticed unless Config.OnForget is "report".
+//
+// A Pool that is itself forgotten gives back what it holds; its buffers stay
+// valid. Close does so at once and reports what is still out.
+type Pool struct{ c *core }
+
+// core is the pool without the part that its user holds, so that the
+// collector can tell when the user has let go of it.
+type core struct {
+	config   Config
+	upstream Allocator
+	device   device.Device // beneath upstream, nil if unknown
+	ledger   ledger
+	strategy Allocator
+	cache    cache
+	report   bool
+	closed   atomic.Bool
+
+	mu          sync.Mutex // leaf: nothing is called under it
+	homes       map[device.Region]*home
+	parked      tally // waiting for their region to be reported lost
+	forgotten   tally
+	quarantined tally
+	sites       map[slotID]site // of Get, where Config asks for it
+	lost        []Leak
+
+	valve   valve
+	trimmer trimmer
+	onClose func() error
+}
+
+// A tally counts blocks and bytes. Its fields are guarded by the owner's lock.
+type tally struct{ blocks, bytes int64 }
+
+func (t *tally) add(n int) { t.blocks++; t.bytes += int64(n) }
+func (t *tally) sub(n int) { t.blocks--; t.bytes -= int64(n) }
+
+// Open returns a pool that draws on upstream, a device or any Allocator, as c
+// says. Config.Device and Record are not read: see [OpenConfig]. The error is
+// a *ConfigError that names every fault of c.
+func Open(upstream Allocator, c Config) (*Pool, error) {
+	return open(upstream, c, func(a Allocator) Allocator { return a })
+}
+
+// open is Open with something of OpenConfig's around the strategy.
+func open(upstream Allocator, c Config, wrap func(Allocator) Allocator) (*Pool, error) {
+	dev, _ := upstream.(device.Device)
+	if dev != nil && c.Device == "" {
+		c.Device = dev.Name() // defaults depend on it
+	}
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	c = c.withDefaults()
+	k := &core{config: c, device: dev, homes: map[device.Region]*home{}, report: c.OnForget == "report"}
+	if c.MaxBytes > 0 {
+		upstream = NewLimit(upstream, c.MaxBytes)
+	}
+	k.upstream = upstream
+	k.ledger = ledger{upstream: upstream, own: ownRegions(upstream), align: max(c.Align, 16), left: k.regionLeft}
+	k.strategy = newStrategy(&k.ledger, c)
+	if c.Check {
+		k.strategy = NewCheck(k.strategy)
+	}
+	k.strategy = wrap(k.strategy)
+	k.cache = newCache(c)
+	k.valve.limit = c.GCValve
+	if c.Check || c.Strict || k.report {
+		k.sites = map[slotID]site{}
+	}
+	if s, ok := upstream.(sharer); ok {
+		s.Share(k)
+	}
+	k.trimmer.start(k)
+	p := &Pool{k}
+	runtime.AddCleanup(p, (*core).abandon, k)
+	return p, nil
+}
+
+// A sharer is an upstream that several pools draw on: when it has no room, it
+// asks the others to give back what they hold.
+type sharer interface {
+	Share(Reclaimer)
+	Unshare(Reclaimer)
+	Reclaim(except Reclaimer)
+}
+
+// Get returns a buffer of size bytes with undefined contents. Size 0 gives an
+// empty buffer without a call upstream. The error wraps ErrSize for a negative
+// size, ErrClosed after Close, and is an *OutOfMemoryError where there is no
+// room though all held memory was given back; nothing changes then.
+func (p *Pool) Get(size int) (PooledBuffer, error) {
+	k := p.c
+	class := k.cache.class(size)
+	if class >= 0 {
+		if e, ok := k.cache.shard().pop(class, size); ok {
+			return k.finish(k.hand(e, size))
+		}
+	}
+	return k.get(size, class)
+}
+
+// GetZeroed is Get with the size bytes cleared, whatever the block has beyond.
+// For device memory it needs a pool that was opened on the device itself.
+func (p *Pool) GetZeroed(size int) (PooledBuffer, error) {
+	b, err := p.Get(size)
+	if err != nil || p.c.config.Zero {
+		return b, err
+	}
+	return p.c.zero(b)
+}
+
+// get asks the strategy, for a whole class if the block is to be cached.
+func (k *core) get(size, class int) (PooledBuffer, error) {
+	if k.closed.Load() {
+		return PooledBuffer{}, ErrClosed
+	}
+	if size < 0 {
+		return PooledBuffer{}, fmt.Errorf("slab: Get of %d bytes: %w", size, ErrSize)
+	}
+	ask := size
+	if class >= 0 {
+		ask = k.cache.classes.Size(class)
+	}
+	for {
+		blk, err := k.alloc(ask)
+		if err != nil {
+			return PooledBuffer{}, k.failed(size, ask, err)
+		}
+		k.valve.check(k)
+		s, ptr := k.admit(blk, class)
+		if s == nil {
+			continue
+		}
+		k.cache.shard().count(size)
+		return k.finish(k.hand(entry{s, ptr, s.word.Load()}, size))
+	}
+}
+
+// finish does what Config.Zero asks for.
+func (k *core) finish(b PooledBuffer) (PooledBuffer, error) {
+	if k.config.Zero {
+		return k.zero(b)
+	}
+	return b, nil
+}
+
+// hand makes an entry a handle.
+func (k *core) hand(e entry, size int) PooledBuffer {
+	e.s.asked.Store(int64(size))
+	if e.s.token {
+		e.s.escaped.Store(false)
+	}
+	b := PooledBuffer{own: e.s, ptr: e.p, gen: e.gen, n: size}
+	if k.sites != nil {
+		k.got(b)
+	}
+	return b
+}
+
+// alloc is the strategy's Alloc with all that a pool can do when there is no
+// room: empty the caches, give back what is held, ask pools that share the
+// budget to do so.
+func (k *core) alloc(size int) (device.Block, error) {
+	b, err := k.strategy.Alloc(size)
+	if !outOfMemory(err) {
+		return b, err
+	}
+	if k.drain(false) {
+		if b, err = k.strategy.Alloc(size); !outOfMemory(err) {
+			return b, err
+		}
+	}
+	k.freeHeld()
+	if s, ok := k.upstream.(sharer); ok {
+		s.Reclaim(k)
+	}
+	return k.strategy.Alloc(size)
+}
+
+// recycle puts the block of a released buffer into a cache, or back.
+func (k *core) recycle(b PooledBuffer) {
+	if k.sites != nil {
+		k.gave(b)
+	}
+	e := entry{b.own, b.ptr, b.gen + nextGen}
+	spill, kept := k.cache.shard().push(e, b.n, k.cache.budget(&k.ledger), nil)
+	if !kept {
+		k.giveBack(e)
+	}
+	for _, e := range spill {
+		k.giveBack(e)
+	}
+}
+
+// giveBack returns the block of an entry to the strategy.
+func (k *core) giveBack(e entry) {
+	blk := k.dismiss(e.s)
+	k.strategy.Free(blk)
+	runtime.KeepAlive(e.p) // until now, so that the region was not lost
+}
+
+// drain gives the caches back to the strategy, or only what has not been
+// touched since the last drain. It reports whether there was anything.
+func (k *core) drain(idle bool) (any bool) {
+	for i := range k.cache.shards {
+		for _, e := range k.cache.shards[i].drain(idle) {
+			k.giveBack(e)
+			any = true
+		}
+	}
+	return any
+}
+
+// zero clears a fresh buffer, or releases it and says why it cannot.
+func (k *core) zero(b PooledBuffer) (PooledBuffer, error) {
+	if b.ptr != nil {
+		clear(unsafe.Slice((*byte)(b.ptr), b.n))
+		return b, nil
+	}
+	if err := k.fillDevice(b); err != nil {
+		return PooledBuffer{}, errors.Join(err, b.Release())
+	}
+	return b, nil
+}
+
+func (k *core) fillDevice(b PooledBuffer) error {
+	if k.device == nil {
+		return fmt.Errorf("slab: GetZeroed of memory that neither the CPU nor a known device can clear: %w", device.ErrUnavailable)
+	}
+	s, err := k.device.NewStream()
+	if err != nil {
+		return err
+	}
+	return errors.Join(s.Fill(b.Block(), 0), s.Sync(), s.Close())
+}

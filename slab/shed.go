@@ -1,0 +1,177 @@
+package slab
+
+import (
+	"errors"
+
+	"github.com/bufslab/bufslab/device"
+)
+
+// What goes back upstream: a segment once nothing of it is used, and whole
+// pages from within a free chunk of a range. All of it wants growing.
+
+// shed gives back what has been free since before the last idle epochs ended,
+// and returns the bytes.
+func (a *arena) shed(idle uint32) int64 {
+	a.mu.Lock()
+	var old []int32
+	for l := a.lists.next(0); l >= 0; l = a.lists.next(l + 1) {
+		for i := a.heads[l]; i != none; i = a.at(i).down {
+			if a.epoch-a.at(i).stamp >= idle {
+				old = append(old, i)
+			}
+		}
+	}
+	a.mu.Unlock()
+	var sum int64
+	for _, i := range old {
+		sum += a.giveBack(i)
+	}
+	return sum
+}
+
+// shedSegments gives wholly free segments back until at least n bytes are.
+func (a *arena) shedSegments(n int64) int64 {
+	var sum int64
+	for s := 0; s < len(a.segs) && sum < n; s++ {
+		a.mu.Lock()
+		idle := a.segs[s].edge != none && a.segs[s].usedChunks == 0 && a.segs[s].rng == nil
+		i := int32(none)
+		if idle {
+			i = a.at(a.segs[s].edge).prev
+		}
+		a.mu.Unlock()
+		if idle {
+			sum += a.giveBack(i)
+		}
+	}
+	return sum
+}
+
+// giveBack returns what can go upstream of the chunk i, if it is free still.
+func (a *arena) giveBack(i int32) int64 {
+	a.mu.Lock()
+	if a.at(i).state != free {
+		a.mu.Unlock()
+		return 0
+	}
+	s := a.at(i).seg
+	if a.segs[s].usedChunks == 0 {
+		return a.closeSegment(s)
+	}
+	if a.segs[s].rng == nil {
+		a.mu.Unlock()
+		return 0
+	}
+	off, n := a.detachLocked(i)
+	a.managed -= int64(n)
+	rng := a.segs[s].rng
+	a.mu.Unlock()
+	if n > 0 {
+		a.must(rng.Decommit(off, n))
+	}
+	return int64(n)
+}
+
+// closeSegment gives segment s back whole. It unlocks mu.
+func (a *arena) closeSegment(s int32) int64 {
+	n := a.committedLocked(s)
+	seg := a.removeLocked(s)
+	if seg.rng == nil {
+		whole := footprint(seg.block, a.own)
+		a.excess -= whole - n
+		n = whole
+	}
+	a.managed -= n
+	a.mu.Unlock()
+	if seg.rng != nil {
+		a.must(seg.rng.Close())
+	} else {
+		a.upstream.Free(seg.block)
+	}
+	return n
+}
+
+// committedLocked returns the bytes of memory behind segment s.
+func (a *arena) committedLocked(s int32) int64 {
+	n := a.at(a.segs[s].edge).off
+	for i := range a.holes {
+		if a.at(i).seg == s {
+			n -= a.at(i).len
+		}
+	}
+	return int64(n)
+}
+
+// detachLocked takes the whole pages within the free chunk i out of the heap
+// and returns them: the edge of the segment moves down, or a hole is left.
+func (a *arena) detachLocked(i int32) (off, n int) {
+	c := *a.at(i)
+	page := a.segs[c.seg].rng.Page()
+	lo, hi := roundUp(c.off, page), roundDown(c.off+c.len, page)
+	if hi <= lo {
+		return 0, 0
+	}
+	a.unlist(i)
+	if lo > c.off {
+		front := i
+		i = a.split(i, lo-c.off)
+		a.list(front)
+	}
+	if e := a.segs[c.seg].edge; a.at(i).next == e {
+		a.forget(i)
+		a.at(e).off = lo
+		a.dropTrailingHole(e)
+		return lo, hi - lo
+	}
+	if end := c.off + c.len; end > hi {
+		a.list(a.split(i, hi-lo))
+	}
+	a.at(i).state = hole
+	a.holes[i] = struct{}{}
+	return lo, hi - lo
+}
+
+// dropTrailingHole moves the edge below a hole that it has come to touch.
+func (a *arena) dropTrailingHole(e int32) {
+	p := a.at(e).prev
+	if p != none && a.at(p).state == hole {
+		a.at(e).off = a.at(p).off
+		delete(a.holes, p)
+		a.forget(p)
+	}
+}
+
+// punchLocked gives back, before a new peak for n bytes, pages of the largest
+// free chunks: at most two, and only if they are worth a call.
+func (a *arena) punchLocked(n int) {
+	s := a.segs[a.current]
+	page := s.rng.Page()
+	for range 2 {
+		need := n - a.freeLen(a.at(s.edge).prev)
+		if need <= 0 || a.managed+int64(a.step(need, 0, page, a.managed)) <= a.high {
+			return
+		}
+		l := a.lists.last()
+		if l < 0 {
+			return
+		}
+		i := a.heads[l]
+		if i == a.at(s.edge).prev || a.at(i).len < max(page, need/16) {
+			return
+		}
+		seg := a.at(i).seg
+		off, bytes := a.detachLocked(i)
+		if bytes == 0 {
+			return
+		}
+		a.managed -= int64(bytes)
+		a.must(a.segs[seg].rng.Decommit(off, bytes))
+	}
+}
+
+// must holds what a device that gives memory back has promised.
+func (a *arena) must(err error) {
+	if err != nil && !errors.Is(err, device.ErrDeviceLost) {
+		panic("slab: upstream would not take memory back: " + err.Error())
+	}
+}
