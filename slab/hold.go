@@ -1,6 +1,7 @@
 package slab
 
 import (
+	"errors"
 	"fmt"
 	"runtime"
 	"sync/atomic"
@@ -36,13 +37,11 @@ func (p *Pool) Close() error {
 	if s, ok := k.upstream.(sharer); ok {
 		s.Unshare(k)
 	}
-	err := k.leakError()
-	if k.onClose != nil {
-		if e := k.onClose(); e != nil && err == nil {
-			return e
-		}
+	errs := []error{k.leakError()}
+	for _, f := range k.onClose {
+		errs = append(errs, f())
 	}
-	return err
+	return errors.Join(errs...)
 }
 
 // abandon closes a pool whose user has forgotten it.

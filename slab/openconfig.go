@@ -3,7 +3,6 @@ package slab
 import (
 	"compress/gzip"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"strings"
@@ -11,82 +10,58 @@ import (
 	"github.com/bufslab/bufslab/device"
 )
 
-// OpenConfig opens the device that c names and a pool on it; Close closes both.
-// The stack is always in this order, where what is not asked for is left out:
+// OpenConfig opens the device that c names and a pool on it. Close closes
+// both. From the device up the stack is always
 //
-//	device    Config.Device
-//	limit     Config.MaxBytes
-//	ledger    counts what goes to the device
-//	strategy  Config.Strategy
-//	check     Config.Check
-//	record    Config.Record: above check, so that it sees sizes as they were asked for
-//	pool      caches and handles
+//	device     Config.Device
+//	limit      Config.MaxBytes
+//	strategy   Config.Strategy
+//	check      Config.Check
+//	record     Config.Record
+//	caches     Config.CacheBytes
 //
-// The error is a *[ConfigError] or tells why the device or the file of
-// Config.Record could not be opened; nothing is left open then.
+// and what is not asked for is left out.
 func OpenConfig(c Config) (*Pool, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	name := c.withDefaults().Device
-	d, err := device.Open(name)
+	d, err := device.Open(c.withDefaults().Device)
 	if err != nil {
-		return nil, fmt.Errorf("slab: device=%s: %w", name, err)
+		return nil, err
 	}
-	f, err := createRecord(c.Record)
+	p, err := Open(d, c)
 	if err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
-	p, err := open(d, c, f.wrap)
-	if err != nil {
-		return nil, errors.Join(err, f.close(), d.Close())
-	}
-	p.c.onClose = func() error { return errors.Join(f.close(), d.Close()) }
+	p.c.onClose = append(p.c.onClose, d.Close)
 	return p, nil
 }
 
-// A recordFile is the file of Config.Record, nil if there is none.
-type recordFile struct {
-	record *Record
-	outer  []io.Closer // what the record writes to, innermost first
-	writer io.Writer
+// OpenEnv is OpenConfig of the configuration in the environment; see
+// [ConfigFromEnv].
+func OpenEnv() (*Pool, error) {
+	c, err := ConfigFromEnv()
+	if err != nil {
+		return nil, err
+	}
+	return OpenConfig(c)
 }
 
-// createRecord makes the file, which is compressed if its name ends in .gz.
-func createRecord(path string) (*recordFile, error) {
-	if path == "" {
-		return nil, nil
-	}
+// startRecord puts a Record that writes Config.Record over the strategy. The
+// file is complete when the pool is closed.
+func (k *core) startRecord(path string) error {
 	f, err := os.Create(path)
 	if err != nil {
-		return nil, fmt.Errorf("slab: record=%s: %w", path, err)
+		return err
 	}
-	if !strings.HasSuffix(path, ".gz") {
-		return &recordFile{writer: f, outer: []io.Closer{f}}, nil
+	var w io.WriteCloser = f
+	closers := []func() error{f.Close}
+	if strings.HasSuffix(path, ".gz") {
+		w = gzip.NewWriter(f)
+		closers = []func() error{w.Close, f.Close}
 	}
-	z := gzip.NewWriter(f)
-	return &recordFile{writer: z, outer: []io.Closer{z, f}}, nil
-}
-
-// wrap puts the record above a.
-func (f *recordFile) wrap(a Allocator) Allocator {
-	if f == nil {
-		return a
-	}
-	f.record = NewRecord(a, f.writer)
-	return f.record
-}
-
-func (f *recordFile) close() error {
-	if f == nil {
-		return nil
-	}
-	var errs []error
-	if f.record != nil {
-		errs = append(errs, f.record.Close())
-	}
-	for _, c := range f.outer {
-		errs = append(errs, c.Close())
-	}
-	return errors.Join(errs...)
+	r := NewRecord(k.strategy, w)
+	k.strategy = r
+	k.onClose = append(append(k.onClose, r.Close), closers...)
+	return nil
 }

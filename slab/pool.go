@@ -52,7 +52,7 @@ type core struct {
 
 	valve   valve
 	trimmer trimmer
-	onClose func() error
+	onClose []func() error
 }
 
 // A tally counts blocks and bytes. Its fields are guarded by the owner's lock.
@@ -62,14 +62,10 @@ func (t *tally) add(n int) { t.blocks++; t.bytes += int64(n) }
 func (t *tally) sub(n int) { t.blocks--; t.bytes -= int64(n) }
 
 // Open returns a pool that draws on upstream, a device or any Allocator, as c
-// says. Config.Device and Record are not read: see [OpenConfig]. The error is
-// a *ConfigError that names every fault of c.
+// says; what of c is not set depends on the device, if it is one. Config.Device
+// opens nothing: see [OpenConfig], and there for the order of the stack. The
+// error is a *ConfigError that names every fault of c, or of the record file.
 func Open(upstream Allocator, c Config) (*Pool, error) {
-	return open(upstream, c, func(a Allocator) Allocator { return a })
-}
-
-// open is Open with something of OpenConfig's around the strategy.
-func open(upstream Allocator, c Config, wrap func(Allocator) Allocator) (*Pool, error) {
 	dev, _ := upstream.(device.Device)
 	if dev != nil && c.Device == "" {
 		c.Device = dev.Name() // defaults depend on it
@@ -88,7 +84,11 @@ func open(upstream Allocator, c Config, wrap func(Allocator) Allocator) (*Pool, 
 	if c.Check {
 		k.strategy = NewCheck(k.strategy)
 	}
-	k.strategy = wrap(k.strategy)
+	if c.Record != "" {
+		if err := k.startRecord(c.Record); err != nil {
+			return nil, err
+		}
+	}
 	k.cache = newCache(c)
 	k.valve.limit = c.GCValve
 	if c.Check || c.Strict || k.report {
