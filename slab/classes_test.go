@@ -58,7 +58,7 @@ func TestGridKeepsItsWord(t *testing.T) {
 
 func TestClassesHaveAnEnd(t *testing.T) {
 	for _, c := range []Classes{Grid(4, 0), Grid(4, 16), Bitlog(4)} {
-		for _, n := range []int{-1, -1 << 62, maxInt, int(maxClass) + 1} {
+		for _, n := range []int{-1, -maxInt - 1, maxInt, int(maxClass) + 1} {
 			if i := c.Index(n); i != -1 {
 				t.Errorf("%d is in class %d", n, i)
 			}

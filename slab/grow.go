@@ -75,11 +75,11 @@ func (a *arena) extend(n int, exact bool) error {
 
 // openRange sees to it that the current range has n bytes of addresses left.
 func (a *arena) openRange(n int) error {
-	if a.current >= 0 {
-		s := a.segs[a.current]
-		if s.rng.Region().Size()-a.at(s.edge).off >= n+s.rng.Page() {
-			return nil
-		}
+	a.mu.Lock()
+	fits := a.roomLocked() >= n
+	a.mu.Unlock()
+	if fits {
+		return nil
 	}
 	rng, err := reserveOf(a.upstream, int(rangeBytes))
 	if err != nil {
@@ -92,6 +92,16 @@ func (a *arena) openRange(n int) error {
 	a.current = a.addLocked(segment{block: device.Block{Region: rng.Region(), Len: rng.Region().Size()}, rng: rng})
 	a.mu.Unlock()
 	return nil
+}
+
+// roomLocked is how many bytes of addresses the current range has left for
+// certain: the last page may be needed to round up.
+func (a *arena) roomLocked() int {
+	if a.current < 0 {
+		return 0
+	}
+	s := &a.segs[a.current]
+	return s.rng.Region().Size() - a.at(s.edge).off - s.rng.Page()
 }
 
 // A plan says which bytes of a range to commit.

@@ -55,7 +55,7 @@ var options = []option{
 	key[string]{key: "on_forget", field: func(c *Config) *string { return &c.OnForget }, kind: texts,
 		ok: oneOf("return", "free", "report"), want: "return, free, report", preset: preset("return")},
 	key[int64]{key: "gc_valve", field: func(c *Config) *int64 { return &c.GCValve }, kind: sizes,
-		words: map[string]int64{"0": -1}, ok: positive[int64], want: "a size", needs: offHeap, preset: preset(int64(64 << 20))},
+		words: map[string]int64{"0": -1}, ok: positive[int64], want: "a size", needs: offHeap, preset: presetValve},
 
 	key[bool]{key: "zero", field: func(c *Config) *bool { return &c.Zero }, kind: flags, want: "true or false", zero: "false"},
 	key[bool]{key: "strict", field: func(c *Config) *bool { return &c.Strict }, kind: flags, want: "true or false", zero: "false"},
@@ -127,6 +127,14 @@ func presetCache(c Config) (int64, string) {
 		return 1 << 20, "default of " + c.Strategy
 	}
 	return -1, "default of " + c.Strategy
+}
+
+// presetValve is off where there is no memory that a collection could bring back.
+func presetValve(c Config) (int64, string) {
+	if scheme, _, _ := strings.Cut(c.Device, ":"); scheme == "virtual" {
+		return -1, "off, as virtual has no memory"
+	}
+	return 64 << 20, "default"
 }
 
 // strategy makes a key one of the named strategies only.

@@ -159,6 +159,8 @@ func TestDefaults(t *testing.T) {
 		{Config{}, Config{Device: "heap", Strategy: "sizeclass", Steps: 4, CacheBytes: 64 << 20, OnForget: "return"}},
 		{Config{Device: "mmap"}, Config{Device: "mmap", Strategy: "slab", Align: 16, MissTarget: 0.01, CacheBytes: 1 << 20,
 			OnForget: "return", GCValve: 64 << 20}},
+		{Config{Device: "virtual:1GiB"}, Config{Device: "virtual:1GiB", Strategy: "slab", Align: 16, MissTarget: 0.01,
+			CacheBytes: 1 << 20, OnForget: "return", GCValve: -1}},
 		{Config{Strategy: "bestfit"}, Config{Device: "heap", Strategy: "bestfit", Align: 16, MissTarget: 0.01,
 			CacheBytes: 1 << 20, OnForget: "return"}},
 		{Config{Strategy: "bitlog"}, Config{Device: "heap", Strategy: "bitlog", Bits: 4, CacheBytes: -1, OnForget: "return"}},

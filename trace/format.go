@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -55,6 +56,9 @@ func parseRow(names, fields []string) (op Op, err error) {
 	for i, text := range fields {
 		switch names[i] {
 		case "op":
+			if text == "g" {
+				return op, ErrKeyed
+			}
 			op.Kind, err = parseKind(text)
 		case "id":
 			op.ID, err = strconv.ParseUint(text, 10, 64)
@@ -81,13 +85,10 @@ func parseRow(names, fields []string) (op Op, err error) {
 }
 
 func parseKind(text string) (Kind, error) {
-	switch text {
-	case "a", "f":
-		return Kind(text[0]), nil
-	case "g":
-		return 0, ErrKeyed
+	if text != "a" && text != "f" {
+		return 0, errors.New("want a or f")
 	}
-	return 0, fmt.Errorf("want a or f")
+	return Kind(text[0]), nil
 }
 
 // parseSize takes an empty size for one that is not said.
