@@ -64,7 +64,7 @@ func (l *Limit) Alloc(size int) (device.Block, error) {
 	if err := l.reserve(int64(size)); err != nil {
 		return device.Block{}, err
 	}
-	b, err := l.upstream.Alloc(size)
+	b, err := drawWhole(l.upstream, size)
 	if err != nil {
 		l.inUse.Add(-int64(size))
 		return b, err

@@ -37,7 +37,7 @@ func (s *Scopes) Unwrap() Allocator { return s.upstream }
 // Alloc returns a block of the upstream.
 func (s *Scopes) Alloc(size int) (device.Block, error) {
 	b, err := s.upstream.Alloc(size)
-	if err == nil {
+	if err == nil && size > 0 {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.stack[len(s.stack)-1].alloc(int64(size))
@@ -48,6 +48,9 @@ func (s *Scopes) Alloc(size int) (device.Block, error) {
 // Free gives a block to the upstream.
 func (s *Scopes) Free(b device.Block) {
 	s.upstream.Free(b)
+	if b == (device.Block{}) {
+		return
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c := &s.stack[len(s.stack)-1]

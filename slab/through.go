@@ -1,5 +1,7 @@
 package slab
 
+import "github.com/bufslab/bufslab/device"
+
 // through is what a wrapper passes on to an upstream that may not have it.
 type through struct{ upstream Allocator }
 
@@ -32,3 +34,6 @@ func (p through) Usage() Usage {
 	}
 	return Usage{}
 }
+
+// Reserve is the upstream's, if it is a [device.Reserver].
+func (p through) Reserve(size int) (device.Range, error) { return reserveOf(p.upstream, size) }

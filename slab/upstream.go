@@ -34,7 +34,7 @@ func drawWhole(upstream Allocator, size int) (device.Block, error) {
 	if err != nil {
 		return device.Block{}, err
 	}
-	if b.Region == nil || b.Len < size || b.Off < 0 {
+	if b.Region == nil || b.Len != size || b.Off < 0 || b.Region.Size()-b.Off < size {
 		if b.Region != nil {
 			upstream.Free(b)
 		}
