@@ -29,7 +29,6 @@ type arena struct {
 	segs    []segment
 	byPlace map[place]int32
 	where   locator
-	holes   map[int32]struct{}
 	current int32 // the range that grows, or -1
 	fixed   bool  // the upstream has said that it cannot extend
 	managed int64
@@ -66,7 +65,6 @@ func newArena(upstream Allocator, c Config, align int) arena {
 		growth:   newGrowth(c.MissTarget),
 		byPlace:  map[place]int32{},
 		where:    newLocator(),
-		holes:    map[int32]struct{}{},
 		current:  -1,
 		own:      ownRegions(upstream),
 	}
@@ -76,7 +74,7 @@ func newArena(upstream Allocator, c Config, align int) arena {
 func (a *arena) takeLocked(size int) (int32, error) {
 	n := roundUp(size, a.align)
 	for {
-		if i := a.find(n); i != none {
+		if i := a.find(free, n); i != none {
 			return a.useLocked(i, n, size), nil
 		}
 		a.mu.Unlock()
@@ -85,7 +83,7 @@ func (a *arena) takeLocked(size int) (int32, error) {
 		if err == nil {
 			continue
 		}
-		if i := a.scan(listOf(uint(n/a.align)), n, maxInt); i != none && outOfMemory(err) {
+		if i := a.scan(free, listOf(uint(n/a.align)), n, maxInt); i != none && outOfMemory(err) {
 			return a.useLocked(i, n, size), nil // too deep in its list for find
 		}
 		return none, err
@@ -101,7 +99,7 @@ func (a *arena) useLocked(i int32, n, size int) int32 {
 // giveLocked takes the chunk i back and returns the free chunk it became part of.
 func (a *arena) giveLocked(i int32) int32 {
 	a.segs[a.at(i).seg].usedChunks--
-	return a.release(i)
+	return a.merge(i, free)
 }
 
 // segmentLocked returns the segment that b lies in and b's offset there, or -1.
@@ -136,11 +134,8 @@ func (a *arena) removeLocked(s int32) segment {
 	seg := a.segs[s]
 	for i := seg.edge; i != none; {
 		prev := a.at(i).prev
-		switch a.at(i).state {
-		case free:
+		if s := a.at(i).state; s == free || s == hole {
 			a.unlist(i)
-		case hole:
-			delete(a.holes, i)
 		}
 		a.forget(i)
 		i = prev
@@ -195,7 +190,7 @@ func (a *arena) freeLocked(i int32) {
 // runs after a Free, without locks.
 func (a *arena) settle() {
 	a.mu.Lock()
-	over, i := a.freeBytes > a.maxHeld, a.freedLast
+	over, i := a.index[free].bytes > a.maxHeld, a.freedLast
 	a.mu.Unlock()
 	if !over {
 		return
@@ -204,7 +199,7 @@ func (a *arena) settle() {
 	defer a.growing.Unlock()
 	a.giveBack(i)
 	a.mu.Lock()
-	n := a.freeBytes - a.maxHeld
+	n := a.index[free].bytes - a.maxHeld
 	a.mu.Unlock()
 	a.shedSegments(n)
 }

@@ -61,7 +61,7 @@ func (b *Bestfit) Usage() Usage {
 	defer b.mu.Unlock()
 	u := b.asked
 	u.RoundingBytes = b.activeBytes - u.ActiveBytes
-	u.HeldBlocks, u.HeldBytes = b.freeChunks, b.freeBytes
+	u.HeldBlocks, u.HeldBytes = b.index[free].count, b.index[free].bytes
 	u.UnusableBytes = b.excess
 	return u
 }

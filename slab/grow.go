@@ -9,9 +9,10 @@ import (
 // unit is the least that a segment grows by where the upstream does not say.
 const unit = 4 << 10
 
-// rangeBytes is what a range is asked to reserve: addresses cost nothing,
-// and a device that has fewer gives fewer.
-const rangeBytes = min(1<<46, uint64(maxInt)>>2)
+// rangeBytes is what a range is asked to reserve. Addresses cost nothing, but a
+// process has only so many: 1 TiB leaves room for a hundred pools, and a pool
+// that needs more gets another range.
+const rangeBytes = min(1<<40, uint64(maxInt)>>2)
 
 // grow gets memory from upstream so that n bytes fit, or says why it cannot.
 // On out of memory it wants less, then gives back what is held, then fails.
@@ -19,7 +20,7 @@ func (a *arena) grow(n int) error {
 	a.growing.Lock()
 	defer a.growing.Unlock()
 	a.mu.Lock()
-	fits := a.find(n) != none // since the caller looked
+	fits := a.find(free, n) != none // since the caller looked
 	a.mu.Unlock()
 	if fits {
 		return nil
@@ -81,7 +82,7 @@ func (a *arena) openRange(n int) error {
 	if fits {
 		return nil
 	}
-	rng, err := reserveOf(a.upstream, int(rangeBytes))
+	rng, err := reserveOf(a.upstream, max(int(rangeBytes), 2*n))
 	if err != nil {
 		return err
 	}
@@ -111,31 +112,44 @@ type plan struct {
 	hole     int32 // none: at the top
 }
 
-// planLocked picks the cheapest place for n bytes: the top, where a free tail
-// counts, or a hole, where its free neighbours do.
+// planLocked picks the cheapest place for n bytes: a hole, where the free
+// memory before it counts, or the top, where a free tail does.
 func (a *arena) planLocked(n int, exact bool) plan {
 	s := a.segs[a.current]
-	page := s.rng.Page()
+	top, page := a.at(s.edge).off, s.rng.Page()
 	need := max(n-a.freeLen(a.at(s.edge).prev), 1)
 	step := roundUp(need, page)
 	if !exact {
-		step = a.step(need, 0, page, a.managed)
+		step = min(a.step(need, 0, page, a.managed), s.rng.Region().Size()-top)
 	}
-	step = min(step, s.rng.Region().Size()-a.at(s.edge).off)
-	p := plan{rng: s.rng, off: a.at(s.edge).off, len: step}
+	best := plan{rng: s.rng, off: top, len: step}
 	least := roundUp(need, page)
-	for i := range a.holes {
+	a.eachHole(n, func(i int32) {
 		h := a.at(i)
-		left := a.freeLen(h.prev)
-		if left+h.len+a.freeLen(h.next) < n {
-			continue
-		}
-		if k := min(h.len, roundUp(max(n-left, 1), page)); k < least {
+		k := roundUp(max(n-a.freeLen(h.prev), 1), a.segs[h.seg].rng.Page())
+		if k <= h.len && k <= least {
 			least = k
-			p = plan{rng: a.segs[h.seg].rng, off: h.off, len: min(h.len, max(k, roundDown(step, page))), hole: i}
+			best = plan{rng: a.segs[h.seg].rng, off: h.off, len: min(h.len, max(k, roundDown(step, page))), hole: i}
 		}
+	})
+	return best
+}
+
+// eachHole calls f with some holes that may take n bytes: one that holds them
+// alone, and those that follow the largest free chunks.
+func (a *arena) eachHole(n int, f func(int32)) {
+	if a.index[hole].count == 0 {
+		return
 	}
-	return p
+	if i := a.find(hole, n); i != none {
+		f(i)
+	}
+	for i, most := a.largest(free), 16; i != none && most > 0; most-- {
+		if next := a.at(i).next; a.at(next).state == hole {
+			f(next)
+		}
+		i = a.at(i).down
+	}
 }
 
 // freeLen returns the length of i if it is free memory.
@@ -148,13 +162,11 @@ func (a *arena) freeLen(i int32) int {
 
 // fillLocked makes the first n bytes of a hole free memory.
 func (a *arena) fillLocked(i int32, n int) {
-	delete(a.holes, i)
+	a.unlist(i)
 	if a.at(i).len > n {
-		r := a.split(i, n)
-		a.at(r).state = hole
-		a.holes[r] = struct{}{}
+		a.list(a.split(i, n), hole)
 	}
-	a.release(i)
+	a.merge(i, free)
 }
 
 // addSegment gets a region of its own. Wholly free segments go back first

@@ -5,66 +5,41 @@ package slab
 // takes no lock; arena.go does.
 
 // A chunk is a run of bytes of one segment. Chunks of a segment tile it
-// without gaps, and two free neighbours are always merged. Records stand
+// without gaps, and neighbours that are both free, or both holes, are merged. Records stand
 // outside the memory, so they work for memory that the CPU cannot reach, and
 // refer to each other by index, so the collector has nothing to scan.
 type chunk struct {
 	off, len   int
 	asked      int   // of a used chunk: what the caller wanted
 	prev, next int32 // neighbours by address
-	up, down   int32 // neighbours in a free list
+	up, down   int32 // neighbours in a list of the index
 	seg        int32
 	stamp      uint32 // of a free chunk: the epoch in which it grew last
 	state      uint8
 }
 
 const (
-	vacant uint8 = iota // the record is not in use
-	free                // memory that can be handed out
-	used                // memory in a caller's hands
-	hole                // addresses without memory behind them
-	edge                // the end of a segment: no bytes, never merged
+	free uint8 = iota // memory that can be handed out
+	hole              // addresses without memory behind them
+	used              // memory in a caller's hands
+	edge              // the end of a segment: no bytes
+	gone              // the record is not in use
 )
 
 // none is the index of no chunk: record 0 is never handed out.
 const none = 0
 
-// heap is the set of chunks of all segments and the index of the free ones:
-// two-level segregated fit after Masmano et al. (TLSF, ECRTS 2004), with 32
-// lists a doubling, last freed first.
+// heap is the set of chunks of all segments, and an index each of the free
+// ones and of the holes.
 type heap struct {
 	chunks []chunk
 	vacant []int32
-	heads  []int32
-	lists  bitset
-	align  int // every offset and length is a multiple of it
+	index  [2]index // by state
+	align  int      // every offset and length is a multiple of it
 	epoch  uint32
-
-	freeChunks int64
-	freeBytes  int64
 }
 
 func newHeap(align int) heap { return heap{chunks: make([]chunk, 1), align: align} }
-
-// listOf returns the list for chunks of n units: exact below 32, then 32 a doubling.
-func listOf(n uint) int {
-	const steps = 5
-	if n < 1<<steps {
-		return int(n)
-	}
-	e := bitLen(n) - 1 - steps
-	return e<<steps + int(n>>e)
-}
-
-// fitting returns the first list all of whose chunks hold n units.
-func fitting(n uint) int {
-	const steps = 5
-	if n < 1<<steps {
-		return int(n)
-	}
-	e := bitLen(n) - 1 - steps
-	return listOf(n + 1<<e - 1)
-}
 
 func (h *heap) at(i int32) *chunk { return &h.chunks[i] }
 
@@ -97,7 +72,7 @@ func (h *heap) extend(e int32, n int) {
 	if p != none {
 		h.at(p).next = i
 	}
-	h.release(i)
+	h.merge(i, free)
 }
 
 // forget takes the record of i out of its neighbourhood and makes it vacant.
@@ -109,79 +84,15 @@ func (h *heap) forget(i int32) {
 	if c.next != none {
 		h.at(c.next).prev = c.prev
 	}
-	*c = chunk{}
+	*c = chunk{state: gone}
 	h.vacant = append(h.vacant, i)
-}
-
-// list enters i, which nobody uses, into the index.
-func (h *heap) list(i int32) {
-	c := h.at(i)
-	l := listOf(uint(c.len / h.align))
-	for len(h.heads) <= l {
-		h.heads = append(h.heads, none)
-	}
-	c.state, c.up, c.down = free, none, h.heads[l]
-	if c.down != none {
-		h.at(c.down).up = i
-	}
-	h.heads[l] = i
-	h.lists.set(l)
-	h.freeChunks++
-	h.freeBytes += int64(c.len)
-}
-
-// unlist takes i out of the index.
-func (h *heap) unlist(i int32) {
-	c := h.at(i)
-	if c.down != none {
-		h.at(c.down).up = c.up
-	}
-	if c.up != none {
-		h.at(c.up).down = c.down
-	} else {
-		l := listOf(uint(c.len / h.align))
-		if h.heads[l] = c.down; c.down == none {
-			h.lists.clear(l)
-		}
-	}
-	h.freeChunks--
-	h.freeBytes -= int64(c.len)
-}
-
-// find returns a free chunk of at least n bytes, or none: the head of the
-// first list that holds n for certain, else one of the first few of the list
-// that may.
-func (h *heap) find(n int) int32 {
-	u := uint(n / h.align)
-	own := listOf(u)
-	if i := h.scan(own, n, 4); i != none {
-		return i
-	}
-	if l := h.lists.next(fitting(u)); l >= 0 {
-		return h.heads[l]
-	}
-	return h.scan(own, n, 32)
-}
-
-func (h *heap) scan(list, n, most int) int32 {
-	if list >= len(h.heads) {
-		return none
-	}
-	i := h.heads[list]
-	for ; i != none && most > 0; most-- {
-		if h.at(i).len >= n {
-			return i
-		}
-		i = h.at(i).down
-	}
-	return none
 }
 
 // use cuts n bytes from the front of the free chunk i and marks them used.
 func (h *heap) use(i int32, n, asked int) {
 	h.unlist(i)
 	if h.at(i).len > n {
-		h.list(h.split(i, n))
+		h.list(h.split(i, n), free)
 	}
 	c := h.at(i)
 	c.state, c.asked = used, asked
@@ -201,21 +112,21 @@ func (h *heap) split(i int32, n int) int32 {
 	return r
 }
 
-// release makes i free, merges it with its free neighbours and returns the
-// index of the whole.
-func (h *heap) release(i int32) int32 {
-	if n := h.at(i).next; n != none && h.at(n).state == free {
+// merge gives i, which is in no list, a state that has an index, joins it
+// with its neighbours of the same state, and returns the whole.
+func (h *heap) merge(i int32, state uint8) int32 {
+	if n := h.at(i).next; n != none && h.at(n).state == state {
 		h.unlist(n)
 		h.at(i).len += h.at(n).len
 		h.forget(n)
 	}
-	if p := h.at(i).prev; p != none && h.at(p).state == free {
+	if p := h.at(i).prev; p != none && h.at(p).state == state {
 		h.unlist(p)
 		h.at(p).len += h.at(i).len
 		h.forget(i)
 		i = p
 	}
 	h.at(i).stamp = h.epoch
-	h.list(i)
+	h.list(i, state)
 	return i
 }

@@ -14,13 +14,12 @@ import (
 func (a *arena) shed(idle uint32) int64 {
 	a.mu.Lock()
 	var old []int32
-	for l := a.lists.next(0); l >= 0; l = a.lists.next(l + 1) {
-		for i := a.heads[l]; i != none; i = a.at(i).down {
-			if a.epoch-a.at(i).stamp >= idle {
-				old = append(old, i)
-			}
+	a.each(free, func(i int32) bool {
+		if a.epoch-a.at(i).stamp >= idle {
+			old = append(old, i)
 		}
-	}
+		return true
+	})
 	a.mu.Unlock()
 	var sum int64
 	for _, i := range old {
@@ -94,8 +93,8 @@ func (a *arena) closeSegment(s int32) int64 {
 // committedLocked returns the bytes of memory behind segment s.
 func (a *arena) committedLocked(s int32) int64 {
 	n := a.at(a.segs[s].edge).off
-	for i := range a.holes {
-		if a.at(i).seg == s {
+	for i := a.segs[s].edge; i != none; i = a.at(i).prev {
+		if a.at(i).state == hole {
 			n -= a.at(i).len
 		}
 	}
@@ -115,30 +114,18 @@ func (a *arena) detachLocked(i int32) (off, n int) {
 	if lo > c.off {
 		front := i
 		i = a.split(i, lo-c.off)
-		a.list(front)
-	}
-	if e := a.segs[c.seg].edge; a.at(i).next == e {
-		a.forget(i)
-		a.at(e).off = lo
-		a.dropTrailingHole(e)
-		return lo, hi - lo
+		a.list(front, free)
 	}
 	if end := c.off + c.len; end > hi {
-		a.list(a.split(i, hi-lo))
+		a.list(a.split(i, hi-lo), free)
 	}
-	a.at(i).state = hole
-	a.holes[i] = struct{}{}
+	i = a.merge(i, hole)
+	if e := a.segs[c.seg].edge; a.at(i).next == e { // nothing above it
+		a.at(e).off = a.at(i).off
+		a.unlist(i)
+		a.forget(i)
+	}
 	return lo, hi - lo
-}
-
-// dropTrailingHole moves the edge below a hole that it has come to touch.
-func (a *arena) dropTrailingHole(e int32) {
-	p := a.at(e).prev
-	if p != none && a.at(p).state == hole {
-		a.at(e).off = a.at(p).off
-		delete(a.holes, p)
-		a.forget(p)
-	}
 }
 
 // punchLocked gives back, before a new peak for n bytes, pages of the largest
@@ -151,11 +138,10 @@ func (a *arena) punchLocked(n int) {
 		if need <= 0 || a.managed+int64(a.step(need, 0, page, a.managed)) <= a.high {
 			return
 		}
-		l := a.lists.last()
-		if l < 0 {
+		i := a.largest(free)
+		if i == none {
 			return
 		}
-		i := a.heads[l]
 		if i == a.at(s.edge).prev || a.at(i).len < max(page, need/16) {
 			return
 		}

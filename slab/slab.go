@@ -15,7 +15,7 @@ type Slab struct {
 	grid   Classes
 	small  int // largest carved size
 	carver carver[int32]
-	index  slabIndex
+	slabs  slabIndex
 
 	carvedBytes int64 // of small blocks that are out
 }
@@ -42,7 +42,7 @@ func NewSlab(upstream Allocator, c Config) *Slab {
 		grid:   g,
 		small:  carvedLimit,
 		carver: newCarver[int32](g.Index(carvedLimit) + 1),
-		index:  slabIndex{},
+		slabs:  slabIndex{},
 	}
 }
 
@@ -106,7 +106,7 @@ func (s *Slab) addSlab(class int) error {
 	}
 	c := s.at(m)
 	i := s.carver.add(class, size, c.len, m)
-	s.index.put(c.seg, c.off, c.len, i)
+	s.slabs.put(c.seg, c.off, c.len, i)
 	return nil
 }
 
@@ -144,7 +144,7 @@ func (s *Slab) freeCarved(b device.Block) bool {
 	if seg < 0 || b.Len <= 0 {
 		return false
 	}
-	i := s.index.get(seg, off, func(i int32) int { return s.at(s.carver.slabs[i].mem).off })
+	i := s.slabs.get(seg, off, func(i int32) int { return s.at(s.carver.slabs[i].mem).off })
 	if i == none {
 		return false
 	}
@@ -166,7 +166,7 @@ func (s *Slab) dropSlab(i int32) {
 	m := s.carver.slabs[i].mem
 	c := *s.at(m)
 	s.carver.remove(i, c.len)
-	s.index.remove(c.seg, c.off, c.len)
+	s.slabs.remove(c.seg, c.off, c.len)
 	s.freedLast = s.giveLocked(m)
 }
 
@@ -176,8 +176,8 @@ func (s *Slab) Usage() Usage {
 	defer s.mu.Unlock()
 	u := s.asked
 	u.RoundingBytes = s.activeBytes + s.carvedBytes - u.ActiveBytes
-	u.HeldBlocks = s.freeChunks + s.carver.freeBlocks
-	u.HeldBytes = s.freeBytes + s.carver.freeBytes
+	u.HeldBlocks = s.arena.index[free].count + s.carver.freeBlocks
+	u.HeldBytes = s.arena.index[free].bytes + s.carver.freeBytes
 	u.UnusableBytes = s.carver.tailBytes + s.excess
 	return u
 }

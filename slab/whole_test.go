@@ -261,3 +261,11 @@ func TestAHitAllocatesNothing(t *testing.T) {
 		}
 	})
 }
+
+// checkUsage compares what a strategy says with what its upstream has given.
+func checkUsage(t *testing.T, u User, up *fake) {
+	t.Helper()
+	if got := u.Usage(); got.ManagedBytes() != up.bytes || got.ActiveBlocks+got.HeldBlocks != int64(len(up.out)) {
+		t.Fatalf("usage %+v, but upstream has %d bytes in %d blocks out", got, up.bytes, len(up.out))
+	}
+}
