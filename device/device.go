@@ -53,6 +53,21 @@ func Bytes(b Block) []byte {
 	return m[b.Off:end:end]
 }
 
+// Host returns m as a block, for copies between it and a device. The block
+// keeps m alive, shares its bytes and is nobody's to free.
+func Host(m []byte) Block {
+	if len(m) == 0 {
+		return Block{}
+	}
+	return Block{Region: &hostSlice{m[:len(m):len(m)]}, Len: len(m)}
+}
+
+// A hostSlice is the region of a slice that no device has made.
+type hostSlice struct{ m []byte }
+
+func (s *hostSlice) Size() int     { return len(s.m) }
+func (s *hostSlice) Bytes() []byte { return s.m }
+
 // A Device is a place where memory lives. It is safe for concurrent use.
 type Device interface {
 	// Name returns the name that Open takes for this device.

@@ -58,22 +58,22 @@ func Open(name string) (Device, error) {
 }
 
 // Register makes open the one that [Open] asks for names of a scheme. A
-// backend calls it from an init function. It is an error if scheme is empty,
-// holds a colon or is taken, or if open is nil. It is safe for concurrent use.
-func Register(scheme string, open func(rest string) (Device, error)) error {
+// backend calls it from an init function. As in database/sql it panics if
+// scheme is empty, holds a colon or is taken, or if open is nil. It is safe for
+// concurrent use.
+func Register(scheme string, open func(rest string) (Device, error)) {
 	if scheme == "" || strings.Contains(scheme, ":") {
-		return fmt.Errorf("device: Register of scheme %q, which no name can begin with", scheme)
+		panic(fmt.Sprintf("device: Register of scheme %q, which no name can begin with", scheme))
 	}
 	if open == nil {
-		return fmt.Errorf("device: Register of scheme %q with a nil function", scheme)
+		panic(fmt.Sprintf("device: Register of scheme %q with a nil function", scheme))
 	}
 	registry.Lock()
 	defer registry.Unlock()
 	if registry.openers[scheme] != nil {
-		return fmt.Errorf("device: Register of scheme %q, which is taken", scheme)
+		panic(fmt.Sprintf("device: Register of scheme %q, which is taken", scheme))
 	}
 	registry.openers[scheme] = open
-	return nil
 }
 
 // Schemes returns the schemes that Open knows, sorted. That a scheme is known

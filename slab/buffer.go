@@ -75,22 +75,13 @@ func (b PooledBuffer) Block() device.Block {
 	}
 	h := s.home()
 	if h.collected != nil {
-		return device.Block{Region: heapView(unsafe.Slice((*byte)(b.ptr), b.n)), Len: b.n}
+		return device.Host(unsafe.Slice((*byte)(b.ptr), b.n))
 	}
 	if b.ptr != nil && s.token {
 		s.escaped.Store(true)
 	}
 	return device.Block{Region: h.region, Off: s.off, Len: b.n}
 }
-
-// A viewRegion is the region of a Block of heap memory. The pool's own region does
-// not keep memory alive while blocks are out.
-type viewRegion struct{ m []byte }
-
-func (v *viewRegion) Size() int     { return len(v.m) }
-func (v *viewRegion) Bytes() []byte { return v.m }
-
-func heapView(m []byte) device.Region { return &viewRegion{m[:len(m):len(m)]} }
 
 // Release gives the buffer back. Of all calls for one Get, on any copy of the
 // handle and from any goroutine, exactly one returns nil; the others return ErrReleased,

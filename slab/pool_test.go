@@ -183,18 +183,16 @@ func TestGetZeroedClears(t *testing.T) {
 	})
 }
 
-func hostBlock(m []byte) device.Block { return device.Block{Region: heapView(m), Len: len(m)} }
-
 func copyTo(t *testing.T, p *Pool, dst []byte, b PooledBuffer) {
 	t.Helper()
-	if err := p.c.device.Copy(hostBlock(dst), b.Block()); err != nil {
+	if err := p.c.device.Copy(device.Host(dst), b.Block()); err != nil {
 		t.Fatal(err)
 	}
 }
 
 func copyFrom(t *testing.T, p *Pool, b PooledBuffer, src []byte) {
 	t.Helper()
-	if err := p.c.device.Copy(b.Block(), hostBlock(src)); err != nil {
+	if err := p.c.device.Copy(b.Block(), device.Host(src)); err != nil {
 		t.Fatal(err)
 	}
 }

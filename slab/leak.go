@@ -8,7 +8,7 @@ import (
 	"unsafe"
 )
 
-// Call sites, kept where Config.Check, Strict or OnForget=report asks for them.
+// Call sites and leaks, kept where Config.Check, Strict or OnForget=report asks for them.
 
 // A site says where a slot's last owner got its buffer and where it released it.
 type site struct {
@@ -22,22 +22,16 @@ type slotID uintptr
 
 func (s *slot) id() slotID { return slotID(unsafe.Pointer(s)) }
 
-// caller returns file:line of the first caller outside this package's handles.
+// caller returns file:line of the first caller outside this package.
 func caller() string {
 	var pc [16]uintptr
 	frames := runtime.CallersFrames(pc[:runtime.Callers(2, pc[:])])
 	for {
 		f, more := frames.Next()
-		if !more || !isOurs(f.Function) {
+		if ours := strings.Contains(f.Function, "bufslab/slab.") && !strings.HasSuffix(f.File, "_test.go"); !ours || !more {
 			return fmt.Sprintf("%s:%d", f.File, f.Line)
 		}
 	}
-}
-
-// isOurs reports whether a function is a method between a user and caller.
-func isOurs(f string) bool {
-	_, name, _ := strings.Cut(f, "bufslab/slab.")
-	return strings.HasPrefix(name, "(*core).") || strings.HasPrefix(name, "(*Pool).") || strings.HasPrefix(name, "PooledBuffer.")
 }
 
 func (k *core) got(b PooledBuffer) {
@@ -82,6 +76,35 @@ func (k *core) reportLocked(s *slot) {
 	}
 	k.lost = append(k.lost, Leak{Bytes: int(s.asked.Load()), Site: k.sites[s.id()].got, Forgotten: true})
 	delete(k.sites, s.id())
+}
+
+// A LeakError says that a pool was closed while buffers were out.
+type LeakError struct {
+	Blocks, Bytes int64  // active, bytes as asked for
+	Leaks         []Leak // with Config.Check, Strict or OnForget=report
+}
+
+// A Leak is a buffer that was not released.
+type Leak struct {
+	Bytes     int
+	Site      string // file:line of the Get
+	Forgotten bool   // the collector has found it
+}
+
+func (e *LeakError) Error() string {
+	s := fmt.Sprintf("slab: pool closed with %d buffers of %d bytes out", e.Blocks, e.Bytes)
+	for _, l := range e.Leaks {
+		s += fmt.Sprintf("\n\t%d bytes got at %s", l.Bytes, l.Site)
+	}
+	return s
+}
+
+func (k *core) leakError() error {
+	s := k.stats()
+	if s.ActiveBlocks == 0 {
+		return nil
+	}
+	return &LeakError{Blocks: s.ActiveBlocks, Bytes: s.ActiveBytes, Leaks: k.leaks()}
 }
 
 // Leaks lists the buffers that are out, and after them those that were
