@@ -95,7 +95,7 @@ func (s *Sizeclass) allocCarved(class, size int) (device.Block, error) {
 }
 
 func (s *Sizeclass) carve(class, size int) (device.Block, bool) {
-	i, off, ok := s.carver.take(class)
+	i, off, ok := s.carver.take(class, size)
 	if !ok {
 		return device.Block{}, false
 	}
