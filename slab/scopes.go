@@ -34,15 +34,19 @@ func NewScopes(upstream Allocator) *Scopes {
 // Unwrap returns the upstream.
 func (s *Scopes) Unwrap() Allocator { return s.upstream }
 
-// Alloc returns a block of the upstream.
+// Alloc returns a block of the upstream. One of no bytes counts, too.
 func (s *Scopes) Alloc(size int) (device.Block, error) {
-	b, err := s.upstream.Alloc(size)
-	if err == nil {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.stack[len(s.stack)-1].alloc(int64(size))
+	var b device.Block
+	if size != 0 {
+		var err error
+		if b, err = s.upstream.Alloc(size); err != nil {
+			return b, err
+		}
 	}
-	return b, err
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stack[len(s.stack)-1].alloc(int64(size))
+	return b, nil
 }
 
 // Free gives a block to the upstream.
