@@ -71,10 +71,14 @@ func mark(id, n int) []byte {
 // expect fails unless b holds what owner id has written.
 func (c contents) expect(t *rapid.T, b device.Block, id int) {
 	t.Helper()
-	got := c.get(t, b)
+	expectMark(t, c.get(t, b), id)
+}
+
+func expectMark(t *rapid.T, got []byte, id int) {
+	t.Helper()
 	for i, want := range mark(id, len(got)) {
 		if got[i] != want {
-			t.Fatalf("somebody else wrote to a block of %d bytes: byte %d is %#x, not %#x", b.Len, i, got[i], want)
+			t.Fatalf("somebody else wrote to a block of %d bytes: byte %d is %#x, not %#x", len(got), i, got[i], want)
 		}
 	}
 }

@@ -69,7 +69,10 @@ func OnDevice(open func() (device.Device, error)) Option {
 	return func(s *settings) { s.device = open }
 }
 
-// drawCapacity draws one that a few blocks fill, or none.
+// ample is more than a program asks for, and less than the absurd sizes.
+const ample = 1 << 40
+
+// drawCapacity draws one that a few blocks fill, or an ample one.
 func (s settings) drawCapacity(t *rapid.T) int64 {
 	switch {
 	case s.capacity > 0:
@@ -77,5 +80,5 @@ func (s settings) drawCapacity(t *rapid.T) int64 {
 	case rapid.Bool().Draw(t, "scarce"):
 		return int64(rapid.IntRange(s.maxSize/8+1, 8*s.maxSize).Draw(t, "capacity"))
 	}
-	return math.MaxInt64
+	return ample
 }
