@@ -69,7 +69,7 @@ var configs = []struct {
 	{"no cache, slab", slab.Config{Strategy: "slab", CacheBytes: -1, Decommit: true}, nil},
 	{"small cache", slab.Config{Strategy: "sizeclass", CacheBytes: 8 << 10}, nil},
 	{"large cache", slab.Config{Strategy: "slab", CacheBytes: 64 << 20}, nil},
-	{"align", slab.Config{Strategy: "sizeclass", Align: 256}, []fuzz.Option{fuzz.Align(256)}},
+	{"align", slab.Config{Strategy: "sizeclass", Align: 64}, []fuzz.Option{fuzz.Align(64)}},
 	{"align, slab", slab.Config{Strategy: "slab", Align: 4096}, []fuzz.Option{fuzz.Align(4096)}},
 	{"report", slab.Config{Strategy: "slab", OnForget: "report"}, nil},
 }
