@@ -139,5 +139,15 @@ func (m *allocatorModel) end(t *rapid.T) {
 		h.StopHolding()
 		m.stopped = true
 		m.check(t)
+		needNoRange(t, m.up.ledger())
+	}
+}
+
+// needNoRange fails while addresses are still reserved: they cost no memory,
+// but a process has only so many.
+func needNoRange(t *rapid.T, l ledger) {
+	t.Helper()
+	if l.ranges != 0 {
+		t.Fatalf("%d ranges of addresses are still reserved, and nothing is out", l.ranges)
 	}
 }

@@ -160,6 +160,7 @@ func (m *poolModel) close(t *rapid.T) {
 		m.release(t, len(m.live)-1)
 		m.check(t)
 	}
+	needNoRange(t, m.up.ledger())
 }
 
 // unavailable reports whether err says that there is nothing to clear.

@@ -113,12 +113,13 @@ func (u *upstream) holds(b device.Block) bool {
 type ledger struct {
 	bytes, peak int64
 	calls       int
+	ranges      int // that are open
 }
 
 func (u *upstream) ledger() ledger {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	return ledger{u.bytes, u.peak, u.calls}
+	return ledger{u.bytes, u.peak, u.calls, len(u.ranges)}
 }
 
 // A deviceUpstream is an upstream that shows itself as the device beneath it.
