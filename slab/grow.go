@@ -9,9 +9,13 @@ import (
 // unit is the least that a segment grows by where the upstream does not say.
 const unit = 4 << 10
 
-// rangeBytes is what a range is asked to reserve: addresses cost nothing,
-// and a device that has fewer gives fewer.
-const rangeBytes = min(1<<46, uint64(maxInt)>>2)
+// rangeBytes is what a range is asked to reserve, unless a block needs more.
+// Addresses cost no memory, but all pools of a process share them, 128 TiB as
+// a rule, with the Go heap: with 64 TiB each, 40 pools left it none.
+const rangeBytes = min(1<<36, uint64(maxInt)>>5)
+
+// rangeFor returns what to reserve so that n bytes fit, whatever the page is.
+func rangeFor(n int) int { return max(int(rangeBytes), n+n/8+8<<20) }
 
 // grow gets memory from upstream so that n bytes fit, or says why it cannot.
 // On out of memory it wants less, then gives back what is held, then fails.
@@ -81,7 +85,7 @@ func (a *arena) openRange(n int) error {
 			return nil
 		}
 	}
-	rng, err := reserveOf(a.upstream, int(rangeBytes))
+	rng, err := reserveOf(a.upstream, rangeFor(n))
 	if err != nil {
 		return err
 	}

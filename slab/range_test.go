@@ -46,3 +46,34 @@ func TestRangeWithoutMemoryIsClosed(t *testing.T) {
 		}
 	}
 }
+
+// A pool leaves addresses for others, and for the Go heap.
+func TestRangesLeaveRoomForOthers(t *testing.T) {
+	r := &reserved{}
+	for range 200 {
+		if _, err := NewSlab(r, Config{}).Alloc(10); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if r.bytes > 1<<45 {
+		t.Errorf("200 pools reserve %d GiB", r.bytes>>30)
+	}
+	if _, err := NewBestfit(r, Config{}).Alloc(int(rangeBytes) + 1); err != nil {
+		t.Errorf("a block larger than a range as a rule: %v", err)
+	}
+}
+
+// reserved counts the addresses that are asked for.
+type reserved struct{ bytes int64 }
+
+func (r *reserved) Alloc(int) (device.Block, error) { panic("Alloc where there are ranges") }
+func (r *reserved) Free(device.Block)               {}
+
+func (r *reserved) Reserve(size int) (device.Range, error) {
+	r.bytes += int64(size)
+	d, err := device.Open("virtual")
+	if err != nil {
+		return nil, err
+	}
+	return reserveOf(d, size)
+}
