@@ -185,7 +185,7 @@ func TestOutOfMemoryWhileHeldIsFound(t *testing.T) {
 	quick(t)
 	text := verdict(t, fuzz.AllocatorProperty(func(u slab.Allocator) slab.Allocator {
 		return hoarder{newPile(u).(*pile)}
-	}))
+	}, fuzz.MaxSize(16<<10), fuzz.Capacity(40<<10)))
 	if !strings.Contains(text, "in what is held") {
 		t.Errorf("not found: %q", text)
 	}
