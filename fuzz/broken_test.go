@@ -119,7 +119,7 @@ var faults = []struct {
 	})}},
 	{"contents overwritten", "somebody else wrote", broken{free: func(b *broken, blk device.Block) {
 		b.Sizeclass.Free(blk)
-		if m := device.Bytes(b.last); m != nil && len(m) > 0 && b.last != blk {
+		if m := device.Bytes(b.last); len(m) > 0 && b.last != blk {
 			m[len(m)-1]++
 		}
 	}, alloc: everyFifth(func(b *broken, size int) (device.Block, error) { return b.Sizeclass.Alloc(size) })}},
