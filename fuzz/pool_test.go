@@ -70,7 +70,7 @@ var configs = []struct {
 	{"small cache", slab.Config{Strategy: "sizeclass", CacheBytes: 8 << 10}, nil},
 	{"large cache", slab.Config{Strategy: "slab", CacheBytes: 64 << 20}, nil},
 	{"align", slab.Config{Strategy: "sizeclass", Align: 64}, []fuzz.Option{fuzz.Align(64)}},
-	{"align, slab", slab.Config{Strategy: "slab", Align: 4096}, []fuzz.Option{fuzz.Align(4096)}},
+	{"align, slab", slab.Config{Strategy: "slab", Align: 64}, []fuzz.Option{fuzz.Align(64)}},
 	{"report", slab.Config{Strategy: "slab", OnForget: "report"}, nil},
 }
 
@@ -86,6 +86,21 @@ func TestPoolsByConfig(t *testing.T) {
 				fuzz.CheckPool(t, pool(c.config), options...)
 			})
 		}
+	}
+}
+
+// The heap promises no more than 64 bytes; other memory can be aligned to pages.
+func TestPoolsAlignedToPages(t *testing.T) {
+	for _, name := range []string{"sizeclass", "bestfit", "slab"} {
+		open := pool(slab.Config{Strategy: name, Align: 4096})
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			fuzz.CheckPool(t, open, fuzz.Align(4096))
+		})
+		t.Run(name+",mmap", func(t *testing.T) {
+			t.Parallel()
+			fuzz.CheckPool(t, open, fuzz.Align(4096), fuzz.OnDevice(opener("mmap")))
+		})
 	}
 }
 
