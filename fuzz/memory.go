@@ -17,11 +17,10 @@ type memory struct {
 }
 
 const (
-	pageBytes  = 4096
-	guardByte  = 0xEE
-	freshByte  = 0xDB // of memory that nobody has written yet
-	freedByte  = 0xDD // of memory that nobody may read any more
-	mostMemory = 1 << 28
+	pageBytes = 4096
+	guardByte = 0xEE
+	freshByte = 0xDB // of memory that nobody has written yet
+	freedByte = 0xDD // of memory that nobody may read any more
 )
 
 // A memoryRegion is told from others by its address.
@@ -34,9 +33,6 @@ func (r *memoryRegion) Size() int     { return len(r.m) }
 func (r *memoryRegion) Bytes() []byte { return r.m }
 
 func (m *memory) Alloc(size int) (device.Block, error) {
-	if size > mostMemory {
-		return device.Block{}, fmt.Errorf("fuzz: upstream has no %d bytes: %w", size, device.ErrOutOfMemory)
-	}
 	g := max(m.align, 64)
 	r := &memoryRegion{aligned(size+2*g, g), g}
 	fill(r.m, guardByte)

@@ -69,8 +69,9 @@ func OnDevice(open func() (device.Device, error)) Option {
 	return func(s *settings) { s.device = open }
 }
 
-// ample is more than a program asks for, and less than the absurd sizes.
-const ample = 1 << 40
+// ample is more than a program asks for, and less than the absurd sizes, where
+// an int has 32 bits, too.
+func (s settings) ample() int64 { return max(1<<28, 64*int64(s.maxSize)) }
 
 // drawCapacity draws one that a few blocks fill, or an ample one.
 func (s settings) drawCapacity(t *rapid.T) int64 {
@@ -80,5 +81,5 @@ func (s settings) drawCapacity(t *rapid.T) int64 {
 	case rapid.Bool().Draw(t, "scarce"):
 		return int64(rapid.IntRange(s.maxSize/8+1, 8*s.maxSize).Draw(t, "capacity"))
 	}
-	return ample
+	return s.ample()
 }
