@@ -12,7 +12,7 @@ func (m *allocatorModel) misuse(t *rapid.T) {
 	b := m.drawNotOut(t)
 	for _, o := range m.live {
 		if o.block == b {
-			t.Skip("that one is out")
+			m.skip(t, "that one is out")
 		}
 	}
 	before := m.up.ledger()

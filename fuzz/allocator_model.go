@@ -11,6 +11,7 @@ import (
 
 // allocatorModel is a strategy beside what it must have handed out.
 type allocatorModel struct {
+	patience
 	settings
 	up       *upstream
 	strategy slab.Allocator
@@ -77,7 +78,7 @@ func expectZeros(t *rapid.T, b []byte) {
 // pick draws a live block's place, or skips the step.
 func (m *allocatorModel) pick(t *rapid.T) int {
 	if len(m.live) == 0 {
-		t.Skip("no block is out")
+		m.skip(t, "no block is out")
 	}
 	return rapid.IntRange(0, len(m.live)-1).Draw(t, "index")
 }

@@ -36,7 +36,7 @@ func (m *allocatorModel) try(t *rapid.T, size int) error {
 // alloc takes a failure for want of room only where there is none.
 func (m *allocatorModel) alloc(t *rapid.T) {
 	if len(m.live) == mostLive {
-		t.Skip("enough blocks are out")
+		m.skip(t, "enough blocks are out")
 	}
 	size := drawUpTo(t, m.maxSize, m.asked)
 	err := m.try(t, size)
@@ -118,7 +118,7 @@ func drawFault(t *rapid.T) fault {
 // allocBreach has the upstream break its contract at the next block.
 func (m *allocatorModel) allocBreach(t *rapid.T) {
 	if !m.hostile {
-		t.Skip("the upstream is honest")
+		m.skip(t, "the upstream is honest")
 	}
 	how := rapid.SampledFrom([]breach{noRegion, tooShort}).Draw(t, "breach")
 	size := drawUpTo(t, m.maxSize, m.asked)
@@ -148,7 +148,7 @@ func (m *allocatorModel) look(t *rapid.T) {
 func (m *allocatorModel) freeHeld(t *rapid.T) {
 	h, is := m.strategy.(slab.Holder)
 	if !is {
-		t.Skip("the strategy holds nothing")
+		m.skip(t, "the strategy holds nothing")
 	}
 	h.FreeHeld()
 	m.needNothingHeld(t, "FreeHeld")
@@ -164,7 +164,7 @@ func (m *allocatorModel) needNothingHeld(t *rapid.T, after string) {
 func (m *allocatorModel) trim(t *rapid.T) {
 	r, is := m.strategy.(slab.Trimmer)
 	if !is {
-		t.Skip("the strategy does not trim")
+		m.skip(t, "the strategy does not trim")
 	}
 	idle := rapid.IntRange(0, 2).Draw(t, "idle")
 	before := m.up.ledger().bytes
@@ -181,7 +181,7 @@ func (m *allocatorModel) trim(t *rapid.T) {
 func (m *allocatorModel) stopHolding(t *rapid.T) {
 	h, is := m.strategy.(slab.Holder)
 	if !is || rapid.IntRange(0, 7).Draw(t, "unless 0") != 0 {
-		t.Skip("not now")
+		m.skip(t, "not now")
 	}
 	h.StopHolding()
 	m.stopped = true

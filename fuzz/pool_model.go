@@ -12,6 +12,7 @@ import (
 
 // poolModel is a pool beside what it must have handed out.
 type poolModel struct {
+	patience
 	settings
 	up    *upstream
 	pool  *slab.Pool
@@ -71,7 +72,7 @@ func share(a, b []byte) bool {
 // pick draws a live buffer's place, or skips the step.
 func (m *poolModel) pick(t *rapid.T) int {
 	if len(m.live) == 0 {
-		t.Skip("no buffer is out")
+		m.skip(t, "no buffer is out")
 	}
 	return rapid.IntRange(0, len(m.live)-1).Draw(t, "index")
 }

@@ -26,7 +26,7 @@ func (m *poolModel) try(t *rapid.T, size int) error {
 
 func (m *poolModel) needSpace(t *rapid.T) {
 	if len(m.live) == mostLive {
-		t.Skip("enough buffers are out")
+		m.skip(t, "enough buffers are out")
 	}
 }
 
@@ -98,7 +98,7 @@ func (m *poolModel) getFails(t *rapid.T) {
 // getBreach has the upstream break its contract at the next block.
 func (m *poolModel) getBreach(t *rapid.T) {
 	if !m.hostile {
-		t.Skip("the upstream is honest")
+		m.skip(t, "the upstream is honest")
 	}
 	m.needSpace(t)
 	ways := []breach{noRegion, tooShort, misaligned}
@@ -130,7 +130,7 @@ func (m *poolModel) releaseAll(t *rapid.T) {
 // releaseAgain uses a handle whose buffer was released, whoever has it now.
 func (m *poolModel) releaseAgain(t *rapid.T) {
 	if len(m.stale) == 0 {
-		t.Skip("no buffer was released")
+		m.skip(t, "no buffer was released")
 	}
 	b := rapid.SampledFrom(m.stale).Draw(t, "stale")
 	m.needReleased(t, b)
@@ -206,7 +206,7 @@ func (m *poolModel) trim(t *rapid.T) {
 // stopHolding is rare, as not much happens after it.
 func (m *poolModel) stopHolding(t *rapid.T) {
 	if rapid.IntRange(0, 7).Draw(t, "unless 0") != 0 {
-		t.Skip("not now")
+		m.skip(t, "not now")
 	}
 	m.pool.StopHolding()
 	m.stopped = true
