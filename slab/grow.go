@@ -9,10 +9,14 @@ import (
 // unit is the least that a segment grows by where the upstream does not say.
 const unit = 4 << 10
 
-// rangeBytes is what a range is asked to reserve. Addresses cost nothing, but a
-// process has only so many: 1 TiB leaves room for a hundred pools, and a pool
-// that needs more gets another range.
-const rangeBytes = min(1<<40, uint64(maxInt)>>2)
+// rangeBytes is what a range is asked to reserve, unless a block needs more.
+// Addresses cost no memory, but all pools of a process share them, 128 TiB as
+// a rule, with the Go heap: 128 GiB each leave room for hundreds of pools, and
+// a pool that needs more opens another range.
+const rangeBytes = min(1<<37, uint64(maxInt)>>5)
+
+// rangeFor returns what to reserve so that n bytes fit, whatever the page is.
+func rangeFor(n int) int { return max(int(rangeBytes), n+n/8+8<<20) }
 
 // grow gets memory from upstream so that n bytes fit, or says why it cannot.
 // On out of memory it wants less, then gives back what is held, then fails.
@@ -82,7 +86,7 @@ func (a *arena) openRange(n int) error {
 	if fits {
 		return nil
 	}
-	rng, err := reserveOf(a.upstream, max(int(rangeBytes), 2*n))
+	rng, err := reserveOf(a.upstream, rangeFor(n))
 	if err != nil {
 		return err
 	}

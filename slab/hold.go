@@ -67,8 +67,8 @@ func (k *core) stopHolding() {
 func (k *core) trim(idle int) int64 {
 	k.giving.Lock()
 	defer k.giving.Unlock()
+	before := k.ledger.managed.Load() // draining sends memory upstream, too
 	k.drain(idle > 0)
-	before := k.ledger.managed.Load()
 	if t, ok := k.strategy.(Trimmer); ok {
 		t.Trim(idle)
 	}

@@ -25,7 +25,23 @@ func (a *arena) shed(idle uint32) int64 {
 	for _, i := range old {
 		sum += a.giveBack(i)
 	}
+	if idle == 0 {
+		a.closeUnused()
+	}
 	return sum
+}
+
+// closeUnused closes ranges that got no memory, for want of it: addresses
+// cost nothing, but a process has only so many.
+func (a *arena) closeUnused() {
+	for s := range a.segs {
+		a.mu.Lock()
+		if a.segs[s].rng != nil && a.at(a.segs[s].edge).prev == none {
+			a.closeSegment(int32(s))
+		} else {
+			a.mu.Unlock()
+		}
+	}
 }
 
 // shedSegments gives wholly free segments back until at least n bytes are.
