@@ -120,6 +120,16 @@ func (a *arena) roomLocked(i int32) int {
 	return s.rng.Region().Size() - a.at(s.edge).off - s.rng.Page()
 }
 
+// stepLocked is growth's step, but for no more beyond need than may be held:
+// it would have to go back at the next Free.
+func (a *arena) stepLocked(need, least, page int) int {
+	n := a.step(need, least, page, a.managed)
+	if a.maxHeld > int64(n) {
+		return n
+	}
+	return min(n, roundUp(need, page)+roundDown(int(a.maxHeld), page))
+}
+
 // A plan says which bytes of a range to commit.
 type plan struct {
 	rng      device.Range
@@ -163,7 +173,7 @@ func (a *arena) topLocked(n int, exact bool) (p plan, least int) {
 	least = roundUp(need, page)
 	p = plan{rng: s.rng, off: top, len: least}
 	if !exact {
-		p.len = min(a.step(need, 0, page, a.managed), s.rng.Region().Size()-top)
+		p.len = min(a.stepLocked(need, 0, page), s.rng.Region().Size()-top)
 	}
 	return p, least
 }
@@ -209,12 +219,12 @@ func (a *arena) addSegment(n int, exact bool) error {
 	size := roundUp(n, unit)
 	if !exact {
 		a.mu.Lock()
-		size = a.step(n, 2*n, unit, a.managed)
+		size = a.stepLocked(n, 2*n, unit)
 		over := a.managed + int64(size) - a.high
 		a.mu.Unlock()
 		if over > 0 && a.high > 0 && a.shedSegments(over) > 0 {
 			a.mu.Lock()
-			size = a.step(n, 2*n, unit, a.managed)
+			size = a.stepLocked(n, 2*n, unit)
 			a.mu.Unlock()
 		}
 	}

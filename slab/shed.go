@@ -135,7 +135,7 @@ func (a *arena) punchLocked(n int) {
 	page := s.rng.Page()
 	for range 2 {
 		need := n - a.freeLen(a.at(s.edge).prev)
-		if need <= 0 || a.managed+int64(a.step(need, 0, page, a.managed)) <= a.high {
+		if need <= 0 || a.managed+int64(a.stepLocked(need, 0, page)) <= a.high {
 			return
 		}
 		i := a.largest(free)
