@@ -146,7 +146,7 @@ func (s *Sizeclass) obtain(class, bytes int) (loan, error) {
 	if l, ok := s.fromShelf(class, class); ok {
 		return l, nil
 	}
-	if bytes > carveLimit {
+	if class >= 0 && bytes > carveLimit {
 		if l, ok := s.fromShelf(class+1, class+s.steps); ok {
 			return l, nil
 		}
