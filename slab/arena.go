@@ -186,8 +186,8 @@ func (a *arena) freeLocked(i int32) {
 	a.freedLast = a.giveLocked(i)
 }
 
-// settle gives the chunk freed last back where more is held than may be. It
-// runs after a Free, without locks.
+// settle gives memory back where more is held than may be: the chunk freed
+// last, then segments, then the largest chunks. It runs after a Free, without locks.
 func (a *arena) settle() {
 	a.mu.Lock()
 	over, i := a.index[free].bytes > a.maxHeld, a.freedLast
@@ -198,10 +198,20 @@ func (a *arena) settle() {
 	a.growing.Lock()
 	defer a.growing.Unlock()
 	a.giveBack(i)
+	if n, _ := a.overHeld(); n > 0 {
+		a.shedSegments(n)
+	}
+	for n, i := a.overHeld(); n > 0 && i != none && a.giveBack(i) > 0; {
+		n, i = a.overHeld()
+	}
+}
+
+// overHeld returns the bytes that are held beyond what may be, and a chunk
+// that is among the largest of them.
+func (a *arena) overHeld() (int64, int32) {
 	a.mu.Lock()
-	n := a.index[free].bytes - a.maxHeld
-	a.mu.Unlock()
-	a.shedSegments(n)
+	defer a.mu.Unlock()
+	return a.index[free].bytes - a.maxHeld, a.largest(free)
 }
 
 // FreeHeld gives regions that are wholly free upstream, and free pages within ranges.

@@ -51,19 +51,19 @@ func (a *arena) more(n int, exact bool) error {
 	return a.addSegment(n, exact)
 }
 
-// extend commits memory at the top of the current range, or in a hole of it
-// where that takes less.
+// extend commits memory at the top of the current range, or in a hole of any
+// where that takes less. It opens another range only where no hole will do:
+// addresses of full ranges are used up first.
 func (a *arena) extend(n int, exact bool) error {
-	if err := a.openRange(n); err != nil {
-		return err
+	p, ok := a.plan(n, exact)
+	if !ok {
+		if err := a.openRange(n); err != nil {
+			return err
+		}
+		p, _ = a.plan(n, exact)
 	}
-	a.mu.Lock()
-	if a.decommit && !exact {
-		a.punchLocked(n)
-	}
-	p := a.planLocked(n, exact)
-	a.mu.Unlock()
 	if err := p.rng.Commit(p.off, p.len); err != nil {
+		a.closeBare(p)
 		return err
 	}
 	a.mu.Lock()
@@ -78,14 +78,32 @@ func (a *arena) extend(n int, exact bool) error {
 	return nil
 }
 
-// openRange sees to it that the current range has n bytes of addresses left.
+// closeBare closes the range of a plan that failed if nothing was ever
+// committed there: no chunk of it would remind us to.
+func (a *arena) closeBare(p plan) {
+	a.mu.Lock()
+	s := a.current
+	if p.hole != none || a.at(a.segs[s].edge).prev != none {
+		a.mu.Unlock()
+		return
+	}
+	a.removeLocked(s)
+	a.mu.Unlock()
+	a.must(p.rng.Close())
+}
+
+// openRange makes a range current that has n bytes of addresses left, a new
+// one if need be.
 func (a *arena) openRange(n int) error {
 	a.mu.Lock()
-	fits := a.roomLocked() >= n
-	a.mu.Unlock()
-	if fits {
-		return nil
+	for s := range a.segs {
+		if a.segs[s].rng != nil && a.roomLocked(int32(s)) >= n {
+			a.current = int32(s)
+			a.mu.Unlock()
+			return nil
+		}
 	}
+	a.mu.Unlock()
 	rng, err := reserveOf(a.upstream, rangeFor(n))
 	if err != nil {
 		return err
@@ -99,14 +117,21 @@ func (a *arena) openRange(n int) error {
 	return nil
 }
 
-// roomLocked is how many bytes of addresses the current range has left for
-// certain: the last page may be needed to round up.
-func (a *arena) roomLocked() int {
-	if a.current < 0 {
-		return 0
-	}
-	s := &a.segs[a.current]
+// roomLocked is how many bytes of addresses range i has left for certain: the
+// last page may be needed to round up.
+func (a *arena) roomLocked(i int32) int {
+	s := &a.segs[i]
 	return s.rng.Region().Size() - a.at(s.edge).off - s.rng.Page()
+}
+
+// stepLocked is growth's step, but for no more beyond need than may be held:
+// it would have to go back at the next Free.
+func (a *arena) stepLocked(need, least, page int) int {
+	n := a.step(need, least, page, a.managed)
+	if a.maxHeld > int64(n) {
+		return n
+	}
+	return min(n, roundUp(need, page)+roundDown(int(a.maxHeld), page))
 }
 
 // A plan says which bytes of a range to commit.
@@ -116,27 +141,45 @@ type plan struct {
 	hole     int32 // none: at the top
 }
 
-// planLocked picks the cheapest place for n bytes: a hole, where the free
-// memory before it counts, or the top, where a free tail does.
-func (a *arena) planLocked(n int, exact bool) plan {
+// plan picks the cheapest place for n bytes: a hole, where the free memory
+// before it counts, or the top, where a free tail does. It reports false if
+// there is none. A hole may take a page more than the top: always to take the
+// cheaper one made a range that is trimmed again and again grow for ever.
+func (a *arena) plan(n int, exact bool) (best plan, ok bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	least, step := maxInt, n
+	if a.current >= 0 && a.roomLocked(a.current) >= n {
+		if a.decommit && !exact {
+			a.punchLocked(n)
+		}
+		best, least = a.topLocked(n, exact)
+		least += best.rng.Page()
+		step = best.len
+	}
+	a.eachHole(n, func(i int32) {
+		h := a.at(i)
+		rng := a.segs[h.seg].rng
+		if k := roundUp(max(n-a.freeLen(h.prev), 1), rng.Page()); k <= min(h.len, least) {
+			least = k
+			best = plan{rng: rng, off: h.off, len: min(h.len, max(k, roundDown(step, rng.Page()))), hole: i}
+		}
+	})
+	return best, best.rng != nil
+}
+
+// topLocked is the plan for the top of the current range, and the least that
+// would do there.
+func (a *arena) topLocked(n int, exact bool) (p plan, least int) {
 	s := a.segs[a.current]
 	top, page := a.at(s.edge).off, s.rng.Page()
 	need := max(n-a.freeLen(a.at(s.edge).prev), 1)
-	step := roundUp(need, page)
+	least = roundUp(need, page)
+	p = plan{rng: s.rng, off: top, len: least}
 	if !exact {
-		step = min(a.step(need, 0, page, a.managed), s.rng.Region().Size()-top)
+		p.len = min(a.stepLocked(need, 0, page), s.rng.Region().Size()-top)
 	}
-	best := plan{rng: s.rng, off: top, len: step}
-	least := roundUp(need, page)
-	a.eachHole(n, func(i int32) {
-		h := a.at(i)
-		k := roundUp(max(n-a.freeLen(h.prev), 1), a.segs[h.seg].rng.Page())
-		if k <= h.len && k <= least {
-			least = k
-			best = plan{rng: a.segs[h.seg].rng, off: h.off, len: min(h.len, max(k, roundDown(step, page))), hole: i}
-		}
-	})
-	return best
+	return p, least
 }
 
 // eachHole calls f with some holes that may take n bytes: one that holds them
@@ -180,12 +223,12 @@ func (a *arena) addSegment(n int, exact bool) error {
 	size := roundUp(n, unit)
 	if !exact {
 		a.mu.Lock()
-		size = a.step(n, 2*n, unit, a.managed)
+		size = a.stepLocked(n, 2*n, unit)
 		over := a.managed + int64(size) - a.high
 		a.mu.Unlock()
 		if over > 0 && a.high > 0 && a.shedSegments(over) > 0 {
 			a.mu.Lock()
-			size = a.step(n, 2*n, unit, a.managed)
+			size = a.stepLocked(n, 2*n, unit)
 			a.mu.Unlock()
 		}
 	}

@@ -39,7 +39,7 @@ func (g *growth) called(managed int64) {
 // slack returns the bytes to ask for now, if more than what is needed.
 func (g *growth) slack() int {
 	budget := max(freeCalls, g.miss*float64(g.count)) - float64(g.calls)
-	return int(max(0, g.rate) / g.miss / (1 + max(0, budget)))
+	return int(min(max(0, g.rate)/g.miss/(1+max(0, budget)), float64(maxAsk>>1)))
 }
 
 // step returns how far to grow where need bytes are needed and least are

@@ -39,7 +39,7 @@ type heap struct {
 	epoch  uint32
 }
 
-func newHeap(align int) heap { return heap{chunks: make([]chunk, 1), align: align} }
+func newHeap(align int) heap { return heap{chunks: []chunk{{state: gone}}, align: align} }
 
 func (h *heap) at(i int32) *chunk { return &h.chunks[i] }
 

@@ -11,7 +11,7 @@ import (
 type keeper struct {
 	upstream Allocator
 	own      bool                                // see ownRegions
-	class    func(size int) (key, blockSize int) // the key of a size, and what to ask the upstream for
+	class    func(size int) (key, blockSize int) // the key of a size, -1 if it is too large to be held, and what to ask the upstream for
 
 	mu    sync.Mutex
 	shelf shelf
@@ -100,7 +100,12 @@ func (k *keeper) Free(b device.Block) {
 	n := footprint(l.block, k.own)
 	k.usage.sub(l.asked)
 	k.usage.RoundingBytes -= n - int64(l.asked)
-	leave := k.shelf.put(l.key, l.block, n, nil)
+	var leave []device.Block
+	if l.key >= 0 {
+		leave = k.shelf.put(l.key, l.block, n, nil)
+	} else {
+		leave = append(leave, l.block)
+	}
 	k.mu.Unlock()
 	k.free(leave)
 }

@@ -25,23 +25,7 @@ func (a *arena) shed(idle uint32) int64 {
 	for _, i := range old {
 		sum += a.giveBack(i)
 	}
-	if idle == 0 {
-		a.closeUnused()
-	}
 	return sum
-}
-
-// closeUnused closes ranges that got no memory, for want of it: addresses
-// cost nothing, but a process has only so many.
-func (a *arena) closeUnused() {
-	for s := range a.segs {
-		a.mu.Lock()
-		if a.segs[s].rng != nil && a.at(a.segs[s].edge).prev == none {
-			a.closeSegment(int32(s))
-		} else {
-			a.mu.Unlock()
-		}
-	}
 }
 
 // shedSegments gives wholly free segments back until at least n bytes are.
@@ -151,7 +135,7 @@ func (a *arena) punchLocked(n int) {
 	page := s.rng.Page()
 	for range 2 {
 		need := n - a.freeLen(a.at(s.edge).prev)
-		if need <= 0 || a.managed+int64(a.step(need, 0, page, a.managed)) <= a.high {
+		if need <= 0 || a.managed+int64(a.stepLocked(need, 0, page)) <= a.high {
 			return
 		}
 		i := a.largest(free)
