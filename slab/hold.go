@@ -27,8 +27,8 @@ func (p *Pool) Close() error {
 	}
 	k.trimmer.stop()
 	k.stopHolding()
-	if s, ok := k.upstream.(sharer); ok {
-		s.Unshare(k)
+	if k.budget != nil {
+		k.budget.Unshare(k)
 	}
 	errs := []error{k.leakError()}
 	for _, f := range k.onClose {

@@ -34,8 +34,8 @@ type Pool struct{ c *core }
 // collector can tell when the user has let go of it.
 type core struct {
 	config   Config
-	upstream Allocator
-	device   device.Device // beneath upstream, nil if unknown
+	device   device.Device // at the bottom of the stack, nil if there is none
+	budget   sharer        // that this pool shares with others, or nil
 	ledger   ledger
 	strategy Allocator
 	cache    cache
@@ -68,7 +68,7 @@ func (t *tally) sub(n int) { t.blocks--; t.bytes -= int64(n) }
 // opens nothing: see [OpenConfig], and there for the order of the stack. The
 // error is a *ConfigError that names every fault of c, or of the record file.
 func Open(upstream Allocator, c Config) (*Pool, error) {
-	dev, _ := upstream.(device.Device)
+	dev := deviceOf(upstream)
 	if dev != nil && c.Device == "" {
 		c.Device = dev.Name() // defaults depend on it
 	}
@@ -77,10 +77,10 @@ func Open(upstream Allocator, c Config) (*Pool, error) {
 	}
 	c = c.withDefaults()
 	k := &core{config: c, device: dev, homes: map[device.Region]*home{}, report: c.OnForget == "report"}
+	k.budget = sharerOf(upstream)
 	if c.MaxBytes > 0 {
 		upstream = NewLimit(upstream, c.MaxBytes)
 	}
-	k.upstream = upstream
 	k.ledger = ledger{upstream: upstream, own: ownRegions(upstream), align: max(c.Align, 16), left: k.regionLeft}
 	k.strategy = newStrategy(&k.ledger, c)
 	if c.Check {
@@ -96,8 +96,8 @@ func Open(upstream Allocator, c Config) (*Pool, error) {
 	if c.Check || c.Strict || k.report {
 		k.sites = map[slotID]site{}
 	}
-	if s, ok := upstream.(sharer); ok {
-		s.Share(k)
+	if k.budget != nil {
+		k.budget.Share(k)
 	}
 	k.trimmer.start(k)
 	p := &Pool{k}
@@ -111,6 +111,20 @@ type sharer interface {
 	Share(Reclaimer)
 	Unshare(Reclaimer)
 	Reclaim(except Reclaimer)
+}
+
+// sharerOf returns the first sharer that a passes blocks through from, or nil.
+func sharerOf(a Allocator) sharer {
+	for {
+		if s, ok := a.(sharer); ok {
+			return s
+		}
+		u, ok := a.(unwrapper)
+		if !ok {
+			return nil
+		}
+		a = u.Unwrap()
+	}
 }
 
 // Get returns a buffer of size bytes with undefined contents. Size 0 gives an
@@ -200,8 +214,8 @@ func (k *core) alloc(size int) (device.Block, error) {
 		}
 	}
 	k.freeHeld()
-	if s, ok := k.upstream.(sharer); ok {
-		s.Reclaim(k)
+	if k.budget != nil {
+		k.budget.Reclaim(k)
 	}
 	return k.strategy.Alloc(size)
 }
