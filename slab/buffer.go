@@ -59,7 +59,7 @@ func (b PooledBuffer) With(f func([]byte)) error {
 
 func (b PooledBuffer) unpin() {
 	if b.own.unpin(b.gen) {
-		b.own.home().pool.recycle(b)
+		b.own.rack().pool.recycle(b)
 	}
 	runtime.KeepAlive(b.ptr)
 }
@@ -94,9 +94,9 @@ func (b PooledBuffer) Release() error {
 	}
 	won, idle := s.release(b.gen)
 	if !won {
-		return s.home().pool.releasedTwice(b)
+		return s.rack().pool.releasedTwice(b)
 	}
-	if p := s.home().pool; idle {
+	if p := s.rack().pool; idle {
 		p.recycle(b)
 	}
 	runtime.KeepAlive(b.ptr)

@@ -40,7 +40,9 @@ type core struct {
 	strategy Allocator
 	cache    cache
 	report   bool
+	careful  bool // Get has more to do than to hand out
 	closed   atomic.Bool
+	doubles  atomic.Int64
 
 	giving sync.Mutex // held by whoever empties the caches, before all other locks
 
@@ -91,7 +93,7 @@ func Open(upstream Allocator, c Config) (*Pool, error) {
 			return nil, err
 		}
 	}
-	k.cache = newCache(c)
+	k.cache.init(c)
 	k.valve.limit = c.GCValve
 	if c.Check || c.Strict || k.report {
 		k.sites = map[slotID]site{}
@@ -99,6 +101,7 @@ func Open(upstream Allocator, c Config) (*Pool, error) {
 	if k.budget != nil {
 		k.budget.Share(k)
 	}
+	k.careful = k.sites != nil || c.Zero
 	k.trimmer.start(k)
 	p := &Pool{k}
 	runtime.AddCleanup(p, (*core).abandon, k)
@@ -134,9 +137,11 @@ func sharerOf(a Allocator) sharer {
 func (p *Pool) Get(size int) (PooledBuffer, error) {
 	k := p.c
 	class := k.cache.class(size)
-	if class >= 0 {
-		if e, ok := k.cache.shard().pop(class, size); ok {
-			return k.finish(k.hand(e, size))
+	if s := k.cache.enter(); s != nil {
+		e, ok := s.pop(class, size)
+		s.leave()
+		if ok {
+			return k.hand(e, size)
 		}
 	}
 	return k.get(size, class)
@@ -152,7 +157,8 @@ func (p *Pool) GetZeroed(size int) (PooledBuffer, error) {
 	return p.c.zero(b)
 }
 
-// get asks the strategy, for a whole class if the block is to be cached.
+// get is Get without a block at hand: from the depot, else from the strategy,
+// for a whole class if the block is to be cached.
 func (k *core) get(size, class int) (PooledBuffer, error) {
 	if k.closed.Load() {
 		return PooledBuffer{}, ErrClosed
@@ -160,9 +166,13 @@ func (k *core) get(size, class int) (PooledBuffer, error) {
 	if size < 0 {
 		return PooledBuffer{}, fmt.Errorf("slab: Get of %d bytes: %w", size, ErrSize)
 	}
+	if e, left, ok := k.cache.refill(class, size); ok {
+		k.giveBackAll(left)
+		return k.hand(e, size)
+	}
 	ask := size
-	if class >= 0 {
-		ask = k.cache.classes.Size(class)
+	if class < k.cache.uncached() {
+		ask = k.cache.grid.Size(class)
 	}
 	for {
 		blk, err := k.alloc(ask)
@@ -174,30 +184,30 @@ func (k *core) get(size, class int) (PooledBuffer, error) {
 		if s == nil {
 			continue
 		}
-		k.cache.shard().count(size)
-		return k.finish(k.hand(entry{s, ptr, s.word.Load()}, size))
+		k.cache.countGet(size)
+		return k.hand(entry{s, ptr, s.word.Load()}, size)
 	}
 }
 
-// finish does what Config.Zero asks for.
-func (k *core) finish(b PooledBuffer) (PooledBuffer, error) {
-	if k.config.Zero {
-		return k.zero(b)
+// hand makes an entry a handle.
+func (k *core) hand(e entry, size int) (PooledBuffer, error) {
+	e.s.asked.Store(int64(size))
+	b := PooledBuffer{own: e.s, ptr: e.p, gen: e.gen, n: size}
+	if k.careful {
+		return k.handCarefully(b)
 	}
 	return b, nil
 }
 
-// hand makes an entry a handle.
-func (k *core) hand(e entry, size int) PooledBuffer {
-	e.s.asked.Store(int64(size))
-	if e.s.token {
-		e.s.escaped.Store(false)
-	}
-	b := PooledBuffer{own: e.s, ptr: e.p, gen: e.gen, n: size}
+// handCarefully does what only some pools have to do for a Get.
+func (k *core) handCarefully(b PooledBuffer) (PooledBuffer, error) {
 	if k.sites != nil {
 		k.got(b)
 	}
-	return b
+	if k.config.Zero {
+		return k.zero(b)
+	}
+	return b, nil
 }
 
 // alloc is the strategy's Alloc with all that a pool can do when there is no
@@ -208,7 +218,7 @@ func (k *core) alloc(size int) (device.Block, error) {
 	if !outOfMemory(err) {
 		return b, err
 	}
-	if k.drain(false) {
+	if k.emptyCaches() {
 		if b, err = k.strategy.Alloc(size); !outOfMemory(err) {
 			return b, err
 		}
@@ -225,14 +235,44 @@ func (k *core) recycle(b PooledBuffer) {
 	if k.sites != nil {
 		k.gave(b)
 	}
+	if b.own.token && b.own.escaped.Load() {
+		b.own.escaped.Store(false)
+	}
+	class := int(b.own.class)
 	e := entry{b.own, b.ptr, b.gen + nextGen}
-	spill, kept := k.cache.shard().push(e, b.n, k.cache.budget(&k.ledger), nil)
+	if s := k.cache.enter(); s != nil {
+		ok := class < len(s.mags) && s.push(class, e, b.n)
+		s.leave()
+		if ok {
+			return
+		}
+	}
+	k.recycleSlowly(class, e, b.n)
+}
+
+func (k *core) recycleSlowly(class int, e entry, size int) {
+	spill, kept := k.cache.overflow(class, e, size, k.budget(), k.depotBudget())
 	if !kept {
+		k.cache.countPut(size)
 		k.giveBack(e)
 	}
-	for _, e := range spill {
-		k.giveBack(e)
+	k.giveBackAll(spill)
+}
+
+// budget returns the bytes that a processor may cache now; depotBudget those
+// that may wait in the depot.
+func (k *core) budget() int64 {
+	if k.cache.share == 0 {
+		return k.cache.bytes
 	}
+	return min(k.cache.bytes, k.ledger.managed.Load()/k.cache.share/int64(len(k.cache.shards)+1))
+}
+
+func (k *core) depotBudget() int64 {
+	if k.cache.share == 0 {
+		return depotBytes
+	}
+	return k.budget()
 }
 
 // giveBack returns the block of an entry to the strategy.
@@ -242,16 +282,13 @@ func (k *core) giveBack(e entry) {
 	runtime.KeepAlive(e.p) // until now, so that the region was not lost
 }
 
-// drain gives the caches back to the strategy, or only what has not been
-// touched since the last drain. It reports whether there was anything.
-func (k *core) drain(idle bool) (any bool) {
-	for i := range k.cache.shards {
-		for _, e := range k.cache.shards[i].drain(idle) {
-			k.giveBack(e)
-			any = true
-		}
+func (k *core) giveBackAll(b *batch) {
+	if b == nil {
+		return
 	}
-	return any
+	for _, e := range b.entries[:b.n] {
+		k.giveBack(e)
+	}
 }
 
 // zero clears a fresh buffer, or releases it and says why it cannot.
