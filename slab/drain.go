@@ -22,7 +22,7 @@ func (k *core) drain(idle bool) (any bool) {
 		for i := range c.shards {
 			spill = c.shards[i].take(idle, spill)
 		}
-		c.open(k.budget())
+		c.open(k.cacheBudget())
 	}
 	for _, e := range spill {
 		k.giveBack(e)

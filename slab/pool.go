@@ -230,67 +230,6 @@ func (k *core) alloc(size int) (device.Block, error) {
 	return k.strategy.Alloc(size)
 }
 
-// recycle puts the block of a released buffer into a cache, or back.
-func (k *core) recycle(b PooledBuffer) {
-	if k.sites != nil {
-		k.gave(b)
-	}
-	if b.own.token && b.own.escaped.Load() {
-		b.own.escaped.Store(false)
-	}
-	class := int(b.own.class)
-	e := entry{b.own, b.ptr, b.gen + nextGen}
-	if s := k.cache.enter(); s != nil {
-		ok := class < len(s.mags) && s.push(class, e, b.n)
-		s.leave()
-		if ok {
-			return
-		}
-	}
-	k.recycleSlowly(class, e, b.n)
-}
-
-func (k *core) recycleSlowly(class int, e entry, size int) {
-	spill, kept := k.cache.overflow(class, e, size, k.budget(), k.depotBudget())
-	if !kept {
-		k.cache.countPut(size)
-		k.giveBack(e)
-	}
-	k.giveBackAll(spill)
-}
-
-// budget returns the bytes that a processor may cache now; depotBudget those
-// that may wait in the depot.
-func (k *core) budget() int64 {
-	if k.cache.share == 0 {
-		return k.cache.bytes
-	}
-	return min(k.cache.bytes, k.ledger.managed.Load()/k.cache.share/int64(len(k.cache.shards)+1))
-}
-
-func (k *core) depotBudget() int64 {
-	if k.cache.share == 0 {
-		return depotBytes
-	}
-	return k.budget()
-}
-
-// giveBack returns the block of an entry to the strategy.
-func (k *core) giveBack(e entry) {
-	blk := k.dismiss(e.s)
-	k.strategy.Free(blk)
-	runtime.KeepAlive(e.p) // until now, so that the region was not lost
-}
-
-func (k *core) giveBackAll(b *batch) {
-	if b == nil {
-		return
-	}
-	for _, e := range b.entries[:b.n] {
-		k.giveBack(e)
-	}
-}
-
 // zero clears a fresh buffer, or releases it and says why it cannot.
 func (k *core) zero(b PooledBuffer) (PooledBuffer, error) {
 	if b.ptr != nil {
