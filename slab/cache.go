@@ -5,8 +5,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"unsafe"
-
-	"github.com/bufslab/bufslab/internal/pin"
 )
 
 // The caches in front of a strategy. Each processor has a shard, and in it a
@@ -15,6 +13,7 @@ import (
 // nor a lock: whoever is pinned to a processor owns its shard.
 //
 //	cache.go     Get and Release on a shard, pinned: no lock, no allocation, no panic
+//	enter.go     who may be on a shard
 //	refill.go    what happens when a magazine is empty or full
 //	depot.go     where full batches wait for other processors
 //	drain.go     how all shards are emptied by somebody else
@@ -118,54 +117,14 @@ func (k *cache) init(c Config) {
 // uncached is the class of slots whose blocks are not cached.
 func (k *cache) uncached() int { return len(k.depot.classes) }
 
-// class returns the class that a buffer of n bytes is cached in.
-func (k *cache) class(n int) int {
-	if uint(n-1) >= uint(k.largest) {
-		return k.uncached()
-	}
-	return k.grid.Index(n)
-}
-
-// enter returns the processor's shard, for the caller alone until leave, or
-// nil if it has none: GOMAXPROCS was raised above what there was.
-func (k *cache) enter() *shard {
-	id := pin.Pin()
-	if !pin.Exclusive {
-		s := &k.shards[id%len(k.shards)]
-		s.mu.Lock()
-		return s
-	}
-	if id < len(k.shards) {
-		return &k.shards[id]
-	}
-	pin.Unpin()
-	return nil
-}
-
-func (s *shard) leave() {
-	if pin.Exclusive {
-		pin.Unpin()
-	} else {
-		s.mu.Unlock()
-	}
-}
-
-// pop returns a block of the class for size bytes, if there is one. The
-// caller has entered.
+// pop returns a block of the class for size bytes, if the loaded batch has
+// one. The caller has entered.
 func (s *shard) pop(class, size int) (e entry, ok bool) {
-	if s.limit.Load() < 0 || class >= len(s.mags) {
+	m := &s.mags[class]
+	n := m.n - 1
+	if n < 0 || s.limit.Load() < 0 {
 		return e, false
 	}
-	m := &s.mags[class]
-	n := m.n
-	if n == 0 {
-		if !m.spareFull {
-			return e, false
-		}
-		m.loaded, m.spare, m.spareFull = m.spare, m.loaded, false
-		n = m.cap
-	}
-	n--
 	at := &m.loaded.entries[n&(batchLen-1)]
 	e = *at
 	at.p = nil // or the memory would never be found unused
@@ -177,20 +136,13 @@ func (s *shard) pop(class, size int) (e entry, ok bool) {
 	return e, true
 }
 
-// push keeps the block of e, released with size bytes, if there is room. The
-// caller has entered.
+// push keeps the block of e, released with size bytes, if the loaded batch
+// and the limit have room. The caller has entered.
 func (s *shard) push(class int, e entry, size int) bool {
 	m := &s.mags[class]
-	if s.bytes+m.size > s.limit.Load() {
-		return false
-	}
 	n := m.n
-	if n >= m.cap {
-		if m.spareFull || m.spare == nil {
-			return false
-		}
-		m.loaded, m.spare, m.spareFull = m.spare, m.loaded, true
-		n = 0
+	if n >= m.cap || s.bytes+m.size > s.limit.Load() {
+		return false
 	}
 	m.loaded.entries[n&(batchLen-1)] = e
 	m.n = n + 1
@@ -201,15 +153,32 @@ func (s *shard) push(class int, e entry, size int) bool {
 	return true
 }
 
+// swap exchanges the batches of a magazine if the spare one is full, or blank, as wanted.
+// The caller has entered, and the limit is not negative.
+func (m *magazine) swap(full bool) bool {
+	if m.spareFull != full || m.spare == nil {
+		return false
+	}
+	m.loaded, m.spare, m.spareFull = m.spare, m.loaded, !full
+	m.n = 0
+	if full {
+		m.n = m.cap
+	}
+	return true
+}
+
 // outside counts for goroutines that have no shard.
 type outside struct{ gets, puts, asked atomic.Int64 }
 
 // countGet counts a Get that no magazine served; countPut a Release.
 func (k *cache) countGet(size int) {
-	if s := k.enter(); s != nil {
+	s := k.enter()
+	if s != nil {
 		s.gets++
 		s.asked += int64(size)
-		s.leave()
+	}
+	k.leave(s)
+	if s != nil {
 		return
 	}
 	k.beyond.gets.Add(1)
@@ -217,10 +186,13 @@ func (k *cache) countGet(size int) {
 }
 
 func (k *cache) countPut(size int) {
-	if s := k.enter(); s != nil {
+	s := k.enter()
+	if s != nil {
 		s.puts++
 		s.asked -= int64(size)
-		s.leave()
+	}
+	k.leave(s)
+	if s != nil {
 		return
 	}
 	k.beyond.puts.Add(1)

@@ -1,6 +1,9 @@
 package slab
 
-import "fmt"
+import (
+	"fmt"
+	"math/bits"
+)
 
 // Grid returns classes in which powers of two are exact and each doubling has
 // steps classes, evenly spaced, as in jemalloc. All sizes are multiples of
@@ -35,19 +38,17 @@ func (g grid) Index(size int) int {
 	if uint64(size) > maxClass { // negative ones too
 		return -1
 	}
-	if g.small != 0 && size <= 48 {
-		return (max(size, 1) - 1) >> 4
-	}
-	return g.index(uint(max(size, 1) - 1))
+	return g.index(max(size, 1))
 }
 
-// index is Index of a size, less one, that the grid proper has.
-func (g grid) index(n uint) int {
-	u := n >> (g.unit & 63) // one less than the units
-	if e := bitLen(u>>(g.shift&63)) - 1; e > 0 {
-		return g.small + e<<(g.shift&63) + int(u>>(e&63))
+// index is Index of a size from 1 to maxClass, short enough to be inlined.
+func (g grid) index(size int) int {
+	if size <= g.small<<4 {
+		return (size - 1) >> 4
 	}
-	return g.small + int(u)
+	u := uint(size-1) >> (g.unit & 63) // one less than the units
+	e := bits.Len(u>>(g.shift&63)|1) - 1
+	return g.small + e<<(g.shift&63) + int(u>>(e&63))
 }
 
 func (g grid) Size(i int) int {

@@ -45,19 +45,6 @@ func (k *cache) open(limit int64) {
 	}
 }
 
-// fence returns when nobody is left on a shard who has seen its limit as it
-// was before.
-func (k *cache) fence() {
-	pin.Fence()
-	if pin.Exclusive {
-		return
-	}
-	for i := range k.shards {
-		k.shards[i].mu.Lock()
-		k.shards[i].mu.Unlock() //nolint:staticcheck // that it could be had is all
-	}
-}
-
 // worthDraining spares an idle drain that would find nothing the fence. It is a guess.
 func (k *cache) worthDraining(idle bool) bool {
 	if !idle || !pin.Exclusive {

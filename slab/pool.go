@@ -136,15 +136,26 @@ func sharerOf(a Allocator) sharer {
 // room though all held memory was given back; nothing changes then.
 func (p *Pool) Get(size int) (PooledBuffer, error) {
 	k := p.c
-	class := k.cache.class(size)
-	if s := k.cache.enter(); s != nil {
-		e, ok := s.pop(class, size)
-		s.leave()
-		if ok {
-			return k.hand(e, size)
-		}
+	if uint(size-1) >= uint(k.cache.largest) {
+		return k.get(size, k.cache.uncached())
 	}
-	return k.get(size, class)
+	class := k.cache.grid.index(size)
+	var e entry
+	var ok bool
+	s := k.cache.enter()
+	if s != nil {
+		e, ok = s.pop(class, size)
+	}
+	k.cache.leave(s)
+	if !ok {
+		return k.get(size, class)
+	}
+	e.s.asked.Store(int64(size))
+	b := PooledBuffer{own: e.s, ptr: e.p, gen: e.gen, n: size}
+	if k.careful {
+		return k.handCarefully(b)
+	}
+	return b, nil
 }
 
 // GetZeroed is Get with the size bytes cleared, whatever the block has beyond.
@@ -166,12 +177,11 @@ func (k *core) get(size, class int) (PooledBuffer, error) {
 	if size < 0 {
 		return PooledBuffer{}, fmt.Errorf("slab: Get of %d bytes: %w", size, ErrSize)
 	}
-	if e, left, ok := k.cache.refill(class, size); ok {
-		k.giveBackAll(left)
-		return k.hand(e, size)
-	}
 	ask := size
 	if class < k.cache.uncached() {
+		if e, ok := k.fromCaches(class, size); ok {
+			return k.hand(e, size)
+		}
 		ask = k.cache.grid.Size(class)
 	}
 	for {
@@ -187,6 +197,25 @@ func (k *core) get(size, class int) (PooledBuffer, error) {
 		k.cache.countGet(size)
 		return k.hand(entry{s, ptr, s.word.Load()}, size)
 	}
+}
+
+// fromCaches looks where Get has not: in the spare batch and, for a large
+// block, a doubling of classes above, then in the depot.
+func (k *core) fromCaches(class, size int) (entry, bool) {
+	above := 0
+	if size > carveLimit {
+		above = k.config.Steps
+	}
+	if e, ok := k.cache.again(class, above, size); ok {
+		return e, true
+	}
+	for c := class; c <= class+above && c < k.cache.uncached(); c++ {
+		if e, left, ok := k.cache.refill(c, size); ok {
+			k.giveBackAll(left)
+			return e, true
+		}
+	}
+	return entry{}, false
 }
 
 // hand makes an entry a handle.

@@ -10,16 +10,7 @@ func (k *core) recycle(b PooledBuffer) {
 	if b.own.token && b.own.escaped.Load() {
 		b.own.escaped.Store(false)
 	}
-	class := int(b.own.class)
-	e := entry{b.own, b.ptr, b.gen + nextGen}
-	if s := k.cache.enter(); s != nil {
-		ok := class < len(s.mags) && s.push(class, e, b.n)
-		s.leave()
-		if ok {
-			return
-		}
-	}
-	k.recycleSlowly(class, e, b.n)
+	k.recycleSlowly(int(b.own.class), entry{b.own, b.ptr, b.gen + nextGen}, b.n)
 }
 
 func (k *core) recycleSlowly(class int, e entry, size int) {

@@ -28,10 +28,11 @@ type slotState struct {
 	asked    askedBytes  // what the owner wanted, for when it forgets
 	escaped  atomic.Bool // the owner has a raw view of memory that the collector does not see
 	off, len int         // the block, within the region of its home; under the pool's mu
-	class    int16       // of the caches
+	class    uint16      // of the caches
 	index    uint8       // in its rack
 	out      bool        // the strategy has handed the block out; under the pool's mu
 	token    bool        // in a rack of its own; see forget.go
+	plain    bool        // Release has nothing to do but to cache it
 }
 
 const (
