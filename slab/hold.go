@@ -27,7 +27,7 @@ func (p *Pool) Close() error {
 	}
 	k.trimmer.stop()
 	k.stopHolding()
-	if s, ok := k.upstream.(sharer); ok {
+	for _, s := range sharersOf(k.upstream) {
 		s.Unshare(k)
 	}
 	errs := []error{k.leakError()}

@@ -96,7 +96,7 @@ func Open(upstream Allocator, c Config) (*Pool, error) {
 	if c.Check || c.Strict || k.report {
 		k.sites = map[slotID]site{}
 	}
-	if s, ok := upstream.(sharer); ok {
+	for _, s := range sharersOf(upstream) {
 		s.Share(k)
 	}
 	k.trimmer.start(k)
@@ -200,7 +200,7 @@ func (k *core) alloc(size int) (device.Block, error) {
 		}
 	}
 	k.freeHeld()
-	if s, ok := k.upstream.(sharer); ok {
+	for _, s := range sharersOf(k.upstream) {
 		s.Reclaim(k)
 	}
 	return k.strategy.Alloc(size)
