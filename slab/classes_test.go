@@ -21,7 +21,9 @@ func sizesUpTo46(f func(size int)) {
 	}
 	r := rand.New(rand.NewPCG(3, 4))
 	for range 20000 {
-		f(r.IntN(1 << (1 + r.IntN(46))))
+		if n := r.Uint64N(1 << (1 + r.IntN(46))); n <= maxClass {
+			f(int(n))
+		}
 	}
 }
 
