@@ -10,9 +10,9 @@ import (
 const unit = 4 << 10
 
 // rangeBytes is what a range is asked to reserve. Addresses cost nothing, but a
-// process has only so many: 1 TiB leaves room for a hundred pools, and a pool
-// that needs more gets another range.
-const rangeBytes = min(1<<40, uint64(maxInt)>>2)
+// process has only so many: 1 TiB leaves room for a hundred pools, 64 MiB where
+// an int has 32 bits for some forty, and a pool that needs more gets another range.
+const rangeBytes = min(1<<40, (uint64(maxInt)+1)>>5)
 
 // grow gets memory from upstream so that n bytes fit, or says why it cannot.
 // On out of memory it wants less, then gives back what is held, then fails.
