@@ -27,6 +27,7 @@ func openPool(t testing.TB, dev string, c Config) *Pool {
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { p.Close() }) // addresses are few where an int has 32 bits
 	return p
 }
 

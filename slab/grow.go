@@ -13,7 +13,7 @@ const unit = 4 << 10
 // Addresses cost no memory, but all pools of a process share them, 128 TiB as
 // a rule, with the Go heap: 128 GiB each leave room for hundreds of pools, and
 // a pool that needs more opens another range.
-const rangeBytes = min(1<<37, uint64(maxInt)>>5)
+const rangeBytes = min(1<<37, (uint64(maxInt)+1)>>5)
 
 // rangeFor returns what to reserve so that n bytes fit, whatever the page is.
 func rangeFor(n int) int { return max(int(rangeBytes), n+n/8+8<<20) }

@@ -27,8 +27,8 @@ func (p *Pool) Close() error {
 	}
 	k.trimmer.stop()
 	k.stopHolding()
-	if k.budget != nil {
-		k.budget.Unshare(k)
+	for _, s := range sharersOf(k.upstream) {
+		s.Unshare(k)
 	}
 	errs := []error{k.leakError()}
 	for _, f := range k.onClose {

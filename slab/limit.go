@@ -160,6 +160,21 @@ func (l *Limit) Unshare(r Reclaimer) {
 	delete(l.sharers, r)
 }
 
+// sharersOf returns the sharers that blocks of a pass through as they are, the
+// nearest first: all of them may be what has no room.
+func sharersOf(a Allocator) (list []sharer) {
+	for {
+		if s, ok := a.(sharer); ok {
+			list = append(list, s)
+		}
+		u, ok := a.(unwrapper)
+		if !ok {
+			return list
+		}
+		a = u.Unwrap()
+	}
+}
+
 // Reclaim asks all sharers but one to give back what they hold.
 func (l *Limit) Reclaim(except Reclaimer) {
 	l.mu.Lock()

@@ -35,7 +35,7 @@ type Pool struct{ c *core }
 type core struct {
 	config   Config
 	device   device.Device // at the bottom of the stack, nil if there is none
-	budget   sharer        // that this pool shares with others, or nil
+	upstream Allocator
 	ledger   ledger
 	strategy Allocator
 	cache    cache
@@ -79,10 +79,10 @@ func Open(upstream Allocator, c Config) (*Pool, error) {
 	}
 	c = c.withDefaults()
 	k := &core{config: c, device: dev, homes: map[device.Region]*home{}, report: c.OnForget == "report"}
-	k.budget = sharerOf(upstream)
 	if c.MaxBytes > 0 {
 		upstream = NewLimit(upstream, c.MaxBytes)
 	}
+	k.upstream = upstream
 	k.ledger = ledger{upstream: upstream, own: ownRegions(upstream), align: max(c.Align, 16), left: k.regionLeft}
 	k.strategy = newStrategy(&k.ledger, c)
 	if c.Check {
@@ -98,8 +98,8 @@ func Open(upstream Allocator, c Config) (*Pool, error) {
 	if c.Check || c.Strict || k.report {
 		k.sites = map[slotID]site{}
 	}
-	if k.budget != nil {
-		k.budget.Share(k)
+	for _, s := range sharersOf(upstream) {
+		s.Share(k)
 	}
 	k.careful = k.sites != nil || c.Zero
 	k.trimmer.start(k)
@@ -114,20 +114,6 @@ type sharer interface {
 	Share(Reclaimer)
 	Unshare(Reclaimer)
 	Reclaim(except Reclaimer)
-}
-
-// sharerOf returns the first sharer that a passes blocks through from, or nil.
-func sharerOf(a Allocator) sharer {
-	for {
-		if s, ok := a.(sharer); ok {
-			return s
-		}
-		u, ok := a.(unwrapper)
-		if !ok {
-			return nil
-		}
-		a = u.Unwrap()
-	}
 }
 
 // Get returns a buffer of size bytes with undefined contents. Size 0 gives an
@@ -253,8 +239,8 @@ func (k *core) alloc(size int) (device.Block, error) {
 		}
 	}
 	k.freeHeld()
-	if k.budget != nil {
-		k.budget.Reclaim(k)
+	for _, s := range sharersOf(k.upstream) {
+		s.Reclaim(k)
 	}
 	return k.strategy.Alloc(size)
 }

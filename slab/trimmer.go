@@ -1,6 +1,7 @@
 package slab
 
 import (
+	"math"
 	"sync/atomic"
 	"time"
 	"weak"
@@ -13,17 +14,18 @@ const trimTicks = 4
 
 // start lets the clock know the pool weakly, so that it can be forgotten.
 func (t *trimmer) start(k *core) {
-	every := k.config.TrimAfter / trimTicks
-	if every <= 0 {
+	if k.config.TrimAfter <= 0 {
 		return
 	}
+	every := max(k.config.TrimAfter/trimTicks, 1)
 	w := weak.Make(k)
-	t.timer.Store(time.AfterFunc(every, func() {
+	t.timer.Store(time.AfterFunc(math.MaxInt64, func() {
 		if k := w.Value(); k != nil && !k.closed.Load() {
 			k.trim(trimTicks)
 			k.trimmer.timer.Load().Reset(every)
 		}
 	}))
+	t.timer.Load().Reset(every) // now that the function finds it
 }
 
 func (t *trimmer) stop() {

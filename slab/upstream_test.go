@@ -54,7 +54,7 @@ func (f *fake) Alloc(size int) (device.Block, error) {
 	f.bytes += int64(n)
 	r := &fakeRegion{size: n, id: f.allocs}
 	if f.host {
-		r.bytes = make([]byte, n)
+		r.bytes = make([]byte, roundUp(n, 32))[:n:n] // aligned to 16
 	}
 	if f.out == nil {
 		f.out = map[*fakeRegion]int{}

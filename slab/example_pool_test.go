@@ -1,0 +1,104 @@
+package slab_test
+
+import (
+	"fmt"
+
+	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/slab"
+)
+
+func Example() {
+	p, err := slab.OpenConfig(slab.Config{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer p.Close()
+	b, _ := p.Get(1000)
+	copy(b.Bytes(), "hello")
+	fmt.Println(b.Len(), string(b.Bytes()[:5]))
+	fmt.Println(b.Release())
+	fmt.Println(b.Release())
+	// Output:
+	// 1000 hello
+	// <nil>
+	// slab: PooledBuffer released already
+}
+
+func ExampleOpen() {
+	d, _ := device.Open("heap")
+	p, err := slab.Open(d, slab.Config{Strategy: "bestfit", MaxBytes: 1 << 20})
+	fmt.Println(err)
+	b, _ := p.GetZeroed(100)
+	fmt.Println(b.Bytes()[99])
+	_, err = p.Get(2 << 20)
+	fmt.Println(err)
+	fmt.Println(b.Release(), p.Close(), d.Close())
+	// Output:
+	// <nil>
+	// 0
+	// slab: no room for 2097152 bytes (a block of 2097152), 3984 held, 100 active: slab: limit of 1048576 bytes, 4096 in use, 2097152 asked: out of memory
+	// <nil> <nil> <nil>
+}
+
+func ExampleOpen_error() {
+	d, _ := device.Open("heap")
+	_, err := slab.Open(d, slab.Config{Strategy: "exact", Bits: 3, Steps: 5})
+	fmt.Println(err)
+	// Output:
+	// slab: config: 3 faults: steps=5: want a power of two, 1 to 64; bits=3: strategy exact has no use for it, only bitlog; steps=5: strategy exact has no use for it, only sizeclass
+}
+
+// The memory is not recycled while the function runs, whoever releases it.
+func ExamplePooledBuffer_With() {
+	p, _ := slab.OpenConfig(slab.Config{})
+	b, _ := p.Get(3)
+	err := b.With(func(m []byte) {
+		b.Release()
+		copy(m, "abc")
+		fmt.Println(string(m))
+	})
+	fmt.Println(err)
+	fmt.Println(b.With(func([]byte) {}))
+	// Output:
+	// abc
+	// <nil>
+	// slab: PooledBuffer released already
+}
+
+func ExamplePool_Stats() {
+	p, _ := slab.OpenConfig(slab.Config{Strategy: "exact"})
+	a, _ := p.Get(100)
+	b, _ := p.Get(50)
+	b.Release()
+	b, _ = p.Get(50)
+	s := p.Stats()
+	fmt.Println("active", s.ActiveBlocks, s.ActiveBytes)
+	fmt.Println("hits", s.Hits, "misses", s.Misses)
+	fmt.Println(s.ManagedBytes == s.ActiveBytes+s.RoundingBytes+s.HeldBytes+s.UnusableBytes)
+	a.Release()
+	b.Release()
+	fmt.Println("held", p.Stats().HeldBlocks)
+	p.FreeHeld()
+	fmt.Println("held", p.Stats().HeldBlocks)
+	// Output:
+	// active 2 150
+	// hits 1 misses 2
+	// true
+	// held 2
+	// held 0
+}
+
+// Close tells what was forgotten, and where it came from if asked.
+func ExamplePool_Close() {
+	p, _ := slab.OpenConfig(slab.Config{})
+	b, _ := p.Get(100)
+	fmt.Println(p.Close())
+	_, err := p.Get(100)
+	fmt.Println(err)
+	fmt.Println(b.Release())
+	// Output:
+	// slab: pool closed with 1 buffers of 100 bytes out
+	// slab: pool closed
+	// <nil>
+}

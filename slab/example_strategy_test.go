@@ -1,0 +1,177 @@
+package slab_test
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/slab"
+)
+
+// usage prints where the bytes of a strategy are.
+func usage(u slab.User) {
+	x := u.Usage()
+	fmt.Println("active", x.ActiveBytes, "rounding", x.RoundingBytes, "held", x.HeldBytes)
+}
+
+func ExampleNewDirect() {
+	d, _ := device.Open("virtual")
+	s := slab.NewDirect(d, slab.Config{})
+	b, _ := s.Alloc(1000)
+	usage(s)
+	s.Free(b)
+	usage(s)
+	// Output:
+	// active 1000 rounding 0 held 0
+	// active 0 rounding 0 held 0
+}
+
+func ExampleNewExact() {
+	d, _ := device.Open("virtual")
+	s := slab.NewExact(d, slab.Config{MaxHeldBlocks: 2})
+	for _, n := range []int{100, 200, 300} {
+		b, _ := s.Alloc(n)
+		s.Free(b)
+	}
+	usage(s) // the block of 100 bytes was held for longest
+	// Output:
+	// active 0 rounding 0 held 500
+}
+
+func ExampleNewBitlog() {
+	d, _ := device.Open("virtual")
+	s := slab.NewBitlog(d, slab.Config{Bits: 4})
+	b, _ := s.Alloc(1000)
+	usage(s)
+	s.Free(b)
+	s.Alloc(1020) // of the same bin
+	usage(s)
+	// Output:
+	// active 1000 rounding 23 held 0
+	// active 1020 rounding 3 held 0
+}
+
+func ExampleNewSizeclass() {
+	d, _ := device.Open("virtual")
+	s := slab.NewSizeclass(d, slab.Config{})
+	b, _ := s.Alloc(100 << 10)
+	usage(s)
+	s.Free(b)
+	s.Alloc(80 << 10) // borrows the block of 112 KiB
+	usage(s)
+	// Output:
+	// active 102400 rounding 12288 held 0
+	// active 81920 rounding 32768 held 0
+}
+
+func ExampleNewBestfit() {
+	d, _ := device.Open("virtual")
+	s := slab.NewBestfit(d, slab.Config{})
+	a, _ := s.Alloc(3000)
+	b, _ := s.Alloc(1000)
+	fmt.Println(a.Off, b.Off)
+	s.Free(a)
+	s.Free(b)
+	c, _ := s.Alloc(4000) // both, merged
+	fmt.Println(c.Off)
+	// Output:
+	// 0 3008
+	// 0
+}
+
+func ExampleNewSlab() {
+	d, _ := device.Open("virtual")
+	s := slab.NewSlab(d, slab.Config{})
+	for range 4 {
+		b, _ := s.Alloc(100) // of a slab of blocks of 112 bytes
+		fmt.Print(b.Off, " ")
+	}
+	b, _ := s.Alloc(10000) // of the heap
+	fmt.Println(b.Off, b.Len)
+	// Output: 0 112 224 336 512 10000
+}
+
+func ExampleNewScopes() {
+	d, _ := device.Open("virtual")
+	s := slab.NewScopes(d)
+	s.Alloc(100)
+	s.Push()
+	b, _ := s.Alloc(50)
+	s.Free(b)
+	fmt.Println("inside:", s.Pop())
+	fmt.Println("all:", s.Counts())
+	// Output:
+	// inside: 1 allocs, 1 frees, 0 bytes now, 50 at most
+	// all: 2 allocs, 1 frees, 100 bytes now, 150 at most
+}
+
+func ExampleNewCheck() {
+	d, _ := device.Open("heap")
+	c := slab.NewCheck(d)
+	b, _ := c.Alloc(100)
+	fmt.Printf("%#x\n", device.Bytes(b)[0])
+	fmt.Println(len(c.Leaks()), c.Leaks()[0].Bytes)
+	c.Free(b)
+	defer func() { fmt.Println(recover()) }()
+	c.Free(b)
+	// Output:
+	// 0xa1
+	// 1 100
+	// slab: Free of a block that is not out, 100 bytes at offset 64
+}
+
+// A Record stands where the program's calls arrive.
+func ExampleRecord() {
+	d, _ := device.Open("virtual")
+	r := slab.NewRecord(slab.NewSlab(d, slab.Config{}), os.Stdout)
+	b, _ := r.Alloc(1000)
+	r.Free(b)
+	fmt.Println(r.Close())
+	// Output:
+	// op,id,size
+	// a,0,1000
+	// f,0,1000
+	// <nil>
+}
+
+func ExampleBitlog() {
+	bins := slab.Bitlog(4)
+	for _, n := range []int{1, 100, 1000, 1 << 20} {
+		fmt.Println(n, "gets", bins.Size(bins.Index(n)))
+	}
+	// Output:
+	// 1 gets 1
+	// 100 gets 103
+	// 1000 gets 1023
+	// 1048576 gets 1114111
+}
+
+func ExampleGrid() {
+	classes := slab.Grid(4, 0)
+	for _, n := range []int{1, 100, 1000, 1 << 20} {
+		fmt.Println(n, "gets", classes.Size(classes.Index(n)))
+	}
+	// Output:
+	// 1 gets 16
+	// 100 gets 128
+	// 1000 gets 1024
+	// 1048576 gets 1048576
+}
+
+// Two pools share a budget: what one holds goes when the other needs it.
+func ExampleNewLimit_shared() {
+	d, _ := device.Open("virtual")
+	l := slab.NewLimit(d, 1<<20)
+	one, _ := slab.Open(l, slab.Config{Strategy: "exact"})
+	two, _ := slab.Open(l, slab.Config{Strategy: "exact"})
+	b, _ := one.Get(1 << 20)
+	b.Release()
+	fmt.Println("one holds", one.Stats().HeldBytes)
+	_, err := two.Get(1 << 20)
+	fmt.Println("two:", err)
+	fmt.Println("one holds", one.Stats().HeldBytes)
+	// Output:
+	// one holds 1048576
+	// two: <nil>
+	// one holds 0
+}
