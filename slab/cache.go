@@ -153,17 +153,23 @@ func (s *shard) push(class int, e entry, size int) bool {
 	return true
 }
 
-// swap exchanges the batches of a magazine if the spare one is full, or blank, as wanted.
-// The caller has entered, and the limit is not negative.
-func (m *magazine) swap(full bool) bool {
-	if m.spareFull != full || m.spare == nil {
+// unload makes the spare batch the loaded one if that is empty and the spare
+// one full; reload if that is full and the spare one blank. They look again, as
+// somebody else may have been here since. The caller has entered, and the
+// limit is not negative.
+func (m *magazine) unload() bool {
+	if m.n > 0 || !m.spareFull {
 		return false
 	}
-	m.loaded, m.spare, m.spareFull = m.spare, m.loaded, !full
-	m.n = 0
-	if full {
-		m.n = m.cap
+	m.loaded, m.spare, m.spareFull, m.n = m.spare, m.loaded, false, m.cap
+	return true
+}
+
+func (m *magazine) reload() bool {
+	if m.n < m.cap || m.spareFull || m.spare == nil {
+		return false
 	}
+	m.loaded, m.spare, m.spareFull, m.n = m.spare, m.loaded, true, 0
 	return true
 }
 

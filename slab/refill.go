@@ -4,18 +4,14 @@ package slab
 // gives one. Locks are not for the pinned: batches are fetched before and put
 // away after, and whoever runs on the processor in between is reckoned with.
 
-// again is pop for who has found the loaded batch empty: from the spare one, or
-// from classes up to so many above, if any.
+// again is pop for who has found the loaded batch empty: out of the spare one, or
+// of classes up to so many above.
 func (k *cache) again(class, above, size int) (e entry, ok bool) {
 	s := k.enter()
 	if s != nil && s.limit.Load() >= 0 {
-		if s.mags[class].swap(true) {
-			e, ok = s.pop(class, size)
-		}
 		for c := class; !ok && c <= class+above && c < len(s.mags); c++ {
-			if s.mags[c].n > 0 || s.mags[c].swap(true) {
-				e, ok = s.pop(c, size)
-			}
+			s.mags[c].unload()
+			e, ok = s.pop(c, size)
 		}
 	}
 	k.leave(s)
@@ -97,8 +93,10 @@ func (k *cache) pushAgain(class int, e entry, size int, budget int64) (ok bool) 
 			if old != budget {
 				s.limit.CompareAndSwap(old, budget) // or a drain has begun
 			}
-			m := &s.mags[class]
-			ok = (m.n < m.cap || s.bytes+m.size <= budget && m.swap(false)) && s.push(class, e, size)
+			if m := &s.mags[class]; s.bytes+m.size <= budget {
+				m.reload()
+			}
+			ok = s.push(class, e, size)
 		}
 	}
 	k.leave(s)
