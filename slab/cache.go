@@ -1,6 +1,7 @@
 package slab
 
 import (
+	"math"
 	"runtime"
 	"sync"
 	"unsafe"
@@ -184,8 +185,48 @@ func newCache(c Config) cache {
 	case "bestfit", "slab":
 		k.classes, k.largest, k.share = Grid(8, c.Align), cachedSmall, smallShare
 	}
-	k.bytes = c.CacheBytes
+	k.bytes = k.allowed(c)
+	if n := c.MaxBlockBytes; n > 0 && n < int64(k.largest) {
+		k.largest = largestWithin(k.classes, int(n))
+	}
+	if k.bytes < min(c.CacheBytes, leastCache) {
+		k.largest = 0
+	}
 	return k
+}
+
+// largestWithin returns the size of the largest class of at most n bytes, or 0.
+func largestWithin(c Classes, n int) int {
+	for i := c.Index(n); i >= 0; i-- {
+		if size := c.Size(i); size <= n {
+			return size
+		}
+	}
+	return 0
+}
+
+// leastCache is the least worth having where what may be held is bounded.
+const leastCache = 64 << 10
+
+// allowed returns the bytes that a processor may cache as far as Config bounds
+// what is held: all caches together a quarter of it. Where blocks are counted
+// nothing is cached, as a cache is not the place to count them.
+func (k *cache) allowed(c Config) int64 {
+	switch {
+	case c.MaxHeldBlocks < 0, c.MaxHeldBlocks > 0 && c.MaxHeldBlocks < math.MaxInt:
+		return 0
+	case c.MaxHeld != 0:
+		return min(c.CacheBytes, heldLimit(c.MaxHeld)/4/int64(len(k.shards)))
+	}
+	return c.CacheBytes
+}
+
+// held returns what is left of Config.MaxHeld for the strategy.
+func (k *cache) held(c Config) int64 {
+	if c.MaxHeld <= 0 || k.largest == 0 {
+		return c.MaxHeld
+	}
+	return c.MaxHeld - k.bytes*int64(len(k.shards))
 }
 
 // budget returns the bytes that a processor may keep now.
