@@ -33,6 +33,13 @@ type Range interface {
 	Close() error
 }
 
+// A Grained device makes regions in whole grains, so that a budget knows
+// before the call what a region will take.
+type Grained interface {
+	// Grain returns the bytes that every region's size is a multiple of, a power of two.
+	Grain() int
+}
+
 // A Discarder is a Region that can give the memory behind some of its bytes
 // back while the addresses stay valid: reading them gives zeros or old
 // contents, and nobody else ever gets them.

@@ -3,8 +3,9 @@ package device
 import "sync"
 
 // heap is Go memory. Its regions are seen and owned by the garbage collector;
-// what that makes possible is in collected.go. Blocks of 64 bytes and more are
-// aligned to 64, smaller ones to 16. Memory that Free gives up goes back when
+// what that makes possible is in collected.go. A region is aligned to the
+// largest power of two that divides its size, within 16 and 4096 bytes, and to 64 at
+// least from 64 bytes up. Memory that Free gives up goes back when
 // the collector comes by.
 type heap struct{ common }
 
@@ -62,10 +63,11 @@ func (h *heap) NewStream() (Stream, error)       { return newImmediate(h) }
 
 // alignOf is what Alloc promises for a size.
 func alignOf(size int) int {
+	least := 64
 	if size < 64 {
-		return 16
+		least = 16
 	}
-	return 64
+	return min(max(size&-size, least), 4096)
 }
 
 // makeAligned returns size bytes at a multiple of alignOf(size) and their

@@ -70,6 +70,9 @@ func sentinel(err error) error {
 	return ErrUnavailable
 }
 
+// Grain makes the device a [Grained] one.
+func (d *mmap) Grain() int { return d.page }
+
 func (d *mmap) Free(b Block) {
 	if b == (Block{}) {
 		return

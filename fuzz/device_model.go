@@ -44,6 +44,7 @@ func (m *modelBlock) part(off, n int) device.Block {
 
 // deviceModel is a device beside what it must hold.
 type deviceModel struct {
+	patience
 	dev, heap device.Device // heap is host memory, to copy by way of
 	contents  bool          // false where there is no memory behind addresses
 	blocks    []*modelBlock
@@ -103,7 +104,7 @@ func (m *deviceModel) live() []*modelBlock {
 func (m *deviceModel) pick(t *rapid.T) *modelBlock {
 	live := m.live()
 	if len(live) == 0 {
-		t.Skip("nothing is allocated")
+		m.skip(t, "nothing is allocated")
 	}
 	return rapid.SampledFrom(live).Draw(t, "block")
 }

@@ -29,7 +29,7 @@ const mostBlocks = 8
 
 func (m *deviceModel) alloc(t *rapid.T) {
 	if len(m.blocks) == mostBlocks {
-		t.Skip("enough blocks are out")
+		m.skip(t, "enough blocks are out")
 	}
 	n := drawSize(t)
 	b, err := m.dev.Alloc(n)
@@ -45,7 +45,7 @@ func (m *deviceModel) alloc(t *rapid.T) {
 
 func (m *deviceModel) free(t *rapid.T) {
 	if len(m.blocks) == 0 {
-		t.Skip("no block is out")
+		m.skip(t, "no block is out")
 	}
 	i := rapid.IntRange(0, len(m.blocks)-1).Draw(t, "index")
 	b := m.blocks[i].block
@@ -71,7 +71,7 @@ func (m *deviceModel) poke(t *rapid.T) {
 	b := m.pick(t)
 	view := device.Bytes(b.block)
 	if view == nil {
-		t.Skip("the CPU cannot reach the block")
+		m.skip(t, "the CPU cannot reach the block")
 	}
 	off, n := pickPart(t, b, b.block.Len)
 	value := drawBytes(t, n)
@@ -109,7 +109,7 @@ func (m *deviceModel) discard(t *rapid.T) {
 	b := m.pick(t)
 	r, is := b.block.Region.(device.Discarder)
 	if !is {
-		t.Skip("the region does not discard")
+		m.skip(t, "the region does not discard")
 	}
 	off, n := pickPart(t, b, b.block.Len)
 	ok(t, r.Discard(b.block.Off+off, n))
@@ -119,7 +119,7 @@ func (m *deviceModel) discard(t *rapid.T) {
 // pickPages draws a run of pages of the range, or skips the step.
 func (m *deviceModel) pickPages(t *rapid.T) (first, n int) {
 	if m.span == nil {
-		t.Skip("the device reserves no range")
+		m.skip(t, "the device reserves no range")
 	}
 	first = rapid.IntRange(0, len(m.pages)-1).Draw(t, "page")
 	return first, rapid.IntRange(1, len(m.pages)-first).Draw(t, "pages")
@@ -156,7 +156,7 @@ func (m *deviceModel) decommit(t *rapid.T) {
 // misuse must be refused, and the invariant sees that nothing came of it.
 func (m *deviceModel) misuse(t *rapid.T) {
 	if len(m.freed) == 0 {
-		t.Skip("nothing was freed")
+		m.skip(t, "nothing was freed")
 	}
 	b := rapid.SampledFrom(m.freed).Draw(t, "freed")
 	if !panics(func() { m.dev.Free(b) }) {
@@ -175,7 +175,7 @@ func panics(f func()) (did bool) {
 
 func (m *deviceModel) needContents(t *rapid.T) {
 	if !m.contents {
-		t.Skip("there are no contents")
+		m.skip(t, "there are no contents")
 	}
 }
 

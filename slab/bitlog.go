@@ -18,7 +18,7 @@ func NewBitlog(upstream Allocator, c Config) *BitlogPool {
 	bin := func(n int) (key, blockSize int) {
 		i := bins.Index(n)
 		if i < 0 {
-			return -1, n
+			return -1, n // of no bin: too large, and never held
 		}
 		return i, bins.Size(i)
 	}

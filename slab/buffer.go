@@ -59,7 +59,7 @@ func (b PooledBuffer) With(f func([]byte)) error {
 
 func (b PooledBuffer) unpin() {
 	if b.own.unpin(b.gen) {
-		b.own.home().pool.recycle(b)
+		b.own.rack().pool.recycle(b)
 	}
 	runtime.KeepAlive(b.ptr)
 }
@@ -89,15 +89,38 @@ func (b PooledBuffer) Block() device.Block {
 // Config.Strict they panic.
 func (b PooledBuffer) Release() error {
 	s := b.own
+	if s == nil || !s.word.CompareAndSwap(b.gen, b.gen+nextGen) {
+		return b.releaseSlowly()
+	}
+	k := s.rack().pool
+	if s.plain {
+		kept := false
+		h := k.cache.enter()
+		if h != nil {
+			kept = h.push(int(s.class), entry{s, b.ptr, b.gen + nextGen}, b.n)
+		}
+		k.cache.leave(h)
+		if kept {
+			return nil
+		}
+	}
+	k.recycle(b)
+	runtime.KeepAlive(b.ptr)
+	return nil
+}
+
+// releaseSlowly is Release of a buffer that is pinned, or was released before.
+func (b PooledBuffer) releaseSlowly() error {
+	s := b.own
 	if s == nil {
 		return ErrReleased
 	}
 	won, idle := s.release(b.gen)
 	if !won {
-		return s.home().pool.releasedTwice(b)
+		return s.rack().pool.releasedTwice(b)
 	}
-	if p := s.home().pool; idle {
-		p.recycle(b)
+	if idle {
+		s.rack().pool.recycle(b)
 	}
 	runtime.KeepAlive(b.ptr)
 	return nil

@@ -22,6 +22,7 @@ type carvedClass struct {
 type carved[M any] struct {
 	mem        M
 	free       []uint64 // a bit a block
+	spare      []uint16 // of each block that is out: the bytes that its owner did not ask for
 	size       int      // of a block
 	n, nfree   int32
 	hint       int32 // no word of free before it has a bit
@@ -36,7 +37,7 @@ func newCarver[M any](classes int) carver[M] {
 // add makes bytes of memory a slab of the class, whose blocks have size bytes.
 func (v *carver[M]) add(class, size, bytes int, mem M) int32 {
 	n := bytes / size
-	c := carved[M]{mem: mem, free: make([]uint64, (n+63)/64), size: size, n: int32(n), nfree: int32(n), class: int32(class)}
+	c := carved[M]{mem: mem, free: make([]uint64, (n+63)/64), spare: make([]uint16, n), size: size, n: int32(n), nfree: int32(n), class: int32(class)}
 	for k := range c.free {
 		c.free[k] = ^uint64(0)
 	}
@@ -72,8 +73,8 @@ func (v *carver[M]) remove(i int32, bytes int) M {
 	return mem
 }
 
-// take returns a free block of the class: its slab and offset there.
-func (v *carver[M]) take(class int) (slab int32, off int, ok bool) {
+// take returns a free block of the class for n bytes: its slab and offset there.
+func (v *carver[M]) take(class, n int) (slab int32, off int, ok bool) {
 	k := &v.classes[class]
 	i := k.partial
 	if i == 0 {
@@ -86,6 +87,7 @@ func (v *carver[M]) take(class int) (slab int32, off int, ok bool) {
 	w := &c.free[c.hint]
 	slot := int(c.hint)<<6 + bits.TrailingZeros64(*w)
 	*w &= *w - 1
+	c.spare[slot] = uint16(c.size - n)
 	if c.nfree--; c.nfree == 0 {
 		v.unlink(i)
 	}
@@ -95,11 +97,12 @@ func (v *carver[M]) take(class int) (slab int32, off int, ok bool) {
 	return i, slot * c.size, true
 }
 
-// out reports whether the block at off of slab i is one and is out.
-func (v *carver[M]) out(i int32, off int) bool {
+// out reports whether the block at off of slab i is one and is out, for n bytes.
+func (v *carver[M]) out(i int32, off, n int) bool {
 	c := &v.slabs[i]
 	slot := off / c.size
-	return off >= 0 && off%c.size == 0 && slot < int(c.n) && c.free[slot>>6]>>(slot&63)&1 == 0
+	return off >= 0 && off%c.size == 0 && slot < int(c.n) && c.free[slot>>6]>>(slot&63)&1 == 0 &&
+		n == c.size-int(c.spare[slot])
 }
 
 // give takes the block back and reports whether its slab is wholly free now.

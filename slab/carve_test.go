@@ -21,14 +21,14 @@ func TestCarverLikeAModel(t *testing.T) {
 		for range 4000 {
 			class := r.IntN(4)
 			if r.IntN(2) == 0 {
-				i, off, ok := v.take(class)
+				i, off, ok := v.take(class, sizes[class])
 				if !ok {
 					n := sizes[class] + r.IntN(200*sizes[class])
 					bytes[v.add(class, sizes[class], n, n)] = n
 					continue
 				}
 				at := carvedAt{i, off}
-				if _, twice := live[at]; twice || off%sizes[class] != 0 || off+sizes[class] > bytes[i] || !v.out(i, off) {
+				if _, twice := live[at]; twice || off%sizes[class] != 0 || off+sizes[class] > bytes[i] || !v.out(i, off, v.slabs[i].size) {
 					t.Fatalf("block %+v of class %d, out twice: %v", at, class, twice)
 				}
 				live[at] = class
@@ -42,12 +42,12 @@ func TestCarverLikeAModel(t *testing.T) {
 
 func carverGivesOne(t *testing.T, r *rand.Rand, v *carver[int], live map[carvedAt]int, bytes map[int32]int) {
 	for at := range live {
-		if v.out(at.slab, at.off+1) || v.out(at.slab, -1) || v.out(at.slab, bytes[at.slab]) {
+		if v.out(at.slab, at.off+1, v.slabs[at.slab].size) || v.out(at.slab, -1, v.slabs[at.slab].size) || v.out(at.slab, bytes[at.slab], v.slabs[at.slab].size) {
 			t.Fatalf("a block begins beside %+v", at)
 		}
 		delete(live, at)
 		whole := v.give(at.slab, at.off)
-		if v.out(at.slab, at.off) {
+		if v.out(at.slab, at.off, v.slabs[at.slab].size) {
 			t.Fatalf("%+v is still out", at)
 		}
 		others := 0

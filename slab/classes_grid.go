@@ -1,6 +1,9 @@
 package slab
 
-import "fmt"
+import (
+	"fmt"
+	"math/bits"
+)
 
 // Grid returns classes in which powers of two are exact and each doubling has
 // steps classes, evenly spaced, as in jemalloc. All sizes are multiples of
@@ -14,55 +17,49 @@ func Grid(steps, align int) Classes {
 	if steps < 1 || steps&(steps-1) != 0 || align < 0 || align&(align-1) != 0 || steps > 1<<10 || align > 1<<20 {
 		panic(fmt.Sprintf("slab: Grid of %d steps, alignment %d", steps, align))
 	}
-	if align > 0 {
-		return grid{unit: bitLen(uint(align)) - 1, shift: bitLen(uint(steps)) - 1}
-	}
-	return mixed{grid{unit: 6, shift: bitLen(uint(steps)) - 1}}
+	return newGrid(steps, align)
 }
 
-// A grid counts in units of 1<<unit bytes, with 1<<shift classes a doubling.
-// Class i, of n units, is n-1 up to 2<<shift; from there on each power of two
-// of units begins 1<<shift classes.
-type grid struct{ unit, shift int }
+// A grid counts in units of 1<<unit bytes, with 1<<shift classes a doubling:
+// class i, of n units, is n-1 up to 2<<shift; from there on each power of two
+// of units begins 1<<shift classes. With small it has classes of 16, 32 and 48
+// bytes before those.
+type grid struct{ unit, shift, small int }
+
+func newGrid(steps, align int) grid {
+	g := grid{unit: bitLen(uint(align)) - 1, shift: bitLen(uint(steps)) - 1}
+	if align == 0 {
+		g.unit, g.small = 6, 3
+	}
+	return g
+}
 
 func (g grid) Index(size int) int {
-	if size < 0 || uint64(size) > maxClass {
+	if uint64(size) > maxClass { // negative ones too
 		return -1
 	}
-	u := uint(max(size, 1)-1) >> g.unit // one less than the units
-	e := bitLen(u>>g.shift) - 1
-	if e <= 0 {
-		return int(u)
+	return g.index(max(size, 1))
+}
+
+// index is Index of a size from 1 to maxClass, short enough to be inlined.
+func (g grid) index(size int) int {
+	if size <= g.small<<4 {
+		return (size - 1) >> 4
 	}
-	return e<<g.shift + int(u>>e)
+	u := uint(size-1) >> (g.unit & 63) // one less than the units
+	e := bits.Len(u>>(g.shift&63)|1) - 1
+	return g.small + e<<(g.shift&63) + int(u>>(e&63))
 }
 
 func (g grid) Size(i int) int {
+	if i < g.small {
+		return (i + 1) << 4
+	}
+	i -= g.small
 	steps := 1 << g.shift
 	if i < 2*steps {
 		return (i + 1) << g.unit
 	}
 	e := i>>g.shift - 1
 	return (i&(steps-1) + steps + 1) << (e + g.unit)
-}
-
-// A mixed grid has classes 16, 32, 48 before its 64.
-type mixed struct{ grid }
-
-func (s mixed) Index(size int) int {
-	if 0 <= size && size <= 48 {
-		return max(size-1, 0) >> 4
-	}
-	i := s.grid.Index(size)
-	if i >= 0 {
-		i += 3
-	}
-	return i
-}
-
-func (s mixed) Size(i int) int {
-	if i < 3 {
-		return (i + 1) << 4
-	}
-	return s.grid.Size(i - 3)
 }

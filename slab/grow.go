@@ -9,10 +9,14 @@ import (
 // unit is the least that a segment grows by where the upstream does not say.
 const unit = 4 << 10
 
-// rangeBytes is what a range is asked to reserve. Addresses cost nothing, but a
-// process has only so many: 1 TiB leaves room for a hundred pools, 64 MiB where
-// an int has 32 bits for some forty, and a pool that needs more gets another range.
-const rangeBytes = min(1<<40, (uint64(maxInt)+1)>>5)
+// rangeBytes is what a range is asked to reserve, unless a block needs more.
+// Addresses cost no memory, but all pools of a process share them, 128 TiB as
+// a rule, with the Go heap: 128 GiB each leave room for hundreds of pools, and
+// a pool that needs more opens another range.
+const rangeBytes = min(1<<37, (uint64(maxInt)+1)>>5)
+
+// rangeFor returns what to reserve so that n bytes fit, whatever the page is.
+func rangeFor(n int) int { return max(int(rangeBytes), n+n/8+8<<20) }
 
 // grow gets memory from upstream so that n bytes fit, or says why it cannot.
 // On out of memory it wants less, then gives back what is held, then fails.
@@ -100,7 +104,7 @@ func (a *arena) openRange(n int) error {
 		}
 	}
 	a.mu.Unlock()
-	rng, err := reserveOf(a.upstream, max(int(rangeBytes), 2*n))
+	rng, err := reserveOf(a.upstream, rangeFor(n))
 	if err != nil {
 		return err
 	}

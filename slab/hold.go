@@ -54,12 +54,18 @@ func (k *core) freeHeld() {
 	}
 }
 
+// emptyCaches gives the caches back to the strategy and reports whether there
+// was anything in them.
+func (k *core) emptyCaches() bool {
+	k.giving.Lock()
+	defer k.giving.Unlock()
+	return k.drain(false)
+}
+
 func (k *core) stopHolding() {
 	k.giving.Lock()
 	defer k.giving.Unlock()
-	for i := range k.cache.shards {
-		k.cache.shards[i].close()
-	}
+	k.cache.stop()
 	k.drain(false)
 	if h, ok := k.strategy.(Holder); ok {
 		h.StopHolding()
@@ -69,8 +75,8 @@ func (k *core) stopHolding() {
 func (k *core) trim(idle int) int64 {
 	k.giving.Lock()
 	defer k.giving.Unlock()
+	before := k.ledger.managed.Load() // draining sends memory upstream, too
 	k.drain(idle > 0)
-	before := k.ledger.managed.Load()
 	if t, ok := k.strategy.(Trimmer); ok {
 		t.Trim(idle)
 	}

@@ -41,7 +41,8 @@ func (c *core) admit(b device.Block, class int) (*slot, unsafe.Pointer) {
 	}
 	h.out++
 	s := h.slotLocked(b)
-	s.off, s.len, s.class, s.out = b.Off, b.Len, int16(class), true
+	s.off, s.len, s.class, s.out = b.Off, b.Len, uint16(class), true
+	s.plain = class < c.cache.uncached() && !s.token && c.sites == nil
 	switch {
 	case b.Len == 0:
 		return s, unsafe.Pointer(&nothing)

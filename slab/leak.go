@@ -52,10 +52,7 @@ func (k *core) gave(b PooledBuffer) {
 
 // releasedTwice counts, and with Config.Strict panics.
 func (k *core) releasedTwice(b PooledBuffer) error {
-	h := k.cache.shard()
-	h.mu.Lock()
-	h.doubles++
-	h.mu.Unlock()
+	k.doubles.Add(1)
 	if !k.config.Strict {
 		return ErrReleased
 	}

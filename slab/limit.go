@@ -15,6 +15,7 @@ import (
 type Limit struct {
 	upstream Allocator
 	own      bool
+	grain    int
 	max      int64
 	inUse    atomic.Int64
 
@@ -34,7 +35,7 @@ func (e *LimitError) Unwrap() error { return device.ErrOutOfMemory }
 
 // NewLimit returns a Limit of max bytes on upstream.
 func NewLimit(upstream Allocator, max int64) *Limit {
-	return &Limit{upstream: upstream, own: ownRegions(upstream), max: max, sharers: map[Reclaimer]struct{}{}}
+	return &Limit{upstream: upstream, own: ownRegions(upstream), grain: grainOf(upstream), max: max, sharers: map[Reclaimer]struct{}{}}
 }
 
 // Unwrap returns the upstream.
@@ -61,19 +62,19 @@ func (l *Limit) Alloc(size int) (device.Block, error) {
 	if err := checkSize(size); err != nil || size == 0 {
 		return device.Block{}, err
 	}
-	if err := l.reserve(int64(size)); err != nil {
+	n := int64(roundUp(size, l.grain))
+	if err := l.reserve(n); err != nil {
 		return device.Block{}, err
 	}
 	b, err := drawWhole(l.upstream, size)
 	if err != nil {
-		l.inUse.Add(-int64(size))
+		l.inUse.Add(-n)
 		return b, err
 	}
-	// A region may turn out larger than asked, by part of a page.
-	more := footprint(b, l.own) - int64(size)
-	if err := l.reserve(more); err != nil {
+	// A region may still turn out larger: of a device that does not tell.
+	if err := l.reserve(footprint(b, l.own) - n); err != nil {
 		l.upstream.Free(b)
-		l.inUse.Add(-int64(size))
+		l.inUse.Add(-n)
 		return device.Block{}, err
 	}
 	return b, nil

@@ -85,17 +85,28 @@ type unwrapper interface{ Unwrap() Allocator }
 
 // ownRegions reports whether every block of a is a region of its own, as a
 // device's are.
-func ownRegions(a Allocator) bool {
+func ownRegions(a Allocator) bool { return deviceOf(a) != nil }
+
+// deviceOf returns the device that a passes blocks through from, or nil.
+func deviceOf(a Allocator) device.Device {
 	for {
-		if _, ok := a.(device.Device); ok {
-			return true
+		if d, ok := a.(device.Device); ok {
+			return d
 		}
 		u, ok := a.(unwrapper)
 		if !ok {
-			return false
+			return nil
 		}
 		a = u.Unwrap()
 	}
+}
+
+// grainOf returns what the regions of a are multiples of.
+func grainOf(a Allocator) int {
+	if g, ok := deviceOf(a).(device.Grained); ok {
+		return g.Grain()
+	}
+	return 1
 }
 
 // footprint returns what a block costs its upstream: the whole region where it has one of its

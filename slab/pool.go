@@ -34,13 +34,15 @@ type Pool struct{ c *core }
 // collector can tell when the user has let go of it.
 type core struct {
 	config   Config
+	device   device.Device // at the bottom of the stack, nil if there is none
 	upstream Allocator
-	device   device.Device // beneath upstream, nil if unknown
 	ledger   ledger
 	strategy Allocator
 	cache    cache
 	report   bool
+	careful  bool // Get has more to do than to hand out
 	closed   atomic.Bool
+	doubles  atomic.Int64
 
 	giving sync.Mutex // held by whoever empties the caches, before all other locks
 
@@ -68,7 +70,7 @@ func (t *tally) sub(n int) { t.blocks--; t.bytes -= int64(n) }
 // opens nothing: see [OpenConfig], and there for the order of the stack. The
 // error is a *ConfigError that names every fault of c, or of the record file.
 func Open(upstream Allocator, c Config) (*Pool, error) {
-	dev, _ := upstream.(device.Device)
+	dev := deviceOf(upstream)
 	if dev != nil && c.Device == "" {
 		c.Device = dev.Name() // defaults depend on it
 	}
@@ -82,7 +84,7 @@ func Open(upstream Allocator, c Config) (*Pool, error) {
 	}
 	k.upstream = upstream
 	k.ledger = ledger{upstream: upstream, own: ownRegions(upstream), align: max(c.Align, 16), left: k.regionLeft}
-	k.cache = newCache(c)
+	k.cache.init(c)
 	under := c
 	under.MaxHeld = k.cache.held(c)
 	k.strategy = newStrategy(&k.ledger, under)
@@ -101,6 +103,7 @@ func Open(upstream Allocator, c Config) (*Pool, error) {
 	for _, s := range sharersOf(upstream) {
 		s.Share(k)
 	}
+	k.careful = k.sites != nil || c.Zero
 	k.trimmer.start(k)
 	p := &Pool{k}
 	runtime.AddCleanup(p, (*core).abandon, k)
@@ -121,13 +124,26 @@ type sharer interface {
 // room though all held memory was given back; nothing changes then.
 func (p *Pool) Get(size int) (PooledBuffer, error) {
 	k := p.c
-	class := k.cache.class(size)
-	if class >= 0 {
-		if e, ok := k.cache.shard().pop(class, size); ok {
-			return k.finish(k.hand(e, size))
-		}
+	if uint(size-1) >= uint(k.cache.largest) {
+		return k.get(size, k.cache.uncached())
 	}
-	return k.get(size, class)
+	class := k.cache.grid.index(size)
+	var e entry
+	var ok bool
+	s := k.cache.enter()
+	if s != nil {
+		e, ok = s.pop(class, size)
+	}
+	k.cache.leave(s)
+	if !ok {
+		return k.get(size, class)
+	}
+	e.s.asked.Store(int64(size))
+	b := PooledBuffer{own: e.s, ptr: e.p, gen: e.gen, n: size}
+	if k.careful {
+		return k.handCarefully(b)
+	}
+	return b, nil
 }
 
 // GetZeroed is Get with the size bytes cleared, whatever the block has beyond.
@@ -140,7 +156,8 @@ func (p *Pool) GetZeroed(size int) (PooledBuffer, error) {
 	return p.c.zero(b)
 }
 
-// get asks the strategy, for a whole class if the block is to be cached.
+// get is Get without a block at hand: from the depot, else from the strategy,
+// for a whole class if the block is to be cached.
 func (k *core) get(size, class int) (PooledBuffer, error) {
 	if k.closed.Load() {
 		return PooledBuffer{}, ErrClosed
@@ -149,8 +166,11 @@ func (k *core) get(size, class int) (PooledBuffer, error) {
 		return PooledBuffer{}, fmt.Errorf("slab: Get of %d bytes: %w", size, ErrSize)
 	}
 	ask := size
-	if class >= 0 {
-		ask = k.cache.classes.Size(class)
+	if class < k.cache.uncached() {
+		if e, ok := k.fromCaches(class, size); ok {
+			return k.hand(e, size)
+		}
+		ask = k.cache.grid.Size(class)
 	}
 	for {
 		blk, err := k.alloc(ask)
@@ -162,30 +182,49 @@ func (k *core) get(size, class int) (PooledBuffer, error) {
 		if s == nil {
 			continue
 		}
-		k.cache.shard().count(size)
-		return k.finish(k.hand(entry{s, ptr, s.word.Load()}, size))
+		k.cache.countGet(size)
+		return k.hand(entry{s, ptr, s.word.Load()}, size)
 	}
 }
 
-// finish does what Config.Zero asks for.
-func (k *core) finish(b PooledBuffer) (PooledBuffer, error) {
-	if k.config.Zero {
-		return k.zero(b)
+// fromCaches looks where Get has not: in the spare batch and, for a large
+// block, a doubling of classes above, then in the depot.
+func (k *core) fromCaches(class, size int) (entry, bool) {
+	above := 0
+	if size > carveLimit {
+		above = k.config.Steps
+	}
+	if e, ok := k.cache.again(class, above, size); ok {
+		return e, true
+	}
+	for c := class; c <= class+above && c < k.cache.uncached(); c++ {
+		if e, left, ok := k.cache.refill(c, size); ok {
+			k.giveBackAll(left)
+			return e, true
+		}
+	}
+	return entry{}, false
+}
+
+// hand makes an entry a handle.
+func (k *core) hand(e entry, size int) (PooledBuffer, error) {
+	e.s.asked.Store(int64(size))
+	b := PooledBuffer{own: e.s, ptr: e.p, gen: e.gen, n: size}
+	if k.careful {
+		return k.handCarefully(b)
 	}
 	return b, nil
 }
 
-// hand makes an entry a handle.
-func (k *core) hand(e entry, size int) PooledBuffer {
-	e.s.asked.Store(int64(size))
-	if e.s.token {
-		e.s.escaped.Store(false)
-	}
-	b := PooledBuffer{own: e.s, ptr: e.p, gen: e.gen, n: size}
+// handCarefully does what only some pools have to do for a Get.
+func (k *core) handCarefully(b PooledBuffer) (PooledBuffer, error) {
 	if k.sites != nil {
 		k.got(b)
 	}
-	return b
+	if k.config.Zero {
+		return k.zero(b)
+	}
+	return b, nil
 }
 
 // alloc is the strategy's Alloc with all that a pool can do when there is no
@@ -196,7 +235,7 @@ func (k *core) alloc(size int) (device.Block, error) {
 	if !outOfMemory(err) {
 		return b, err
 	}
-	if k.drain(false) {
+	if k.emptyCaches() {
 		if b, err = k.strategy.Alloc(size); !outOfMemory(err) {
 			return b, err
 		}
@@ -206,40 +245,6 @@ func (k *core) alloc(size int) (device.Block, error) {
 		s.Reclaim(k)
 	}
 	return k.strategy.Alloc(size)
-}
-
-// recycle puts the block of a released buffer into a cache, or back.
-func (k *core) recycle(b PooledBuffer) {
-	if k.sites != nil {
-		k.gave(b)
-	}
-	e := entry{b.own, b.ptr, b.gen + nextGen}
-	spill, kept := k.cache.shard().push(e, b.n, k.cache.budget(&k.ledger), nil)
-	if !kept {
-		k.giveBack(e)
-	}
-	for _, e := range spill {
-		k.giveBack(e)
-	}
-}
-
-// giveBack returns the block of an entry to the strategy.
-func (k *core) giveBack(e entry) {
-	blk := k.dismiss(e.s)
-	k.strategy.Free(blk)
-	runtime.KeepAlive(e.p) // until now, so that the region was not lost
-}
-
-// drain gives the caches back to the strategy, or only what has not been
-// touched since the last drain. It reports whether there was anything.
-func (k *core) drain(idle bool) (any bool) {
-	for i := range k.cache.shards {
-		for _, e := range k.cache.shards[i].drain(idle) {
-			k.giveBack(e)
-			any = true
-		}
-	}
-	return any
 }
 
 // zero clears a fresh buffer, or releases it and says why it cannot.

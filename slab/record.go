@@ -22,14 +22,14 @@ type Record struct {
 	mu   sync.Mutex
 	w    *bufio.Writer
 	next int
-	ids  map[spot]int
+	ids  map[device.Block]int // the whole block: a Free with another Len is nobody's
 	err  error
 	line []byte
 }
 
 // NewRecord returns a Record that writes to w. Close flushes it.
 func NewRecord(upstream Allocator, w io.Writer) *Record {
-	r := &Record{through: through{upstream}, w: bufio.NewWriterSize(w, 64<<10), ids: map[spot]int{}}
+	r := &Record{through: through{upstream}, w: bufio.NewWriterSize(w, 64<<10), ids: map[device.Block]int{}}
 	_, r.err = r.w.WriteString("op,id,size\n")
 	return r
 }
@@ -39,13 +39,16 @@ func (r *Record) Unwrap() Allocator { return r.upstream }
 
 // Alloc returns a block of the upstream. A failed Alloc is not recorded.
 func (r *Record) Alloc(size int) (device.Block, error) {
+	if size == 0 {
+		return device.Block{}, nil
+	}
 	b, err := r.upstream.Alloc(size)
 	if err != nil || b.Region == nil {
 		return b, err
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.ids[spot{b.Region, b.Off}] = r.next
+	r.ids[b] = r.next
 	r.write('a', r.next, size)
 	r.next++
 	return b, nil
@@ -54,10 +57,9 @@ func (r *Record) Alloc(size int) (device.Block, error) {
 // Free gives a block to the upstream.
 func (r *Record) Free(b device.Block) {
 	r.mu.Lock()
-	at := spot{b.Region, b.Off}
-	id, known := r.ids[at]
+	id, known := r.ids[b]
 	if known { // before it goes, as its place may be handed out at once
-		delete(r.ids, at)
+		delete(r.ids, b)
 		r.write('f', id, b.Len)
 	}
 	r.mu.Unlock()

@@ -34,10 +34,13 @@ func NewScopes(upstream Allocator) *Scopes {
 // Unwrap returns the upstream.
 func (s *Scopes) Unwrap() Allocator { return s.upstream }
 
-// Alloc returns a block of the upstream.
+// Alloc returns a block of the upstream. One of no bytes is not counted.
 func (s *Scopes) Alloc(size int) (device.Block, error) {
+	if size == 0 {
+		return device.Block{}, nil
+	}
 	b, err := s.upstream.Alloc(size)
-	if err == nil && size > 0 {
+	if err == nil {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.stack[len(s.stack)-1].alloc(int64(size))

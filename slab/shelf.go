@@ -59,9 +59,10 @@ func newShelf(c Config, dense bool) shelf {
 }
 
 // put shelves a block of size bytes, and appends to out what has to leave for
-// it: the longest held, or the block itself if it may not be held at all.
+// it: the longest held, or the block itself if it may not be held at all. No key
+// is negative: a block that has such a one is never held.
 func (s *shelf) put(key int, b device.Block, size int64, out []device.Block) []device.Block {
-	if size > s.maxBlock || size > s.maxBytes || s.maxBlocks == 0 {
+	if key < 0 || size > s.maxBlock || size > s.maxBytes || s.maxBlocks == 0 {
 		return append(out, b)
 	}
 	i := s.item()

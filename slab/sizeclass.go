@@ -95,7 +95,7 @@ func (s *Sizeclass) allocCarved(class, size int) (device.Block, error) {
 }
 
 func (s *Sizeclass) carve(class, size int) (device.Block, bool) {
-	i, off, ok := s.carver.take(class)
+	i, off, ok := s.carver.take(class, size)
 	if !ok {
 		return device.Block{}, false
 	}
@@ -146,7 +146,7 @@ func (s *Sizeclass) obtain(class, bytes int) (loan, error) {
 	if l, ok := s.fromShelf(class, class); ok {
 		return l, nil
 	}
-	if class >= 0 && bytes > carveLimit {
+	if class >= 0 && bytes > carveLimit { // below class 0 all others are smaller, not larger
 		if l, ok := s.fromShelf(class+1, class+s.steps); ok {
 			return l, nil
 		}

@@ -36,7 +36,7 @@ func (s *Sizeclass) freeCarved(b device.Block) (leave []device.Block, ok bool) {
 	}
 	v := &s.carver.slabs[i]
 	off := b.Off - v.mem.block.Off
-	if b.Len > v.size || !s.carver.out(i, off) {
+	if !s.carver.out(i, off, b.Len) {
 		return nil, false
 	}
 	s.usage.sub(b.Len)

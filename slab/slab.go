@@ -72,7 +72,7 @@ func (s *Slab) Alloc(size int) (b device.Block, err error) {
 func (s *Slab) carve(size int) (device.Block, error) {
 	class := s.grid.Index(size)
 	for {
-		if i, off, ok := s.carver.take(class); ok {
+		if i, off, ok := s.carver.take(class, size); ok {
 			return s.carved(i, off, size), nil
 		}
 		err := s.addSlab(class)
@@ -83,7 +83,7 @@ func (s *Slab) carve(size int) (device.Block, error) {
 			return device.Block{}, err
 		}
 		for k := class; k < len(s.carver.classes); k++ {
-			if i, off, ok := s.carver.take(k); ok {
+			if i, off, ok := s.carver.take(k, size); ok {
 				return s.carved(i, off, size), nil
 			}
 		}
@@ -150,7 +150,7 @@ func (s *Slab) freeCarved(b device.Block) bool {
 	}
 	v := &s.carver.slabs[i]
 	off -= s.at(v.mem).off
-	if b.Len > v.size || !s.carver.out(i, off) {
+	if !s.carver.out(i, off, b.Len) {
 		return false
 	}
 	s.carvedBytes -= int64(v.size)

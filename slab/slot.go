@@ -25,13 +25,14 @@ const slotBytes = 64
 
 type slotState struct {
 	word     atomic.Uint64
-	asked    atomic.Int64 // bytes that the owner wanted, for when it forgets
-	escaped  atomic.Bool  // the owner has a raw view of memory that the collector does not see
-	off, len int          // the block, within the region of its home; under the pool's mu
-	class    int16        // of the caches, or -1
-	index    uint8        // in its rack
-	out      bool         // the strategy has handed the block out; under the pool's mu
-	token    bool         // in a rack of its own; see forget.go
+	asked    askedBytes  // what the owner wanted, for when it forgets
+	escaped  atomic.Bool // the owner has a raw view of memory that the collector does not see
+	off, len int         // the block, within the region of its home; under the pool's mu
+	class    uint16      // of the caches
+	index    uint8       // in its rack
+	out      bool        // the strategy has handed the block out; under the pool's mu
+	token    bool        // in a rack of its own; see forget.go
+	plain    bool        // Release has nothing to do but to cache it
 }
 
 const (
@@ -43,7 +44,8 @@ const (
 // A rack is an allocation of slots, and the way from a slot to its home.
 type rack struct {
 	home *home
-	_    [slotBytes - unsafe.Sizeof(uintptr(0))]byte
+	pool *core
+	_    [slotBytes - 2*unsafe.Sizeof(uintptr(0))]byte
 }
 
 type (
@@ -61,23 +63,25 @@ type (
 	}
 )
 
-// home returns the home of a slot: its rack begins a fixed way before it.
-func (s *slot) home() *home {
-	return (*rack)(unsafe.Add(unsafe.Pointer(s), -int(unsafe.Sizeof(rack{}))-int(s.index)*slotBytes)).home
+// rack returns the rack of a slot, which begins a fixed way before it.
+func (s *slot) rack() *rack {
+	return (*rack)(unsafe.Add(unsafe.Pointer(s), -int(unsafe.Sizeof(rack{}))-int(s.index)*slotBytes))
 }
+
+func (s *slot) home() *home { return s.rack().home }
 
 // newRack returns the slots of a new rack for a home that has use for about n.
 func newRack(h *home, n int) []slot {
 	var slots []slot
 	switch {
 	case n > 8:
-		r := &rack64{rack: rack{home: h}}
+		r := &rack64{rack: rack{home: h, pool: h.pool}}
 		slots = r.slots[:]
 	case n > 1:
-		r := &rack8{rack: rack{home: h}}
+		r := &rack8{rack: rack{home: h, pool: h.pool}}
 		slots = r.slots[:]
 	default:
-		r := &rack1{rack: rack{home: h}}
+		r := &rack1{rack: rack{home: h, pool: h.pool}}
 		slots = r.slots[:]
 	}
 	for i := range slots {

@@ -28,18 +28,9 @@ func (p *Pool) Stats() Stats { return p.c.stats() }
 
 func (k *core) stats() Stats {
 	var s Stats
-	var cached, gets tally
-	for i := range k.cache.shards {
-		h := &k.cache.shards[i]
-		h.mu.Lock()
-		gets.blocks += h.gets
-		s.ActiveBlocks += h.gets - h.puts
-		s.ActiveBytes += h.asked
-		s.DoubleReleases += h.doubles
-		cached.blocks += h.blocks
-		cached.bytes += h.bytes
-		h.mu.Unlock()
-	}
+	cached, gets, puts, asked := k.cache.usage()
+	s.ActiveBlocks, s.ActiveBytes = gets-puts, asked
+	s.DoubleReleases = k.doubles.Load()
 	k.mu.Lock()
 	parked, forgotten, quarantined := k.parked, k.forgotten, k.quarantined
 	k.mu.Unlock()
@@ -47,8 +38,8 @@ func (k *core) stats() Stats {
 	s.ActiveBytes -= forgotten.bytes
 	s.Forgotten = forgotten.blocks
 	s.UpstreamAllocs, s.UpstreamFrees = k.ledger.allocs.Load(), k.ledger.frees.Load()
-	s.Misses = min(s.UpstreamAllocs, gets.blocks)
-	s.Hits = gets.blocks - s.Misses
+	s.Misses = min(s.UpstreamAllocs, gets)
+	s.Hits = gets - s.Misses
 	s.ManagedBytes, s.PeakManagedBytes = k.ledger.managed.Load(), k.ledger.peak.Load()
 
 	u := k.usage(s)

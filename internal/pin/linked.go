@@ -2,20 +2,32 @@
 
 package pin
 
-import _ "unsafe" // for go:linkname
+import (
+	"runtime"
+	_ "unsafe" // for go:linkname
+)
 
-// ID returns the processor's number, small and dense from 0.
-func ID() int {
-	id := procPin()
-	procUnpin()
-	return id
-}
+// Exclusive says that whoever is pinned is alone on its processor.
+const Exclusive = true
 
-// The runtime keeps these two linkable for packages that shard like sync.Pool.
+// The runtime keeps these two linkable, for packages that shard like sync.Pool.
 
-//go:linkname procPin runtime.procPin
+// Pin returns the processor's number, dense from 0 and below GOMAXPROCS.
+//
+//go:linkname Pin runtime.procPin
 //go:noescape
-func procPin() int
+func Pin() int
 
-//go:linkname procUnpin runtime.procUnpin
-func procUnpin()
+// Unpin undoes Pin.
+//
+//go:linkname Unpin runtime.procUnpin
+//go:noescape
+func Unpin()
+
+// Fence returns when everybody who was pinned when it was called has been
+// unpinned since: reading the memory statistics stops the world, and who is
+// pinned cannot be stopped. A test holds the runtime to that.
+func Fence() {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+}

@@ -1,7 +1,11 @@
-// Package pin tells which processor, in the scheduler's sense, a goroutine
-// runs on, so that caches can be kept a processor.
+// Package pin lets a goroutine own its processor, in the scheduler's sense,
+// for a moment: what is kept a processor needs no lock then.
 //
-// ID is a hint: the goroutine may be moved before it returns, and the numbers may
-// exceed GOMAXPROCS after it is lowered. Use it to choose a shard that has a
-// lock of its own.
+// Between Pin and Unpin the goroutine is not preempted. It must not block,
+// allocate, call what it does not know, or panic there: a panic while pinned
+// ends the process. A dozen plain instructions is what it is for.
+//
+// Where that cannot be had (the race detector has to see who synchronises
+// with whom; the build tag bufslab_portable asks for it) Pin only chooses a
+// number that tends to be the processor's, and Exclusive is false: keep a lock.
 package pin

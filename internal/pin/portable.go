@@ -7,6 +7,9 @@ import (
 	"sync/atomic"
 )
 
+// Exclusive says that whoever is pinned is alone on its processor.
+const Exclusive = false
+
 // Tokens stay with the processor that put them back, most of the time.
 var (
 	last   atomic.Int64
@@ -16,10 +19,16 @@ var (
 	}}
 )
 
-// ID returns a small number that tends to be the same on the same processor.
-func ID() int {
+// Pin returns a small number that tends to be the same on the same processor.
+func Pin() int {
 	t := tokens.Get().(*int)
 	id := *t
 	tokens.Put(t)
 	return id
 }
+
+// Unpin undoes Pin.
+func Unpin() {}
+
+// Fence has nothing to wait for: nobody is ever alone.
+func Fence() {}

@@ -1,0 +1,154 @@
+package fuzz_test
+
+import (
+	"io"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/bufslab/bufslab/fuzz"
+	"github.com/bufslab/bufslab/slab"
+)
+
+// A factory makes a strategy over an upstream.
+type factory = func(upstream slab.Allocator) slab.Allocator
+
+// plain are the strategies by themselves.
+var plain = map[string]func(slab.Allocator, slab.Config) slab.Allocator{
+	"direct":    func(u slab.Allocator, c slab.Config) slab.Allocator { return slab.NewDirect(u, c) },
+	"exact":     func(u slab.Allocator, c slab.Config) slab.Allocator { return slab.NewExact(u, c) },
+	"bitlog":    func(u slab.Allocator, c slab.Config) slab.Allocator { return slab.NewBitlog(u, c) },
+	"sizeclass": func(u slab.Allocator, c slab.Config) slab.Allocator { return slab.NewSizeclass(u, c) },
+	"bestfit":   func(u slab.Allocator, c slab.Config) slab.Allocator { return slab.NewBestfit(u, c) },
+	"slab":      func(u slab.Allocator, c slab.Config) slab.Allocator { return slab.NewSlab(u, c) },
+}
+
+// with is a factory for a strategy by its name.
+func with(name string, c slab.Config) factory {
+	return func(u slab.Allocator) slab.Allocator { return plain[name](u, c) }
+}
+
+func TestStrategies(t *testing.T) {
+	for _, name := range slab.Strategies() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			fuzz.CheckAllocator(t, with(name, slab.Config{}), fuzz.Hostile())
+		})
+	}
+}
+
+func TestStrategiesWithBounds(t *testing.T) {
+	for name, c := range map[string]slab.Config{
+		"exact":     {MaxHeldBlocks: 2, MaxBlockBytes: 4 << 10},
+		"bitlog":    {MaxHeld: 20 << 10, Bits: 2},
+		"sizeclass": {MaxHeld: 100 << 10, Steps: 8, MaxBlockBytes: 40 << 10},
+		"bestfit":   {MaxHeld: 20 << 10, Align: 64},
+		"slab":      {MaxHeld: 20 << 10, Align: 256},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			fuzz.CheckAllocator(t, with(name, c), fuzz.Hostile(), fuzz.Align(max(1, c.Align)))
+		})
+	}
+}
+
+func TestStrategiesThatGrow(t *testing.T) {
+	for _, name := range []string{"bestfit", "slab"} {
+		for kind, o := range map[string]fuzz.Option{"ranges": fuzz.Ranges(), "segments": fuzz.NoRange()} {
+			for _, c := range []slab.Config{{}, {Decommit: true, MissTarget: 0.5}} {
+				t.Run(name+","+kind, func(t *testing.T) {
+					t.Parallel()
+					fuzz.CheckAllocator(t, with(name, c), o, fuzz.Align(16), fuzz.Hostile())
+				})
+			}
+		}
+	}
+}
+
+func TestStrategiesOnSmallBlocks(t *testing.T) {
+	for _, name := range slab.Strategies() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			fuzz.CheckAllocator(t, with(name, slab.Config{}), fuzz.MaxSize(2000), fuzz.Capacity(40_000))
+		})
+	}
+}
+
+func TestWrappers(t *testing.T) {
+	wrappers := map[string]factory{
+		"limit":  func(u slab.Allocator) slab.Allocator { return slab.NewLimit(u, 300<<10) },
+		"scopes": func(u slab.Allocator) slab.Allocator { return slab.NewScopes(u) },
+		"record": func(u slab.Allocator) slab.Allocator { return slab.NewRecord(u, io.Discard) },
+		"check":  func(u slab.Allocator) slab.Allocator { return slab.NewCheck(u) },
+	}
+	for name, wrap := range wrappers {
+		for _, inner := range []string{"sizeclass", "slab"} {
+			t.Run(name+","+inner, func(t *testing.T) {
+				t.Parallel()
+				fuzz.CheckAllocator(t, func(u slab.Allocator) slab.Allocator {
+					return wrap(with(inner, slab.Config{})(u))
+				}, fuzz.Hostile())
+			})
+		}
+		t.Run("alone,"+name, func(t *testing.T) {
+			t.Parallel()
+			fuzz.CheckAllocator(t, func(u slab.Allocator) slab.Allocator { return opaque{wrap(u)} })
+		})
+	}
+	t.Run("sizeclass,limit", func(t *testing.T) {
+		t.Parallel()
+		fuzz.CheckAllocator(t, func(u slab.Allocator) slab.Allocator {
+			return slab.NewSizeclass(slab.NewLimit(u, 300<<10), slab.Config{})
+		}, fuzz.MaxBytes(300<<10))
+	})
+	t.Run("slab,limit", func(t *testing.T) {
+		t.Parallel()
+		fuzz.CheckAllocator(t, func(u slab.Allocator) slab.Allocator {
+			return slab.NewSlab(slab.NewLimit(u, 300<<10), slab.Config{})
+		}, fuzz.MaxBytes(300<<10))
+	})
+}
+
+// opaque hides what else a wrapper has: over an upstream that is no strategy
+// its Usage knows nothing.
+type opaque struct{ slab.Allocator }
+
+// A stack is a strategy on another that gives back what both hold.
+type stack struct {
+	slab.Allocator
+	inner slab.Allocator
+}
+
+func (s stack) FreeHeld()    { s.each(slab.Holder.FreeHeld) }
+func (s stack) StopHolding() { s.each(slab.Holder.StopHolding) }
+
+func (s stack) each(f func(slab.Holder)) {
+	for _, a := range []slab.Allocator{s.Allocator, s.inner} {
+		if h, is := a.(slab.Holder); is {
+			f(h)
+		}
+	}
+}
+
+func TestStacks(t *testing.T) {
+	for _, names := range [][2]string{
+		{"exact", "slab"}, {"bestfit", "bestfit"}, {"sizeclass", "slab"}, {"slab", "sizeclass"},
+		{"bitlog", "bestfit"}, {"direct", "sizeclass"}, {"sizeclass", "sizeclass"}, {"slab", "slab"},
+	} {
+		t.Run(names[0]+","+names[1], func(t *testing.T) {
+			t.Parallel()
+			fuzz.CheckAllocator(t, func(u slab.Allocator) slab.Allocator {
+				inner := with(names[1], slab.Config{})(u)
+				return stack{with(names[0], slab.Config{})(inner), inner}
+			}, fuzz.Hostile())
+		})
+	}
+}
+
+// FuzzAllocator lets the fuzzer choose the program and the strategy.
+func FuzzAllocator(f *testing.F) {
+	f.Fuzz(rapid.MakeFuzz(func(t *rapid.T) {
+		name := rapid.SampledFrom(slab.Strategies()).Draw(t, "strategy")
+		fuzz.AllocatorProperty(with(name, slab.Config{}), fuzz.Hostile())(t)
+	}))
+}

@@ -1,0 +1,114 @@
+package fuzz_test
+
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/bufslab/bufslab/fuzz"
+	"github.com/bufslab/bufslab/slab"
+)
+
+// pool opens pools by c.
+func pool(c slab.Config) func(slab.Allocator) (*slab.Pool, error) {
+	return func(upstream slab.Allocator) (*slab.Pool, error) { return slab.Open(upstream, c) }
+}
+
+func TestPools(t *testing.T) {
+	for _, name := range slab.Strategies() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			fuzz.CheckPool(t, pool(slab.Config{Strategy: name}), fuzz.Hostile())
+		})
+	}
+}
+
+func TestPoolsOnDevices(t *testing.T) {
+	for _, dev := range []string{"heap", "mmap", "mmap:fixed", "virtual", "sim"} {
+		for _, name := range slab.Strategies() {
+			t.Run(dev+","+name, func(t *testing.T) {
+				t.Parallel()
+				fuzz.CheckPool(t, pool(slab.Config{Strategy: name}), fuzz.OnDevice(opener(dev)), fuzz.Hostile())
+			})
+		}
+	}
+}
+
+// A budget holds at every moment, on pages that divide it.
+func TestPoolsWithABudget(t *testing.T) {
+	const most = 160 << 10
+	for _, dev := range []string{"", "heap", "mmap", "sim"} {
+		for _, name := range slab.Strategies() {
+			t.Run(dev+","+name, func(t *testing.T) {
+				t.Parallel()
+				options := []fuzz.Option{fuzz.MaxBytes(most)}
+				if dev != "" {
+					options = append(options, fuzz.OnDevice(opener(dev)))
+				}
+				fuzz.CheckPool(t, pool(slab.Config{Strategy: name, MaxBytes: most}), options...)
+			})
+		}
+	}
+}
+
+// configs are lines of configuration that change what a pool does, by name.
+var configs = []struct {
+	name    string
+	config  slab.Config
+	options []fuzz.Option
+}{
+	{"held", slab.Config{Strategy: "slab", MaxHeld: 30 << 10}, nil},
+	{"held nothing", slab.Config{Strategy: "bestfit", MaxHeld: -1}, nil},
+	{"held few", slab.Config{Strategy: "sizeclass", MaxHeld: 40 << 10, MaxHeldBlocks: 3}, nil},
+	{"check", slab.Config{Strategy: "sizeclass", Check: true}, nil},
+	{"check, slab", slab.Config{Strategy: "slab", Check: true}, nil},
+	{"check, exact", slab.Config{Strategy: "exact", Check: true}, nil},
+	{"zero", slab.Config{Strategy: "sizeclass", Zero: true}, []fuzz.Option{fuzz.Zeroed()}},
+	{"zero, slab", slab.Config{Strategy: "slab", Zero: true}, []fuzz.Option{fuzz.Zeroed()}},
+	{"no cache", slab.Config{Strategy: "sizeclass", CacheBytes: -1}, nil},
+	{"no cache, slab", slab.Config{Strategy: "slab", CacheBytes: -1, Decommit: true}, nil},
+	{"small cache", slab.Config{Strategy: "sizeclass", CacheBytes: 8 << 10}, nil},
+	{"large cache", slab.Config{Strategy: "slab", CacheBytes: 64 << 20}, nil},
+	{"align", slab.Config{Strategy: "sizeclass", Align: 64}, []fuzz.Option{fuzz.Align(64)}},
+	{"align, slab", slab.Config{Strategy: "slab", Align: 64}, []fuzz.Option{fuzz.Align(64)}},
+	{"report", slab.Config{Strategy: "slab", OnForget: "report"}, nil},
+}
+
+func TestPoolsByConfig(t *testing.T) {
+	for _, c := range configs {
+		for _, dev := range []string{"", "heap", "mmap"} {
+			t.Run(c.name+","+dev, func(t *testing.T) {
+				t.Parallel()
+				options := c.options
+				if dev != "" {
+					options = append(options[:len(options):len(options)], fuzz.OnDevice(opener(dev)))
+				}
+				fuzz.CheckPool(t, pool(c.config), options...)
+			})
+		}
+	}
+}
+
+// The heap promises no more than 64 bytes; other memory can be aligned to pages.
+func TestPoolsAlignedToPages(t *testing.T) {
+	for _, name := range []string{"sizeclass", "bestfit", "slab"} {
+		open := pool(slab.Config{Strategy: name, Align: 4096})
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			fuzz.CheckPool(t, open, fuzz.Align(4096))
+		})
+		t.Run(name+",mmap", func(t *testing.T) {
+			t.Parallel()
+			fuzz.CheckPool(t, open, fuzz.Align(4096), fuzz.OnDevice(opener("mmap")))
+		})
+	}
+}
+
+// FuzzPool lets the fuzzer choose the program, the strategy and the device.
+func FuzzPool(f *testing.F) {
+	f.Fuzz(rapid.MakeFuzz(func(t *rapid.T) {
+		name := rapid.SampledFrom(slab.Strategies()).Draw(t, "strategy")
+		dev := rapid.SampledFrom([]string{"heap", "mmap", "virtual", "sim"}).Draw(t, "device")
+		fuzz.PoolProperty(pool(slab.Config{Strategy: name}), fuzz.OnDevice(opener(dev)))(t)
+	}))
+}

@@ -1,0 +1,7 @@
+//go:build race
+
+package slab
+
+import "sync/atomic"
+
+type askedBytes = atomic.Int64
