@@ -25,6 +25,7 @@ type cache struct {
 	grid    grid
 	largest int   // size that is cached; 0: none
 	bytes   int64 // a processor may keep
+	waiting int64 // bytes that the depot may keep
 	share   int64 // and all together no more than 1/share of the managed bytes; 0: no matter
 	shards  []shard
 	depot   depot
@@ -100,7 +101,10 @@ func (k *cache) init(c Config) {
 	default:
 		return
 	}
-	k.bytes = c.CacheBytes
+	k.bytes, k.waiting = c.CacheBytes, depotBytes
+	if k.bound(c); k.largest == 0 {
+		return
+	}
 	classes := k.grid.Index(k.largest) + 1
 	k.depot.classes = make([]depotClass, classes)
 	for i := range k.shards {

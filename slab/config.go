@@ -15,8 +15,8 @@ type Config struct {
 	Decommit   bool    // bestfit, slab: give free pages back before a new peak
 
 	MaxBytes      int64 // hard budget of managed bytes; 0 is none
-	MaxHeld       int64 // bytes kept for reuse at most; 0 is no limit, -1 keeps nothing
-	MaxHeldBlocks int   // blocks kept for reuse at most; 0 is no limit (exact: 100), -1 keeps nothing
+	MaxHeld       int64 // bytes kept for reuse at most, up to a quarter of them in caches; 0 is no limit, -1 keeps nothing
+	MaxHeldBlocks int   // blocks kept for reuse at most, and then none in caches; 0 is no limit (exact: 100), -1 keeps nothing
 	MaxBlockBytes int64 // larger blocks are never kept; 0 is no limit (exact: 1 GiB)
 	CacheBytes    int64 // per-processor caches, bytes a processor; 0 is the strategy's default, -1 turns them off
 

@@ -13,7 +13,9 @@ func (p *Pool) FreeHeld() { p.c.freeHeld() }
 func (p *Pool) StopHolding() { p.c.stopHolding() }
 
 // Trim ends an epoch and gives upstream what has been held, untouched, for the
-// last idle epochs; Trim(0) is FreeHeld. It returns the bytes that went.
+// last idle epochs; Trim(0) is FreeHeld. What lies in a cache goes to the
+// strategy when it was untouched for an epoch, and its epochs begin to count
+// then. It returns the bytes that went.
 // Config.TrimAfter calls it by the clock.
 func (p *Pool) Trim(idle int) int64 { return p.c.trim(idle) }
 

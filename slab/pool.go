@@ -84,7 +84,10 @@ func Open(upstream Allocator, c Config) (*Pool, error) {
 	}
 	k.upstream = upstream
 	k.ledger = ledger{upstream: upstream, own: ownRegions(upstream), align: max(c.Align, 16), left: k.regionLeft}
-	k.strategy = newStrategy(&k.ledger, c)
+	k.cache.init(c)
+	under := c
+	under.MaxHeld = k.cache.held(c)
+	k.strategy = newStrategy(&k.ledger, under)
 	if c.Check {
 		k.strategy = NewCheck(k.strategy)
 	}
@@ -93,7 +96,6 @@ func Open(upstream Allocator, c Config) (*Pool, error) {
 			return nil, err
 		}
 	}
-	k.cache.init(c)
 	k.valve.limit = c.GCValve
 	if c.Check || c.Strict || k.report {
 		k.sites = map[slotID]site{}

@@ -33,9 +33,9 @@ func (k *core) cacheBudget() int64 {
 
 func (k *core) depotBudget() int64 {
 	if k.cache.share == 0 {
-		return depotBytes
+		return k.cache.waiting
 	}
-	return k.cacheBudget()
+	return min(k.cache.waiting, k.cacheBudget())
 }
 
 // giveBack returns the block of an entry to the strategy.
