@@ -6,7 +6,7 @@ import "math"
 // them: block by block, and together to a quarter of Config.MaxHeld. Where
 // blocks are counted nothing is cached, as a cache is not the place to count.
 
-// leastCache is the least a processor that is worth having then.
+// leastCache is the least a processor that is worth having.
 const leastCache = 64 << 10
 
 // bound lowers what the caches may hold to what c allows.

@@ -45,15 +45,16 @@ func (k *cache) open(limit int64) {
 	}
 }
 
-// worthDraining spares an idle drain that would find nothing the fence. It is a guess.
+// worthDraining spares a drain that would find nothing the fence. It looks
+// without synchronisation, so what is released meanwhile may be missed.
 func (k *cache) worthDraining(idle bool) bool {
-	if !idle || !pin.Exclusive {
+	if !pin.Exclusive {
 		return true
 	}
 	for i := range k.shards {
 		for j := range k.shards[i].mags {
 			m := &k.shards[i].mags[j]
-			if m.seen != m.uses || m.n > 0 || m.spareFull {
+			if m.n > 0 || m.spareFull || idle && m.seen != m.uses {
 				return true
 			}
 		}

@@ -22,13 +22,17 @@ func (k *core) recycleSlowly(class int, e entry, size int) {
 	k.giveBackAll(spill)
 }
 
-// cacheBudget returns the bytes that a processor may cache now; depotBudget those
-// that may wait in the depot.
+// cacheBudget returns the bytes that a processor may cache now; depotBudget
+// those that may wait in the depot. Where caches are to stay small they grow
+// with what is managed, from a least that costs no memory to speak of on the recorded
+// traces: without it a pool that has only a few blocks out would not cache at all.
 func (k *core) cacheBudget() int64 {
-	if k.cache.share == 0 {
-		return k.cache.bytes
+	c := &k.cache
+	if c.share == 0 {
+		return c.bytes
 	}
-	return min(k.cache.bytes, k.ledger.managed.Load()/k.cache.share/int64(len(k.cache.shards)+1))
+	part := k.ledger.managed.Load() / c.share / int64(len(c.shards)+1)
+	return min(c.bytes, max(part, leastCache))
 }
 
 func (k *core) depotBudget() int64 {
