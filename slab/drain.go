@@ -15,10 +15,7 @@ func (k *core) drain(idle bool) (any bool) {
 	}
 	spill := c.depot.drain(idle, c.sizeOf, nil)
 	if c.worthDraining(idle) {
-		for i := range c.shards {
-			c.shards[i].limit.Store(-1)
-		}
-		c.fence()
+		c.shut()
 		for i := range c.shards {
 			spill = c.shards[i].take(idle, spill)
 		}
@@ -33,7 +30,18 @@ func (k *core) drain(idle bool) (any bool) {
 func (k *cache) sizeOf(class int) int64 { return int64(k.grid.Size(class)) }
 
 // stop makes the caches keep nothing from now on.
-func (k *cache) stop() { k.stopped.Store(true) }
+func (k *cache) stop() {
+	k.stopped.Store(true)
+	k.shut()
+}
+
+// shut keeps everybody off the magazines until open.
+func (k *cache) shut() {
+	for i := range k.shards {
+		k.shards[i].limit.Store(-1)
+	}
+	k.fence()
+}
 
 // open lets the shards be used again, unless the caches were stopped.
 func (k *cache) open(limit int64) {

@@ -26,7 +26,9 @@ import (
 // address is never used again and the pages are given back; buffers of
 // at most 32 KiB are then not noticed unless Config.OnForget is "report".
 //
-// A Pool that is itself forgotten gives back what it holds; its buffers stay
+// A pool that sees no Get or Release between two collections gives back what it
+// holds, as sync.Pool does; on the Go heap one in use gives back what it has not
+// touched for so long. A Pool that is itself forgotten gives back what it holds; its buffers stay
 // valid. Close does so at once and reports what is still out.
 type Pool struct{ c *core }
 
@@ -43,6 +45,8 @@ type core struct {
 	careful  bool // Get has more to do than to hand out
 	closed   atomic.Bool
 	doubles  atomic.Int64
+	traffic  atomic.Int64 // Gets and Releases at the last collection
+	idle     atomic.Int64 // collections since without any
 
 	giving sync.Mutex // held by whoever empties the caches, before all other locks
 
@@ -105,6 +109,7 @@ func Open(upstream Allocator, c Config) (*Pool, error) {
 	}
 	k.careful = k.sites != nil || c.Zero
 	k.trimmer.start(k)
+	k.watchCollections()
 	p := &Pool{k}
 	runtime.AddCleanup(p, (*core).abandon, k)
 	return p, nil
