@@ -193,7 +193,8 @@ func (k *core) get(size, class int) (PooledBuffer, error) {
 }
 
 // fromCaches looks where Get has not: in the spare batch and, for a large
-// block, a doubling of classes above, then in the depot.
+// block, a doubling of classes above, then in the depot, and before it goes
+// upstream a doubling farther.
 func (k *core) fromCaches(class, size int) (entry, bool) {
 	above := 0
 	if size > carveLimit {
@@ -207,6 +208,9 @@ func (k *core) fromCaches(class, size int) (entry, bool) {
 			k.giveBackAll(left)
 			return e, true
 		}
+	}
+	if above > 0 {
+		return k.cache.again(class, 2*above, size)
 	}
 	return entry{}, false
 }

@@ -40,6 +40,9 @@ const (
 	// Slabs begin small and grow with their class, until the collector has
 	// few enough of them: with 64 KiB its work is twice that with 256 KiB.
 	firstSlab, lastSlab = 16 << 10, 256 << 10
+	// pageSlab is the last for blocks of a page and more, of which 256 KiB
+	// hold only a few.
+	pageSlab = 1 << 20
 	// leastBlocks is the least number of blocks worth a slab.
 	leastBlocks = 4
 )
@@ -112,7 +115,11 @@ func (s *Sizeclass) carve(class, size int) (device.Block, bool) {
 func (s *Sizeclass) addSlab(class int) error {
 	size := s.grid.Size(class)
 	n := max(leastBlocks, s.carver.classes[class].live)
-	bytes := 1 << bitLen(uint(min(max(n*size, firstSlab), lastSlab)-1))
+	last := lastSlab
+	if size >= 4<<10 {
+		last = pageSlab
+	}
+	bytes := 1 << bitLen(uint(min(max(n*size, firstSlab), last)-1))
 	mem, err := s.obtain(s.grid.Index(bytes), bytes)
 	if err != nil {
 		return err
