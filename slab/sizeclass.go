@@ -109,12 +109,12 @@ func (s *Sizeclass) carve(class, size int) (device.Block, bool) {
 	return device.Block{Region: b.Region, Off: b.Off + off, Len: size}, true
 }
 
-// addSlab makes a whole block a slab of the class: for as many blocks as the
-// class has out, within bounds, and a power of two, so that other classes can
+// addSlab makes a whole block a slab of the class: for a quarter as many
+// blocks as the class has out, within bounds, and a power of two, so that other classes can
 // use it when it is empty.
 func (s *Sizeclass) addSlab(class int) error {
 	size := s.grid.Size(class)
-	n := max(leastBlocks, s.carver.classes[class].live)
+	n := max(leastBlocks, s.carver.classes[class].live/4)
 	last := lastSlab
 	if size >= 4<<10 {
 		last = pageSlab
