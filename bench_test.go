@@ -1,6 +1,7 @@
 package bufslab_test
 
 import (
+	"math/bits"
 	"strconv"
 	"sync"
 	"testing"
@@ -60,13 +61,7 @@ func (made) put([]byte)                 {}
 // syncPool is the usual answer by hand: a sync.Pool a power of two.
 type syncPool struct{ pools [40]sync.Pool }
 
-func class(n int) int {
-	c := 6
-	for 1<<c < n {
-		c++
-	}
-	return c
-}
+func class(n int) int { return max(6, bits.Len(uint(n-1))) }
 
 func (s *syncPool) get(n int) (*[]byte, []byte) {
 	c := class(n)
