@@ -43,15 +43,13 @@ func (c *core) regionLost(h *home) {
 	for _, b := range back {
 		c.parked.sub(b.Len)
 	}
-	for _, rack := range h.racks {
-		for i := range rack {
-			if s := &rack[i]; s.out && s.forget() {
-				c.forgotten.add(int(s.asked.Load()))
-				c.reportLocked(s)
-				back = append(back, h.dismissLocked(s))
-			}
+	h.eachSlot(func(s *slot) {
+		if s.out && s.forget() {
+			c.forgotten.add(int(s.asked.Load()))
+			c.reportLocked(s)
+			back = append(back, h.dismissLocked(s))
 		}
-	}
+	})
 	if h.out > 0 {
 		h.collected.Loosen()
 	}
@@ -103,18 +101,18 @@ func (c *core) afterForgetting() {
 
 // newToken returns a slot in a rack of its own that reports when it is lost.
 func newToken(h *home) *slot {
-	s := &newRack(h, 1)[0]
+	s := newSlot(h)
 	s.token = true
 	s.arm()
 	return s
 }
 
 func (s *slot) arm() {
-	runtime.SetFinalizer(s.rack1(), func(r *rack1) { r.home.pool.tokenLost(&r.slots[0]) })
+	runtime.SetFinalizer(s.rack1(), func(r *rack1) { r.pool.tokenLost(&r.slot) })
 }
 
 func (s *slot) disarm() { runtime.SetFinalizer(s.rack1(), nil) }
 
 func (s *slot) rack1() *rack1 {
-	return (*rack1)(unsafe.Add(unsafe.Pointer(s), -int(unsafe.Sizeof(rack{}))))
+	return (*rack1)(unsafe.Add(unsafe.Pointer(s), -int(rackBytes)))
 }

@@ -15,7 +15,8 @@ type home struct {
 	collected device.Collected // nil off the Go heap
 	base      unsafe.Pointer   // of host memory that the collector does not own
 	out       int              // slots in use
-	racks     [][]slot
+	racks     [][]seat
+	alone     *slot          // of a region that is one block
 	vacant    []*slot        // of racks, without a block
 	tokens    []*slot        // tracked ones without a block
 	parked    []device.Block // handed out while the region was being lost
@@ -87,12 +88,29 @@ func (h *home) slotLocked(b device.Block) *slot {
 	if list == &h.tokens {
 		return newToken(h)
 	}
-	rack := newRack(h, h.region.Size()/max(b.Len, 1))
+	n := h.region.Size() / max(b.Len, 1)
+	if n <= 1 && h.alone == nil {
+		h.alone = newSlot(h)
+		return h.alone
+	}
+	rack := newRack(h, n)
 	h.racks = append(h.racks, rack)
 	for i := len(rack) - 1; i > 0; i-- {
-		h.vacant = append(h.vacant, &rack[i])
+		h.vacant = append(h.vacant, &rack[i].slot)
 	}
-	return &rack[0]
+	return &rack[0].slot
+}
+
+// eachSlot calls f with every slot that is no token.
+func (h *home) eachSlot(f func(*slot)) {
+	if h.alone != nil {
+		f(h.alone)
+	}
+	for _, rack := range h.racks {
+		for i := range rack {
+			f(&rack[i].slot)
+		}
+	}
 }
 
 // dismiss takes the slot from its block and returns the block for the

@@ -17,13 +17,6 @@ import (
 // up to 64 beside their memory, each on a cache line of its own: with 16 bytes
 // a slot, releases on two processors ran 13 times slower.
 type slot struct {
-	slotState
-	_ [slotBytes - unsafe.Sizeof(slotState{})]byte
-}
-
-const slotBytes = 64
-
-type slotState struct {
 	word     atomic.Uint64
 	asked    askedBytes  // what the owner wanted, for when it forgets
 	escaped  atomic.Bool // the owner has a raw view of memory that the collector does not see
@@ -41,53 +34,64 @@ const (
 	nextGen = 1 << pinBits
 )
 
-// A rack is an allocation of slots, and the way from a slot to its home.
+// A rack is an allocation of slots, and the way from a slot to its home: it
+// ends where the first slot begins. Alone they share a cache line, so that a
+// block that has a region of its own costs its Release one line and not two.
 type rack struct {
 	home *home
 	pool *core
-	_    [slotBytes - 2*unsafe.Sizeof(uintptr(0))]byte
+}
+
+const (
+	lineBytes = 64
+	rackBytes = unsafe.Sizeof(rack{})
+)
+
+// A seat is a slot on a line of its own.
+type seat struct {
+	slot
+	_ [lineBytes - unsafe.Sizeof(slot{})]byte
 }
 
 type (
 	rack1 struct {
 		rack
-		slots [1]slot
+		slot slot
 	}
 	rack8 struct {
+		_ [lineBytes - rackBytes]byte
 		rack
-		slots [8]slot
+		seats [8]seat
 	}
 	rack64 struct {
+		_ [lineBytes - rackBytes]byte
 		rack
-		slots [64]slot
+		seats [64]seat
 	}
 )
 
-// rack returns the rack of a slot, which begins a fixed way before it.
+// rack returns the rack of a slot.
 func (s *slot) rack() *rack {
-	return (*rack)(unsafe.Add(unsafe.Pointer(s), -int(unsafe.Sizeof(rack{}))-int(s.index)*slotBytes))
+	return (*rack)(unsafe.Add(unsafe.Pointer(s), -int(rackBytes)-int(s.index)*lineBytes))
 }
 
 func (s *slot) home() *home { return s.rack().home }
 
-// newRack returns the slots of a new rack for a home that has use for about n.
-func newRack(h *home, n int) []slot {
-	var slots []slot
-	switch {
-	case n > 8:
-		r := &rack64{rack: rack{home: h, pool: h.pool}}
-		slots = r.slots[:]
-	case n > 1:
-		r := &rack8{rack: rack{home: h, pool: h.pool}}
-		slots = r.slots[:]
-	default:
-		r := &rack1{rack: rack{home: h, pool: h.pool}}
-		slots = r.slots[:]
+// newSlot returns a slot in a rack of its own.
+func newSlot(h *home) *slot { return &(&rack1{rack: rack{home: h, pool: h.pool}}).slot }
+
+// newRack returns the seats of a new rack for a home that has use for about n.
+func newRack(h *home, n int) []seat {
+	var seats []seat
+	if n <= 8 {
+		seats = (&rack8{rack: rack{home: h, pool: h.pool}}).seats[:]
+	} else {
+		seats = (&rack64{rack: rack{home: h, pool: h.pool}}).seats[:]
 	}
-	for i := range slots {
-		slots[i].index = uint8(i)
+	for i := range seats {
+		seats[i].index = uint8(i)
 	}
-	return slots
+	return seats
 }
 
 // release ends the generation gen. It reports whether this call did so, and
