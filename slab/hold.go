@@ -75,6 +75,8 @@ func (k *core) stopHolding() {
 func (k *core) trim(idle int) int64 {
 	k.giving.Lock()
 	defer k.giving.Unlock()
+	k.ledger.idle.Store(true)
+	defer k.ledger.idle.Store(false)
 	before := k.ledger.managed.Load() // draining sends memory upstream, too
 	k.drain(idle > 0)
 	if t, ok := k.strategy.(Trimmer); ok {

@@ -27,8 +27,8 @@ import (
 // at most 32 KiB are then not noticed unless Config.OnForget is "report".
 //
 // A pool that sees no Get or Release between two collections gives back what it
-// holds, as sync.Pool does; on the Go heap one in use gives back what it has not
-// touched for so long. A Pool that is itself forgotten gives back what it holds; its buffers stay
+// holds, as sync.Pool does, and the pages behind it at once; on the Go heap one in
+// use gives back what it has not touched for so long. A Pool that is itself forgotten gives back what it holds; its buffers stay
 // valid. Close does so at once and reports what is still out.
 type Pool struct{ c *core }
 
