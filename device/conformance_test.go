@@ -9,7 +9,7 @@ import (
 
 func TestConformance(t *testing.T) {
 	for _, name := range []string{
-		"heap", "mmap", "mmap:fixed", "virtual", "virtual:fixed,64MiB", "virtual:64MiB", "sim", "sim:64MiB",
+		"heap", "mmap", "mmap:fixed", "virtual", "virtual:fixed,64MiB", "virtual:64MiB", "sim", "sim:64MiB", "sim:64MiB:pinned",
 	} {
 		t.Run(name, func(t *testing.T) {
 			devicetest.Run(t, func() (device.Device, error) { return device.Open(name) })

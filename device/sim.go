@@ -21,32 +21,31 @@ type Sim struct {
 	next   uint64     // address of the next region
 	faults faults
 	stats  SimStats
+	pinned simPinned
 }
 
 // NewSim returns a simulated device of capacity bytes. Its name opens another
 // one like it. Negative is 0: a device that is always full.
 func NewSim(capacity int64) *Sim {
 	capacity = max(capacity, 0)
-	return &Sim{
-		common: common{name: fmt.Sprintf("sim:%d", capacity)},
-		room:   budget{capacity: capacity},
-		next:   simBase,
-	}
+	return newSim(fmt.Sprintf("sim:%d", capacity), capacity)
+}
+
+func newSim(name string, capacity int64) *Sim {
+	s := &Sim{common: common{name: name}, room: budget{capacity: capacity}, next: simBase}
+	s.pinned = simPinned{common: common{name: name + pinnedSuffix}, sim: s}
+	return s
 }
 
 func openSim(rest string) (Device, error) {
 	if rest == "" {
-		d := NewSim(1 << 30)
-		d.name = "sim"
-		return d, nil
+		return newSim("sim", 1<<30), nil
 	}
 	n, err := ParseSize(rest)
 	if err != nil {
 		return nil, fmt.Errorf("device: sim cannot use %q, only a capacity: %w", rest, err)
 	}
-	d := NewSim(n)
-	d.name = "sim:" + rest
-	return d, nil
+	return newSim("sim:"+rest, n), nil
 }
 
 // Alloc gives every region an address of its own, never used before.
@@ -108,6 +107,12 @@ func (s *Sim) NewStream() (Stream, error) {
 	return newImmediate(s)
 }
 
+// Close closes the pinned memory too.
+func (s *Sim) Close() error {
+	s.pinned.closed.Store(true)
+	return s.common.Close()
+}
+
 // strike is for calls that fail only with the device itself.
 func (s *Sim) strike(c call) error {
 	if err := s.usable(); err != nil {
@@ -131,6 +136,7 @@ type SimStats struct {
 
 	ActiveBlocks, ActiveBytes int64 // not yet freed
 	PeakBytes                 int64 // most ActiveBytes there ever were
+	PinnedBlocks, PinnedBytes int64 // page-locked and not yet freed
 }
 
 // Stats returns the counters, all of one moment.
