@@ -179,7 +179,9 @@ func (k *core) get(size, class int, stall bool) (PooledBuffer, error) {
 		}
 		ask = k.cache.grid.Size(class)
 	}
-	k.sweep()
+	if size > 0 {
+		k.sweep()
+	}
 	for {
 		blk, err := k.alloc(ask, stall)
 		if err != nil {
