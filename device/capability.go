@@ -40,6 +40,16 @@ type Grained interface {
 	Grain() int
 }
 
+// A Pinner is a Device with page-locked host memory, from which its streams
+// copy without waiting.
+type Pinner interface {
+	// Pinned returns that memory as a Device of its own: its regions are
+	// HostRegions. It is the same one at each call, named like its parent
+	// with ":pinned" appended, and is closed with it. The error wraps
+	// ErrUnavailable where there is none.
+	Pinned() (Device, error)
+}
+
 // A Discarder is a Region that can give the memory behind some of its bytes
 // back while the addresses stay valid: reading them gives zeros or old
 // contents, and nobody else ever gets them.

@@ -98,23 +98,35 @@ type Device interface {
 
 // A Stream is an ordered queue of device work. Its methods enqueue and may
 // return before the work is done; Sync waits for it. Memory that enqueued work
-// uses must stay allocated until then. The first error stays with the stream:
-// no work is done after it, and Sync returns it whether or not an earlier call
-// did. After Close everything fails with ErrClosed. A Stream is for one
-// goroutine at a time.
+// uses must stay allocated until then, and what it reads unchanged.
+//
+// The first error stays with the stream: no work is done after it, and Sync
+// returns it whether or not an earlier call did, once nothing is under way any
+// more. A Stream is safe for concurrent use; calls of several goroutines are
+// enqueued in some order.
 type Stream interface {
 	Copy(dst, src Block) error
 	Fill(dst Block, value byte) error
 	// Record returns an event that is done when all work enqueued before is.
+	// It fails on a stream that has failed.
 	Record() (Event, error)
-	// Wait makes work enqueued later wait for e, which may be of another stream.
+	// Wait makes work enqueued later wait for e, which may be of another
+	// stream, or device. If the work before e fails, this stream fails with
+	// its error too: what it was waiting for will never be there.
 	Wait(e Event) error
 	Sync() error
+	// Close waits for the work, as Sync does, but leaves its error. After
+	// it everything fails with ErrClosed, Close too.
 	Close() error
 }
 
-// An Event is a point in a Stream. It is safe for concurrent use.
+// An Event is a point in a Stream. It is safe for concurrent use, and outlives
+// its stream.
 type Event interface {
+	// Done reports whether the work before is over: done, or given up
+	// because its stream has failed. It does not wait.
 	Done() bool
+	// Sync waits until the work before is over and returns the error for
+	// which it was given up.
 	Sync() error
 }

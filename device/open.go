@@ -32,13 +32,17 @@ var elsewhere = map[string]string{
 //	heap                         Go memory
 //	mmap, mmap:fixed             memory outside the Go heap; fixed cannot Reserve
 //	virtual, virtual:fixed,SIZE  no memory; SIZE is its capacity, else it has none
-//	sim, sim:SIZE                a simulated accelerator of that capacity, 1 GiB if not said
+//	sim, sim:SIZE:late=SEED      a simulated accelerator of that capacity, 1 GiB if not said; see [Sim.Late]
+//	NAME:pinned                  page-locked host memory of the device NAME, a [Pinner]
 //
 // SIZE is as [ParseSize] reads it. Two calls give two devices. The error wraps
 // [ErrUnavailable] when the scheme is not known, the device is not there or
 // rest is not what it can use, and [ErrSize] when rest holds a bad size.
 // Open is safe for concurrent use.
 func Open(name string) (Device, error) {
+	if parent, is := strings.CutSuffix(name, pinnedSuffix); is {
+		return openPinned(parent)
+	}
 	scheme, rest, colon := strings.Cut(name, ":")
 	if colon && rest == "" {
 		return nil, fmt.Errorf("device: nothing after the colon of %q: %w", name, ErrUnavailable)

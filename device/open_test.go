@@ -38,7 +38,7 @@ func wantErr(t testing.TB, err, want error) {
 }
 
 func TestNameOpensTheSameAgain(t *testing.T) {
-	for _, name := range []string{"heap", "mmap", "mmap:fixed", "virtual", "virtual:fixed", "virtual:1GiB,fixed", "sim", "sim:12"} {
+	for _, name := range []string{"heap", "mmap", "mmap:fixed", "virtual", "virtual:fixed", "virtual:1GiB,fixed", "sim", "sim:12", "sim:pinned", "sim:12:pinned"} {
 		d := opened(t, name)
 		if d.Name() != name {
 			t.Errorf("%s has the name %s", name, d.Name())
@@ -69,6 +69,10 @@ func TestOpenRefusesWhatItCannotUse(t *testing.T) {
 		"virtual:fixd":          ErrSize,
 		"virtual:fixed,":        ErrSize,
 		"virtual:-1":            ErrSize,
+		"heap:pinned":           ErrUnavailable,
+		"sim:pinned:pinned":     ErrUnavailable,
+		":pinned":               ErrUnavailable,
+		"sim:fast:pinned":       ErrSize,
 		"sim:fast":              ErrSize,
 		"sim:-1":                ErrSize,
 		"sim:16EiB":             ErrSize,

@@ -1,6 +1,9 @@
 package device
 
-import "fmt"
+import (
+	"fmt"
+	"sync"
+)
 
 // A mover is the part of a device that its streams use.
 type mover interface {
@@ -11,11 +14,13 @@ type mover interface {
 }
 
 // An immediate stream does its work within the call: the devices of this
-// package have nothing to gain from doing it later. The first error sticks.
-// From then on no work is done and every method but Close returns it, so that
-// a program that looks at Sync alone misses nothing.
+// package have nothing to gain from doing it later. Its lock makes the order
+// of calls that of the work. From the first error on no work is done and every
+// method but Close returns it, so that a program that looks at Sync alone
+// misses nothing.
 type immediate struct {
 	dev mover
+	mu  sync.Mutex
 	err error
 }
 
@@ -26,39 +31,40 @@ func newImmediate(d mover) (Stream, error) {
 	return &immediate{dev: d}, nil
 }
 
-func (s *immediate) Copy(dst, src Block) error {
+// do is one piece of work.
+func (s *immediate) do(work func() error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if s.err == nil {
-		s.err = s.dev.Copy(dst, src)
+		s.err = work()
 	}
 	return s.err
+}
+
+func (s *immediate) Copy(dst, src Block) error {
+	return s.do(func() error { return s.dev.Copy(dst, src) })
 }
 
 func (s *immediate) Fill(dst Block, value byte) error {
-	if s.err == nil {
-		s.err = s.dev.fill(dst, value)
-	}
-	return s.err
+	return s.do(func() error { return s.dev.fill(dst, value) })
 }
 
+// Wait waits here and now: e may be of a device that works late.
+func (s *immediate) Wait(e Event) error { return s.do(e.Sync) }
+
+func (s *immediate) Sync() error { return s.do(func() error { return nil }) }
+
 func (s *immediate) Record() (Event, error) {
-	if s.err != nil {
-		return nil, s.err
+	if err := s.Sync(); err != nil {
+		return nil, err
 	}
 	return past{}, nil
 }
 
-// Wait waits here and now: e may be of a device that works late.
-func (s *immediate) Wait(e Event) error {
-	if s.err == nil {
-		s.err = e.Sync()
-	}
-	return s.err
-}
-
-func (s *immediate) Sync() error { return s.err }
-
 // Close needs no flag of its own: being closed is an error that sticks.
 func (s *immediate) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if closed, ok := s.err.(streamClosed); ok {
 		return closed
 	}
