@@ -222,7 +222,7 @@ func (k *core) fromCaches(class, size int) (entry, bool) {
 	if e, ok := k.cache.again(class, 2*above, size); ok {
 		return e, true
 	}
-	return k.steal(class, 2*above, size)
+	return k.stealCached(class, 2*above, size)
 }
 
 // hand makes an entry a handle. Get does the same by itself: this is too large to

@@ -10,9 +10,9 @@ import "github.com/bufslab/bufslab/internal/pin"
 // thefts is how often. Fresh pages of a large block cost more than as many fences.
 const thefts = 8
 
-// steal moves what some processor has of the class, or of so many above, into
+// stealCached moves what some processor has of the class, or of so many above, into
 // the depot, and returns a block of it.
-func (k *core) steal(class, above, size int) (e entry, ok bool) {
+func (k *core) stealCached(class, above, size int) (e entry, ok bool) {
 	c := &k.cache
 	if !cheapFence() || c.stolen.Load() >= thefts*k.ledger.allocs.Load() {
 		return e, false
