@@ -17,7 +17,16 @@
 #include <stddef.h>
 
 // What a block is, by who made it.
-enum kind { PLAIN = 1, MANAGED = 2, HOST = 4, REGISTERED = 8, POOLED = 16, MAPPED = 32 };
+enum kind { PLAIN = 1, MANAGED = 2, HOST = 4, REGISTERED = 8, POOLED = 16, RANGE = 32 };
+
+// FRESH is what memory holds that nobody wrote.
+enum { FRESH = 0xDB };
+
+// A page of a range.
+struct page {
+	struct physical *memory;
+	bool accessible;
+};
 
 // A block is one allocation. It is at addr for programs and at real for the double.
 struct block {
@@ -27,6 +36,7 @@ struct block {
 	enum kind kind;
 	int device;
 	bool ready; // false until the stream that allocates it gets there
+	struct page *pages; // of a range
 };
 
 // settings come from the environment.
@@ -50,11 +60,13 @@ CUresult lost(CUresult code); // loses the device
 CUresult allocating(void);    // counts an allocation, which may be the one to fail
 void cost(void);
 
-// The table. find returns the block that holds all n bytes at addr, or NULL.
+// The table. find returns the block that holds all n bytes at addr, with memory behind
+// them, or NULL.
 struct block *find(CUdeviceptr addr, size_t n);
 CUresult make(enum kind kind, size_t size, CUdeviceptr *addr);
 CUresult insert(struct block b);
 CUresult drop(CUdeviceptr addr, int kinds);
+CUdeviceptr tagged(void *real);
 bool room(int device, size_t size); // takes it, if there is
 void give(int device, size_t size);
 char *address_of(CUdeviceptr addr, size_t n); // where the bytes are now, NULL if nowhere

@@ -5,12 +5,13 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
-enum { FRESH = 0xDB, ALIGN = 512 };
+enum { ALIGN = 512 };
 
 // No address with this bit can be dereferenced on amd64 or arm64.
 static const CUdeviceptr tag = 1ULL << 60;
+
+CUdeviceptr tagged(void *real) { return (CUdeviceptr)(uintptr_t)real | tag; }
 
 static struct block *table;
 static size_t count, space;
@@ -34,7 +35,12 @@ struct block *find(CUdeviceptr addr, size_t n) {
 	if (i == 0)
 		return NULL;
 	struct block *b = &table[i - 1];
-	return addr - b->addr <= b->size && n <= b->size - (addr - b->addr) ? b : NULL;
+	if (addr - b->addr > b->size || n > b->size - (addr - b->addr))
+		return NULL;
+	for (size_t at = addr - b->addr, end = at + n; b->pages && at < end; at = (at / settings.grain + 1) * settings.grain)
+		if (!b->pages[at / settings.grain].accessible)
+			return NULL;
+	return b;
 }
 
 char *address_of(CUdeviceptr addr, size_t n) {
@@ -87,8 +93,8 @@ CUresult make(enum kind kind, size_t size, CUdeviceptr *addr) {
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	}
 	memset(real, FRESH, size);
-	*addr = (CUdeviceptr)(uintptr_t)real | (kind & (PLAIN | POOLED) ? tag : 0);
-	return insert((struct block){*addr, real, size, kind, device, true});
+	*addr = kind & (PLAIN | POOLED) ? tagged(real) : (CUdeviceptr)(uintptr_t)real;
+	return insert((struct block){*addr, real, size, kind, device, true, NULL});
 }
 
 CUresult drop(CUdeviceptr addr, int kinds) {
@@ -99,7 +105,7 @@ CUresult drop(CUdeviceptr addr, int kinds) {
 	}
 	if (counts(b->kind))
 		give(b->device, b->size);
-	if (b->kind != REGISTERED && b->kind != MAPPED) {
+	if (b->kind != REGISTERED && b->kind != RANGE) {
 		memset(b->real, ~FRESH, b->size);
 		free(b->real);
 	}
