@@ -39,7 +39,6 @@ func (m *memory) Reserve(size int) (device.Range, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cuda: Reserve of %d bytes on %s in pages of %d: %w", size, m.name, g.page, err)
 	}
-	g.committed = make([]bool, g.r.size/g.page)
 	return g, nil
 }
 
@@ -54,7 +53,8 @@ func reserve(size, page int) (cu.DevicePtr, int, error) {
 	}
 }
 
-// An addressRange knows which of its pages have memory.
+// An addressRange knows which of its pages have memory. committed ends with
+// the last that ever had: most of a range is never used.
 type addressRange struct {
 	r         *region
 	page      int
@@ -90,6 +90,9 @@ func (g *addressRange) Commit(off, n int) error {
 	if err != nil || n == 0 {
 		return err
 	}
+	if more := end - len(g.committed); more > 0 {
+		g.committed = append(g.committed, make([]bool, more)...)
+	}
 	var fresh []int
 	err = g.r.owner.do(func() error {
 		for i := first; i < end; i++ {
@@ -124,7 +127,7 @@ func (g *addressRange) Decommit(off, n int) error {
 // decommit goes on after an error: what can be had back is had.
 func (g *addressRange) decommit(first, end int) (failed error) {
 	err := g.r.owner.do(func() error {
-		for i := first; i < end; i++ {
+		for i := first; i < min(end, len(g.committed)); i++ {
 			if !g.committed[i] {
 				continue
 			}

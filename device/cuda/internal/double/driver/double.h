@@ -37,6 +37,7 @@ struct block {
 	int device;
 	bool ready; // false until the stream that allocates it gets there
 	struct page *pages; // of a range
+	size_t mapped;      // of these
 };
 
 // settings come from the environment.

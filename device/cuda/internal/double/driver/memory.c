@@ -47,7 +47,7 @@ CUresult cuMemHostRegister(void *p, size_t size, unsigned int flags) {
 	if (r == CUDA_SUCCESS && (find(addr, 1) || find(addr + size - 1, 1)))
 		r = CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
 	if (r == CUDA_SUCCESS)
-		r = insert((struct block){addr, p, size, REGISTERED, current(), true, NULL});
+		r = insert((struct block){addr, p, size, REGISTERED, current(), true, NULL, 0});
 	return leave(r);
 }
 

@@ -37,7 +37,7 @@ CUresult cuMemAddressReserve(CUdeviceptr *p, size_t size, size_t align, CUdevice
 		if (real == MAP_FAILED)
 			return leave(CUDA_ERROR_OUT_OF_MEMORY);
 		*p = tagged(real);
-		insert((struct block){*p, real, size, RANGE, current(), true, calloc(size / settings.grain, sizeof(struct page))});
+		insert((struct block){*p, real, size, RANGE, current(), true, calloc(size / settings.grain, sizeof(struct page)), 0});
 	}
 	return leave(r);
 }
@@ -57,9 +57,8 @@ CUresult cuMemAddressFree(CUdeviceptr p, size_t size) {
 	CUresult r = enter();
 	size_t n = 0;
 	struct page *all = r == CUDA_SUCCESS ? pages(p, size, &n) : NULL;
-	for (size_t i = 0; all && i < n; i++)
-		if (all[i].memory)
-			mistake("a range is given back with memory behind page %zu", i);
+	if (all && find(p, 0)->mapped)
+		mistake("a range is given back with memory behind %zu pages", find(p, 0)->mapped);
 	if (all) {
 		munmap(find(p, 0)->real, size);
 		free(all);
@@ -105,6 +104,7 @@ CUresult cuMemMap(CUdeviceptr p, size_t size, size_t offset, CUmemGenericAllocat
 	if (r == CUDA_SUCCESS) {
 		all->memory = m;
 		m->users++;
+		find(p, 0)->mapped++;
 	}
 	return leave(r);
 }
@@ -134,6 +134,7 @@ CUresult cuMemUnmap(CUdeviceptr p, size_t size) {
 			return leave(CUDA_ERROR_INVALID_VALUE);
 		}
 		madvise(find(p, 0)->real + (p - find(p, 0)->addr) + i * settings.grain, settings.grain, MADV_DONTNEED);
+		find(p, 0)->mapped--;
 		unuse(all[i].memory);
 		all[i] = (struct page){0};
 	}

@@ -94,7 +94,7 @@ CUresult make(enum kind kind, size_t size, CUdeviceptr *addr) {
 	}
 	memset(real, FRESH, size);
 	*addr = kind & (PLAIN | POOLED) ? tagged(real) : (CUdeviceptr)(uintptr_t)real;
-	return insert((struct block){*addr, real, size, kind, device, true, NULL});
+	return insert((struct block){*addr, real, size, kind, device, true, NULL, 0});
 }
 
 CUresult drop(CUdeviceptr addr, int kinds) {
