@@ -50,6 +50,13 @@ func newPool(g *gpu) (source, error) {
 
 func (p *pool) alloc(size int) (cu.DevicePtr, error) {
 	a, err := poolAlloc(p.handle, size, p.queue)
+	if err == cu.OutOfMemory {
+		// What was freed may still be waiting in the queue.
+		if err := p.queue.Synchronize(); err != nil {
+			return 0, err
+		}
+		a, err = poolAlloc(p.handle, size, p.queue)
+	}
 	if err != nil {
 		return 0, err
 	}

@@ -17,6 +17,9 @@ static struct block *table;
 static size_t count, space;
 static size_t used[8];
 
+// Memory of the host has as much room as a device, and that of all devices shares it.
+enum { ON_HOST = 7 };
+
 // above returns the first index whose block begins above addr.
 static size_t above(CUdeviceptr addr) {
 	size_t lo = 0, hi = count;
@@ -72,7 +75,12 @@ bool room(int device, size_t size) {
 
 void give(int device, size_t size) { used[device] -= size; }
 
-static bool counts(enum kind kind) { return kind == PLAIN || kind == POOLED || kind == MANAGED; }
+// account is where memory of a kind counts, -1 where it does not.
+static int account(enum kind kind, int device) {
+	if (kind & (REGISTERED | RANGE))
+		return -1;
+	return kind == HOST ? ON_HOST : device;
+}
 
 CUresult make(enum kind kind, size_t size, CUdeviceptr *addr) {
 	CUresult r = allocating();
@@ -82,14 +90,13 @@ CUresult make(enum kind kind, size_t size, CUdeviceptr *addr) {
 		mistake("an allocation of 0 bytes");
 		return CUDA_ERROR_INVALID_VALUE;
 	}
-	int device = current();
-	// Managed memory may exceed the device's on the driver; here everything has one bound.
-	if (size > settings.capacity || (counts(kind) && !room(device, size)))
+	int device = current(), on = account(kind, device);
+	// Managed memory may exceed the device's on the driver; here everything has a bound.
+	if (!room(on, size))
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	void *real = NULL;
 	if (posix_memalign(&real, ALIGN, size) != 0) {
-		if (counts(kind))
-			give(device, size);
+		give(on, size);
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	}
 	memset(real, FRESH, size);
@@ -103,8 +110,8 @@ CUresult drop(CUdeviceptr addr, int kinds) {
 		mistake("a free of %#llx, which is not allocated so", addr);
 		return CUDA_ERROR_INVALID_VALUE;
 	}
-	if (counts(b->kind))
-		give(b->device, b->size);
+	if (account(b->kind, b->device) >= 0)
+		give(account(b->kind, b->device), b->size);
 	if (b->kind != REGISTERED && b->kind != RANGE) {
 		memset(b->real, ~FRESH, b->size);
 		free(b->real);
