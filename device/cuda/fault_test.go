@@ -15,10 +15,14 @@ func TestOutOfMemoryChangesNothing(t *testing.T) {
 	needsDouble(t)
 	for _, name := range names {
 		d := opened(t, name)
-		double.Fail(2, double.OutOfMemory)
 		allocated(t, d, 1000)
-		_, err := d.Alloc(1000)
+		before, total, err := d.MemInfo()
+		must(t, err)
+		b, err := d.Alloc(1 << 40)
 		wants(t, err, device.ErrOutOfMemory, cu.OutOfMemory)
+		if free, _, err := d.MemInfo(); b != (device.Block{}) || err != nil || name != "cuda:0:pinned" && free != before {
+			t.Errorf("%s gave %+v and has %d bytes free of %d, %d before: %v", name, b, free, total, before, err)
+		}
 		allocated(t, d, 1000)
 	}
 }

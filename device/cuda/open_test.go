@@ -75,10 +75,15 @@ func TestPinnedIsOneAndClosesWithItsParent(t *testing.T) {
 	wants(t, err, device.ErrClosed)
 }
 
-// What the GPU reaches is its own: two of them are two devices.
-func TestMemoryOfAnotherGPUIsOutOfReach(t *testing.T) {
+// What a GPU has is its own, but what the CPU reaches serves them all.
+func TestMemoryOfAnotherGPU(t *testing.T) {
 	a, b := opened(t, "cuda:0"), opened(t, "cuda:1")
-	wants(t, a.Copy(allocated(t, a, 10), allocated(t, b, 10)), device.ErrUnavailable)
+	on, want := allocated(t, a, 10), pattern(10)
+	wants(t, a.Copy(on, allocated(t, b, 10)), device.ErrUnavailable)
+	host := allocated(t, pinnedOf(t, b), 10)
+	copy(device.Bytes(host), want)
+	must(t, a.Copy(on, host))
+	same(t, contents(t, a, on), want)
 }
 
 // The kinds of memory of one GPU copy among each other.

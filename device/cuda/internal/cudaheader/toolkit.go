@@ -21,12 +21,21 @@ func (k toolkit) environment() string {
 func findToolkit() (toolkit, bool) {
 	for _, root := range []string{os.Getenv("CUDA_HOME"), os.Getenv("CUDA_PATH"), "/usr/local/cuda", "/opt/cuda"} {
 		k := toolkit{include: filepath.Join(root, "include"), lib: filepath.Join(root, "lib64", "stubs")}
-		text, err := os.ReadFile(filepath.Join(k.include, "cuda.h"))
-		if root != "" && err == nil && usable(string(text)) {
+		if root != "" && k.complete() {
 			return k, true
 		}
 	}
 	return toolkit{}, false
+}
+
+// complete says whether there is a header that can be used and a library to link with.
+func (k toolkit) complete() bool {
+	header, err := os.ReadFile(filepath.Join(k.include, "cuda.h"))
+	if err != nil || !usable(string(header)) {
+		return false
+	}
+	_, err = os.Stat(filepath.Join(k.lib, "libcuda.so"))
+	return err == nil
 }
 
 var versionLine = regexp.MustCompile(`(?m)^#define\s+CUDA_VERSION\s+(\d+)`)

@@ -41,7 +41,7 @@ __attribute__((constructor)) static void configure(void) {
 	settings.concurrent = variable("CUDA_DOUBLE_CONCURRENT", 1) != 0;    // 0: managed memory is the GPU's alone while it works
 	settings.capacity = (size_t)variable("CUDA_DOUBLE_BYTES", 1L << 30); // of each device, and of pinned memory
 	settings.grain = (size_t)variable("CUDA_DOUBLE_GRAIN", 64 << 10);    // of virtual memory
-	settings.cost_us = variable("CUDA_DOUBLE_COST_US", 0);               // of cuMemAlloc and cuMemFree
+	settings.cost_us = variable("CUDA_DOUBLE_COST_US", 0);               // of an allocation
 }
 
 void lock(void) { pthread_mutex_lock(&mutex); }

@@ -46,7 +46,7 @@ struct settings {
 	int devices, driver;
 	bool lazy, pools, ranges, concurrent;
 	size_t capacity, grain;
-	long cost_us; // of each allocation and each free
+	long cost_us; // of each allocation
 };
 extern struct settings settings;
 

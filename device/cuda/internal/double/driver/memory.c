@@ -14,7 +14,6 @@ static CUresult release(int kinds, CUdeviceptr p) {
 	CUresult r = enter();
 	if (r == CUDA_SUCCESS)
 		r = drop(p, kinds);
-	cost();
 	return leave(r);
 }
 

@@ -138,6 +138,5 @@ CUresult cuMemUnmap(CUdeviceptr p, size_t size) {
 		unuse(all[i].memory);
 		all[i] = (struct page){0};
 	}
-	cost();
 	return leave(r);
 }
