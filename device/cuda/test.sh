@@ -17,7 +17,8 @@ mkdir -p "$dir/double"
 $(go env CC) $CGO_CFLAGS -Wall -Wextra -Werror -shared -fPIC -Wl,-soname,libcuda.so.1 \
 	-o "$dir/double/libcuda.so.1" device/cuda/internal/double/driver/*.c -lpthread
 
-go vet -tags cuda ./device/cuda/...
+go vet -tags cuda ./device/cuda/... ./cmd/...
+go run honnef.co/go/tools/cmd/staticcheck@v0.7.0 -tags cuda ./device/cuda/... ./cmd/...
 for race in '' -race; do
 	for lazy in 0 1; do
 		echo "device/cuda on the driver double, lazy streams: $lazy ${race:+under $race}"
