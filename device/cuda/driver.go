@@ -32,7 +32,7 @@ import (
 )
 
 // result is a code as one of package cu's.
-func result(code C.CUresult) error { return codeLike(cu.Success, int(code)) }
+func result(r C.CUresult) error { return code(int(r)) }
 
 // initialized returns what the driver said when the program started.
 func initialized() error { return result(C.bufslab_init_result) }

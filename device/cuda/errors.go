@@ -15,6 +15,7 @@ import (
 var sentinels = map[error]error{
 	cu.OutOfMemory: device.ErrOutOfMemory,
 
+	code(46):                device.ErrUnavailable, // taken by somebody else
 	cu.NoDevice:             device.ErrUnavailable,
 	cu.InvalidDevice:        device.ErrUnavailable,
 	cu.NotSupported:         device.ErrUnavailable,
@@ -34,6 +35,7 @@ var sentinels = map[error]error{
 	cu.InvalidAddressSpace: device.ErrDeviceLost,
 	cu.InvalidPc:           device.ErrDeviceLost,
 	cu.LaunchFailed:        device.ErrDeviceLost,
+	code(721):              device.ErrDeviceLost, // an error that was kept to the process
 	cu.Unknown:             device.ErrDeviceLost,
 }
 
@@ -45,6 +47,9 @@ func translate(err error) error {
 	}
 	return err
 }
+
+// code is one that package cu is too old to name.
+func code(n int) error { return codeLike(cu.Success, n) }
 
 // A status is the type of package cu's codes, which has no name outside of it.
 type status interface {
