@@ -22,7 +22,7 @@ type place struct {
 // locate finds the bytes of a block that was checked.
 func (g *gpu) locate(b device.Block) (place, error) {
 	r, ours := b.Region.(*region)
-	if !ours || r.owner.gpu != g {
+	if !ours || r.owner.gpu != g && !r.portable {
 		host := device.Bytes(b)
 		if host == nil && b.Len > 0 {
 			return place{}, fmt.Errorf("cuda: GPU %d cannot reach %d bytes of a %T: %w", g.ordinal, b.Len, b.Region, device.ErrUnavailable)
@@ -37,7 +37,6 @@ func (g *gpu) locate(b device.Block) (place, error) {
 
 // A copying is a copy that was checked: all that can go wrong now is up to the driver.
 type copying struct {
-	gpu      *gpu
 	dst, src place
 	n        int
 }
@@ -46,7 +45,7 @@ func (g *gpu) plan(dst, src device.Block) (c copying, err error) {
 	if err := device.CheckCopy(dst, src); err != nil {
 		return c, err
 	}
-	c = copying{gpu: g, n: dst.Len}
+	c.n = dst.Len
 	if c.dst, err = g.locate(dst); err == nil {
 		c.src, err = g.locate(src)
 	}

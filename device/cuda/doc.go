@@ -47,7 +47,7 @@ type Registrar interface {
 	// Register locks the pages of m and returns m as a block, from which
 	// streams of the GPU copy without waiting. The bytes are shared. The block
 	// goes to Free of the same device, which unlocks the pages; until then m is
-	// neither collected nor moved. The error wraps device.ErrSize when m is empty,
+	// neither collected nor moved, even if the block is forgotten. The error wraps device.ErrSize when m is empty,
 	// and holds the driver's code when a page is locked already
 	// or the system lets no more be locked.
 	Register(m []byte) (device.Block, error)

@@ -90,6 +90,7 @@ func (m *memory) Alloc(size int) (device.Block, error) {
 	if m.source.reachable() {
 		r.host = hostBytes(r.addr, size)
 	}
+	_, r.portable = m.source.(pinned)
 	return device.Block{Region: r, Len: size}, nil
 }
 
@@ -138,6 +139,8 @@ type region struct {
 	host  []byte                     // nil where the CPU cannot reach it
 	free  func(p cu.DevicePtr) error // nil for a range, which is no block of Alloc
 	gone  atomic.Bool
+
+	portable bool // every GPU reaches it: page-locked memory
 }
 
 func (r *region) Size() int { return r.size }

@@ -75,7 +75,8 @@ func TestPinnedIsOneAndClosesWithItsParent(t *testing.T) {
 	wants(t, err, device.ErrClosed)
 }
 
-// What a GPU has is its own, but what the CPU reaches serves them all.
+// What a GPU has is its own, but what the CPU reaches serves them all, and
+// page-locked memory does so without waiting.
 func TestMemoryOfAnotherGPU(t *testing.T) {
 	a, b := opened(t, "cuda:0"), opened(t, "cuda:1")
 	on, want := allocated(t, a, 10), pattern(10)
@@ -84,6 +85,12 @@ func TestMemoryOfAnotherGPU(t *testing.T) {
 	copy(device.Bytes(host), want)
 	must(t, a.Copy(on, host))
 	same(t, contents(t, a, on), want)
+	s := streamOn(t, a)
+	must(t, s.Fill(host, 9))
+	if needsLazy(t); device.Bytes(host)[0] == 9 {
+		t.Error("work on page-locked memory of another GPU was waited for")
+	}
+	must(t, s.Sync())
 }
 
 // The kinds of memory of one GPU copy among each other.

@@ -43,3 +43,27 @@ func TestRegisterRefuses(t *testing.T) {
 	wants(t, err, cu.HostMemoryAlreadyRegistered)
 	d.(device.Device).Free(b)
 }
+
+// Memory that is registered and forgotten stays, as its pages stay locked.
+func TestForgottenRegistrationStays(t *testing.T) {
+	if inProcess(t) {
+		return
+	}
+	d, err := device.Open("cuda:0")
+	must(t, err)
+	gone := make(chan struct{})
+	func() {
+		m := make([]byte, 1<<20)
+		runtime.SetFinalizer(&m[0], func(*byte) { close(gone) })
+		_, err := d.(Registrar).Register(m)
+		must(t, err)
+	}()
+	for range 5 {
+		runtime.GC()
+	}
+	select {
+	case <-gone:
+		t.Error("memory that is locked was collected")
+	default:
+	}
+}
