@@ -62,14 +62,13 @@ func TestGPUWithoutVirtualMemory(t *testing.T) {
 }
 
 func TestPinnedIsOneAndClosesWithItsParent(t *testing.T) {
-	d, err := device.Open("cuda:0")
-	must(t, err)
+	d := opened(t, "cuda:0")
 	p := pinnedOf(t, d)
 	if p != pinnedOf(t, d) || p.Name() != "cuda:0:pinned" {
 		t.Errorf("pinned memory is %s, or another at each call", p.Name())
 	}
 	must(t, d.Close())
-	_, err = p.Alloc(1)
+	_, err := p.Alloc(1)
 	wants(t, err, device.ErrClosed)
 	_, err = d.(device.Pinner).Pinned()
 	wants(t, err, device.ErrClosed)

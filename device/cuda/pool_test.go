@@ -32,6 +32,21 @@ func openPool(t testing.TB, d device.Device, c slab.Config) *slab.Pool {
 	return p
 }
 
+// A line of configuration is all that a program needs.
+func TestPoolByConfiguration(t *testing.T) {
+	for _, name := range names {
+		opened(t, name)
+		c, err := slab.ParseConfig("device=" + name + ",strategy=bestfit,max_bytes=64MiB")
+		must(t, err)
+		p, err := slab.OpenConfig(c)
+		must(t, err)
+		b, err := p.Get(1000)
+		must(t, err)
+		must(t, b.Release())
+		must(t, p.Close())
+	}
+}
+
 func TestPoolsUnderTheModel(t *testing.T) {
 	for _, name := range []string{"cuda:0", "cuda:0:pinned"} {
 		for _, strategy := range slab.Strategies() {

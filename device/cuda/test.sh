@@ -27,5 +27,7 @@ for race in '' -race; do
 	done
 done
 echo 'What the conformance suite ran on, and what it skipped:'
-LD_LIBRARY_PATH=$dir/double go test -count=1 -tags cuda -v -run '^TestConformance$' ./device/cuda |
-	sed -n 's/^ *--- \([A-Z]*\): TestConformance\/\([^ ]*\) .*/\1 \2/p' | grep -v 'PASS .*/'
+list=$(LD_LIBRARY_PATH=$dir/double go test -count=1 -tags cuda -v -run '^TestConformance$' ./device/cuda |
+	sed -n 's/^ *--- \([A-Z]*\): TestConformance\/\([^ ]*\) .*/\1 \2/p' | grep -v 'PASS .*/')
+echo "$list"
+grep -qx 'PASS cuda:0' <<<"$list" # or all was skipped

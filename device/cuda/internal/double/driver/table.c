@@ -8,8 +8,8 @@
 
 enum { ALIGN = 512 };
 
-// No address with this bit can be dereferenced on amd64 or arm64.
-static const CUdeviceptr tag = 1ULL << 60;
+// No address of a program has this bit on amd64 or arm64, which ignores the eight above it.
+static const CUdeviceptr tag = 1ULL << 55;
 
 CUdeviceptr tagged(void *real) { return (CUdeviceptr)(uintptr_t)real | tag; }
 
