@@ -1,7 +1,9 @@
 package bufslab
 
 import (
+	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -77,5 +79,75 @@ func TestOnlyFuzzImportsRapid(t *testing.T) {
 		if top(paths[0]) != "fuzz" && slices.Contains(paths[1:], "pgregory.net/rapid") {
 			t.Errorf("%s imports rapid", paths[0])
 		}
+	}
+}
+
+// withCUDA lists what package cuda is made of when it is built for a GPU.
+func withCUDA(t *testing.T, format string) []string {
+	t.Helper()
+	t.Setenv("CGO_ENABLED", "1")
+	t.Setenv("GOOS", "linux")
+	t.Setenv("GOARCH", "amd64")
+	return list(t, "-tags", "cuda", "-f", format, "./...")
+}
+
+func TestOnlyCUDAWithItsTagImportsTheDriver(t *testing.T) {
+	importers := func(lines []string) (all []string) {
+		for _, line := range lines {
+			if paths := strings.Fields(line); slices.ContainsFunc(paths[1:], isDriver) {
+				all = append(all, paths[0])
+			}
+		}
+		return all
+	}
+	if got := importers(list(t, "-f", `{{.ImportPath}} {{join .Imports " "}}`, "./...")); got != nil {
+		t.Errorf("without the tag %v import the driver", got)
+	}
+	const want = module + "device/cuda"
+	if got := importers(withCUDA(t, `{{.ImportPath}} {{join .Imports " "}}`)); !slices.Equal(got, []string{want}) {
+		t.Errorf("%v import the driver, not only %s", got, want)
+	}
+}
+
+func isDriver(path string) bool {
+	return path == "gorgonia.org/cu" || strings.HasPrefix(path, "gorgonia.org/cu/")
+}
+
+func TestNobodyImportsCUDA(t *testing.T) {
+	for _, line := range withCUDA(t, `{{.ImportPath}} {{join .Imports " "}}`) {
+		paths := strings.Fields(line)
+		if !strings.HasPrefix(paths[0], module+"device/cuda") && top(paths[0]) != "cmd" && slices.Contains(paths[1:], module+"device/cuda") {
+			t.Errorf("%s imports device/cuda", paths[0])
+		}
+	}
+}
+
+// What a program that imports package slab gets into its go.sum, whatever this
+// module requires for the rest.
+func TestConsumerOfSlabInheritsLittle(t *testing.T) {
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"go.mod":  "module example.com/consumer\n\ngo 1.25.0\n\nrequire github.com/bufslab/bufslab v0.0.0\n\nreplace github.com/bufslab/bufslab => " + here + "\n",
+		"main.go": "package main\n\nimport _ \"github.com/bufslab/bufslab/slab\"\n\nfunc main() {}\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tidy := exec.Command("go", "mod", "tidy")
+	tidy.Dir, tidy.Env = dir, append(os.Environ(), "GOFLAGS=-mod=mod")
+	if out, err := tidy.CombinedOutput(); err != nil {
+		t.Fatalf("go mod tidy: %v\n%s", err, out)
+	}
+	sums, err := os.ReadFile(filepath.Join(dir, "go.sum"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(string(sums), "\n"); n > 4 {
+		t.Errorf("go.sum has %d lines:\n%s", n, sums)
 	}
 }

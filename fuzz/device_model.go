@@ -86,7 +86,7 @@ func (m *deviceModel) reserve(t *rapid.T) {
 	if !is {
 		return
 	}
-	g, err := r.Reserve(1 << 20)
+	g, err := r.Reserve(modelPages << 21) // of pages as large as a GPU's
 	if errors.Is(err, device.ErrUnavailable) {
 		return
 	}

@@ -7,14 +7,17 @@ import (
 	"github.com/bufslab/bufslab/device"
 )
 
-// reserve returns a range of a MiB, or skips.
+// rangeBytes are asked for: a few pages, where they are as large as a GPU's, too.
+const rangeBytes = 8 << 20
+
+// reserve returns a range, or skips.
 func reserve(t *testing.T, d device.Device) device.Range {
 	t.Helper()
 	r, ok := d.(device.Reserver)
 	if !ok {
 		t.Skip("the device does not reserve addresses")
 	}
-	g, err := r.Reserve(1 << 20)
+	g, err := r.Reserve(rangeBytes)
 	if errors.Is(err, device.ErrUnavailable) {
 		t.Skipf("the device does not reserve addresses: %v", err)
 	}
@@ -26,8 +29,8 @@ func reserve(t *testing.T, d device.Device) device.Range {
 func ranges(t *testing.T, d device.Device) {
 	g := reserve(t, d)
 	page, size := g.Page(), g.Region().Size()
-	if page < 1 || page&(page-1) != 0 || size > 1<<20 || size%page != 0 {
-		t.Fatalf("a range of %d bytes, asked for %d, in pages of %d", size, 1<<20, page)
+	if page < 1 || page&(page-1) != 0 || size > rangeBytes || size%page != 0 {
+		t.Fatalf("a range of %d bytes, asked for %d, in pages of %d", size, rangeBytes, page)
 	}
 	must(t, g.Commit(0, 0))
 	must(t, g.Commit(0, page))

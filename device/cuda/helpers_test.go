@@ -1,0 +1,149 @@
+//go:build cuda && cgo && linux && (amd64 || arm64)
+
+package cuda
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"os/exec"
+	"testing"
+
+	"gorgonia.org/cu"
+
+	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/device/cuda/internal/double"
+)
+
+var names = []string{"cuda:0", "cuda:0:managed", "cuda:0:async", "cuda:0:pinned"}
+
+// opened returns a device that is closed, and watched, until the test ends.
+func opened(t testing.TB, name string) device.Device {
+	t.Helper()
+	watch(t)
+	d, err := device.Open(name)
+	if errors.Is(err, device.ErrUnavailable) {
+		t.Skipf("the device is not there: %v", err)
+	}
+	must(t, err)
+	t.Cleanup(func() { d.Close() })
+	return d
+}
+
+// watch checks at the end of the test, where the driver is the double, that
+// no mistake was made and no memory was left.
+func watch(t testing.TB) {
+	t.Helper()
+	if !double.Present() {
+		return
+	}
+	blocks := double.Blocks()
+	double.Mistakes()
+	t.Cleanup(func() {
+		t.Helper()
+		if g, err := gpuOf(0); err == nil {
+			_ = g.do(cu.Synchronize) // frees of a pool are work
+		}
+		if n := double.Mistakes(); n != 0 {
+			t.Errorf("%d mistakes", n)
+		}
+		if n := double.Blocks() - blocks; n > 0 {
+			t.Errorf("%d allocations are left", n)
+		}
+	})
+}
+
+// needsDouble skips what no GPU can be told to do.
+func needsDouble(t testing.TB) {
+	t.Helper()
+	if !double.Present() {
+		t.Skip("only the double of the driver fails when it is told to")
+	}
+}
+
+// needsLazy skips what can only be seen where work is late for certain.
+func needsLazy(t testing.TB) {
+	t.Helper()
+	if needsDouble(t); os.Getenv("CUDA_DOUBLE_LAZY") != "1" {
+		t.Skip("the double does its work at once; CUDA_DOUBLE_LAZY=1 makes it late")
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func wants(t testing.TB, err error, sentinels ...error) {
+	t.Helper()
+	for _, s := range sentinels {
+		if !errors.Is(err, s) {
+			t.Errorf("error is %v, which does not wrap %v", err, s)
+		}
+	}
+}
+
+// allocated returns a block that is freed when the test ends.
+func allocated(t testing.TB, d device.Device, size int) device.Block {
+	t.Helper()
+	b, err := d.Alloc(size)
+	must(t, err)
+	t.Cleanup(func() { d.Free(b) })
+	return b
+}
+
+func streamOn(t testing.TB, d device.Device) device.Stream {
+	t.Helper()
+	s, err := d.NewStream()
+	must(t, err)
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+func pinnedOf(t testing.TB, d device.Device) device.Device {
+	t.Helper()
+	p, err := d.(device.Pinner).Pinned()
+	must(t, err)
+	return p
+}
+
+func pattern(n int) []byte {
+	m := make([]byte, n)
+	for i := range m {
+		m[i] = byte(i%251 + i/251)
+	}
+	return m
+}
+
+// contents are those of a block after all work on it that was waited for.
+func contents(t testing.TB, d device.Device, b device.Block) []byte {
+	t.Helper()
+	m := make([]byte, b.Len)
+	must(t, d.Copy(device.Host(m), b))
+	return m
+}
+
+func same(t testing.TB, got, want []byte) {
+	t.Helper()
+	if !bytes.Equal(got, want) {
+		t.Errorf("%d bytes are not as expected", len(want))
+	}
+}
+
+// inProcess runs this test once more in a process of its own with more in the
+// environment, where the double behaves otherwise. It reports false in there.
+func inProcess(t *testing.T, env ...string) bool {
+	t.Helper()
+	needsDouble(t)
+	if os.Getenv("BUFSLAB_CUDA_CHILD") != "" {
+		return false
+	}
+	c := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$", "-test.count=1")
+	c.Env = append(append(os.Environ(), "BUFSLAB_CUDA_CHILD=1"), env...)
+	if out, err := c.CombinedOutput(); err != nil {
+		t.Errorf("with %v: %v\n%s", env, err, out)
+	}
+	return true
+}

@@ -1,0 +1,157 @@
+//go:build cuda && cgo && linux && (amd64 || arm64)
+
+package cuda
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"gorgonia.org/cu"
+
+	"github.com/bufslab/bufslab/device"
+)
+
+// A source is a kind of memory: how the driver gives it and takes it back.
+// Its methods are called with the context current.
+type source interface {
+	alloc(size int) (cu.DevicePtr, error)
+	free(p cu.DevicePtr) error
+	// reachable says whether the CPU can use the addresses.
+	reachable() bool
+	memInfo() (free, total int64, err error)
+	close() error
+}
+
+// most bounds what is asked of the driver: more than any device has.
+const most = 1 << 46
+
+// A memory is a device: one kind of memory of one GPU.
+type memory struct {
+	*gpu
+	name   string
+	source source
+	closed atomic.Bool
+	pinned func() *memory // made when first asked for; nil in page-locked memory itself
+}
+
+func newMemory(name string, g *gpu, from source) *memory {
+	m := &memory{gpu: g, name: name, source: from}
+	if _, is := from.(pinned); !is {
+		m.pinned = sync.OnceValue(func() *memory { return newMemory(name+":pinned", g, pinned{}) })
+	}
+	return m
+}
+
+func (m *memory) Name() string { return m.name }
+
+// Pinned makes m a device.Pinner.
+func (m *memory) Pinned() (device.Device, error) {
+	if err := m.usable(); err != nil {
+		return nil, err
+	}
+	if m.pinned == nil {
+		return nil, fmt.Errorf("cuda: %s is page-locked itself: %w", m.name, device.ErrUnavailable)
+	}
+	return m.pinned(), nil
+}
+
+func (m *memory) usable() error {
+	if m.closed.Load() {
+		return m.errClosed()
+	}
+	return nil
+}
+
+func (m *memory) errClosed() error { return fmt.Errorf("cuda: %s: %w", m.name, device.ErrClosed) }
+
+func (m *memory) checkAlloc(size int) error {
+	if size < 0 {
+		return fmt.Errorf("cuda: alloc of %d bytes on %s: %w", size, m.name, device.ErrSize)
+	}
+	if size > most {
+		return fmt.Errorf("cuda: alloc of %d bytes on %s: %w", size, m.name, device.ErrOutOfMemory)
+	}
+	return m.usable()
+}
+
+func (m *memory) Alloc(size int) (device.Block, error) {
+	if err := m.checkAlloc(size); err != nil || size == 0 {
+		return device.Block{}, err
+	}
+	r := &region{owner: m, size: size, free: m.source.free}
+	err := m.do(func() (err error) {
+		r.addr, err = m.source.alloc(size)
+		return err
+	})
+	if err != nil {
+		return device.Block{}, fmt.Errorf("cuda: alloc of %d bytes on %s: %w", size, m.name, err)
+	}
+	if m.source.reachable() {
+		r.host = hostBytes(r.addr, size)
+	}
+	_, r.portable = m.source.(pinned)
+	return device.Block{Region: r, Len: size}, nil
+}
+
+// Free works on a closed and on a lost device too. The driver's answer tells nothing
+// about the block, which was found to be one, but of work that went wrong
+// before, and the next call is told that again.
+func (m *memory) Free(b device.Block) {
+	if b == (device.Block{}) {
+		return
+	}
+	r, ok := b.Region.(*region)
+	if !ok || r.owner != m || r.free == nil || b.Off != 0 || b.Len != r.size || r.gone.Swap(true) {
+		panic(fmt.Sprintf("cuda: Free of a block that is not out, %d bytes at offset %d of %s", b.Len, b.Off, m.name))
+	}
+	_ = m.do(func() error { return r.free(r.addr) })
+}
+
+func (m *memory) MemInfo() (free, total int64, err error) {
+	if err := m.usable(); err != nil {
+		return 0, 0, err
+	}
+	err = m.do(func() (err error) {
+		free, total, err = m.source.memInfo()
+		return err
+	})
+	return free, total, err
+}
+
+// Close leaves the context to whoever opens the GPU next. Page-locked memory
+// that was had by Pinned closes with it.
+func (m *memory) Close() error {
+	if m.closed.Swap(true) {
+		return m.errClosed()
+	}
+	if m.pinned != nil {
+		m.pinned().closed.Store(true)
+	}
+	return m.do(m.source.close)
+}
+
+// A region is one allocation, or a range of addresses.
+type region struct {
+	owner *memory
+	addr  cu.DevicePtr
+	size  int
+	host  []byte                     // nil where the CPU cannot reach it
+	free  func(p cu.DevicePtr) error // nil for a range, which is no block of Alloc
+	gone  atomic.Bool
+
+	portable bool // every GPU reaches it: page-locked memory
+}
+
+func (r *region) Size() int { return r.size }
+
+func (r *region) Bytes() []byte {
+	if r.gone.Load() {
+		return nil
+	}
+	return r.host
+}
+
+// Addr returns the address on the GPU, for kernels and other libraries. It is
+// had by a type assertion to interface{ Addr() uintptr }.
+func (r *region) Addr() uintptr { return uintptr(r.addr) }

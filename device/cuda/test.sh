@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# Builds package cuda and the double of the driver, and tests the one on the other:
+# plain and under the race detector, with streams that work at once and with lazy
+# ones. It needs linux and a C compiler, no GPU and no CUDA toolkit. Arguments are
+# passed on to go test. What is built stays in .cuda, so that the next time is quicker.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+
+if ! command -v "$(go env CC)" >/dev/null || [ "$(go env GOOS)" != linux ]; then
+	echo 'There is no C compiler, or this is not linux: device/cuda is not tested.'
+	exit
+fi
+dir=$PWD/.cuda
+eval "$(go run ./device/cuda/internal/cudaheader "$dir")"
+mkdir -p "$dir/double"
+# shellcheck disable=SC2086 # CGO_CFLAGS are words
+$(go env CC) $CGO_CFLAGS -Wall -Wextra -Werror -shared -fPIC -Wl,-soname,libcuda.so.1 \
+	-o "$dir/double/libcuda.so.1" device/cuda/internal/double/driver/*.c -lpthread
+
+go vet -tags cuda ./device/cuda/... ./cmd/...
+go run honnef.co/go/tools/cmd/staticcheck@v0.7.0 -tags cuda ./device/cuda/... ./cmd/...
+for race in '' -race; do
+	for lazy in 0 1; do
+		echo "device/cuda on the driver double, lazy streams: $lazy ${race:+under $race}"
+		# The models copy all that there is at every step, which the race detector watches.
+		env CUDA_DOUBLE_LAZY=$lazy LD_LIBRARY_PATH="$dir/double" ${race:+RAPID_CHECKS=20} go test -count=1 $race -tags cuda "$@" ./device/cuda
+	done
+done
+echo 'What the conformance suite ran on, and what it skipped:'
+list=$(LD_LIBRARY_PATH=$dir/double go test -count=1 -tags cuda -v -run '^TestConformance$' ./device/cuda |
+	sed -n 's/^ *--- \([A-Z]*\): TestConformance\/\([^ ]*\) .*/\1 \2/p' | grep -v 'PASS .*/')
+echo "$list"
+grep -qx 'PASS cuda:0' <<<"$list" # or all was skipped
