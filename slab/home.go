@@ -64,11 +64,21 @@ func (s *slot) entry(base unsafe.Pointer) entry { return entry{s, s.address(base
 // nothing is where buffers of no bytes are.
 var nothing byte
 
-// homeLocked returns the home of a region, a new one at its first block.
+// homeLocked returns the home of a region, a new one at its first block. Where
+// all blocks are of one range it is always the last one.
 func (c *core) homeLocked(r device.Region) *home {
-	if h, ok := c.homes[r]; ok {
+	if h := c.recent; h != nil && h.region == r {
 		return h
 	}
+	h, ok := c.homes[r]
+	if !ok {
+		h = c.newHomeLocked(r)
+	}
+	c.recent = h
+	return h
+}
+
+func (c *core) newHomeLocked(r device.Region) *home {
 	h := &home{pool: c, region: r}
 	c.homes[r] = h
 	if m, ok := r.(device.Collected); ok && c.ledger.own {
@@ -150,6 +160,7 @@ func (c *core) regionLeft(r device.Region) {
 	defer c.mu.Unlock()
 	if h, ok := c.homes[r]; ok && h.out == 0 {
 		delete(c.homes, r)
+		c.recent = nil
 		for _, s := range h.tokens {
 			s.disarm()
 		}

@@ -55,6 +55,7 @@ type core struct {
 
 	mu          sync.Mutex // leaf, but for that of streams
 	homes       map[device.Region]*home
+	recent      *home // found last
 	parked      tally // waiting for their region to be reported lost
 	forgotten   tally
 	quarantined tally
