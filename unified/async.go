@@ -1,0 +1,58 @@
+package unified
+
+import "github.com/bufslab/bufslab/device"
+
+// The methods of this file put work on a stream of the buffer's device and
+// return. Who needs what the work writes waits for it, and so does who would
+// overwrite what it reads or writes: the methods without a stream in the
+// calling goroutine, those on another stream by an event. Copies of memory that is not
+// pinned may be done within the call.
+//
+// Work can fail late. A copy that does is found out by the next access that
+// needs it, counts as not done, and is made again, or its error is returned. What a caller's own
+// work should have computed is not there if its stream has failed: every read gives the
+// stream's error, until the elements are written anew.
+
+// SyncToDeviceOn is SyncToDevice on a stream: the host side must not be written, but by
+// HostMut, until the copy is done.
+func (b *Buffer[T]) SyncToDeviceOn(s device.Stream) error { return b.access(syncDevice, s) }
+
+// SyncToHostOn is SyncToHost on a stream. Host waits for it.
+func (b *Buffer[T]) SyncToHostOn(s device.Stream) error { return b.access(syncHost, s) }
+
+// DeviceOn is Device for work that the caller enqueues on s next. The block
+// is for s alone, until another access of the buffer has to wait for that work.
+// See UsedOn for how long it waits.
+func (b *Buffer[T]) DeviceOn(s device.Stream) (device.Block, error) { return b.blockOn(readDevice, s) }
+
+// DeviceMutOn is DeviceMut for work that the caller enqueues on s next, as
+// DeviceOn is Device.
+func (b *Buffer[T]) DeviceMutOn(s device.Stream) (device.Block, error) {
+	return b.blockOn(writeDevice, s)
+}
+
+// DeviceOverwriteOn is DeviceOverwrite for work that the caller enqueues on s
+// next, as DeviceOn is Device.
+func (b *Buffer[T]) DeviceOverwriteOn(s device.Stream) (device.Block, error) {
+	return b.blockOn(overwriteDevice, s)
+}
+
+// UsedOn says that what s was given so far is all that uses the buffer
+// there. Without it an access that has to wait waits for what else s has been
+// given until then. Before a stream is closed call it, or Sync the stream: one that is
+// closed does not tell any more whether its work has failed.
+func (b *Buffer[T]) UsedOn(s device.Stream) error {
+	a, err := b.lock()
+	if err != nil {
+		return err
+	}
+	defer a.mu.Unlock()
+	for i := range a.uses {
+		if u := &a.uses[i]; u.stream == s {
+			if err := u.close(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
