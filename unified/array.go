@@ -15,7 +15,6 @@ type array struct {
 	mem     *memory
 	pinned  bool
 	n, elem int // elements, bytes of one
-	slack   int // elements that are cheaper to copy than another call
 	res     residency
 	uses    []use
 	sides   [2]store
@@ -34,7 +33,7 @@ func (s side) String() string { return [2]string{"host", "device"}[s] }
 func (s side) other() side { return 1 - s }
 
 func newArray(m *memory, n, elem int, pinned bool) *array {
-	return &array{mem: m, pinned: pinned, n: n, elem: elem, slack: m.callBytes() / max(elem, 1), res: newResidency(n)}
+	return &array{mem: m, pinned: pinned, n: n, elem: elem, res: newResidency(n)}
 }
 
 // access does what the table says for the elements from lo to below hi, in the
@@ -43,7 +42,7 @@ func newArray(m *memory, n, elem int, pinned bool) *array {
 func (a *array) access(lo, hi int, c access, s device.Stream) error {
 	a.prune()
 	for {
-		steps, err := a.res.plan(lo, hi, c, a.slack)
+		steps, err := a.res.plan(lo, hi, c, a.slack())
 		if err != nil {
 			return err
 		}
@@ -67,6 +66,14 @@ func (a *array) access(lo, hi int, c access, s device.Stream) error {
 		}
 		return err
 	}
+}
+
+// slack returns how many elements are cheaper to copy than another call.
+func (a *array) slack() int {
+	if len(a.res.ranges) < 3 {
+		return 0 // there is nothing between two ranges
+	}
+	return a.mem.callBytes() / max(a.elem, 1)
 }
 
 // handsOut reports whether the caller gets at memory.

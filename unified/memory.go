@@ -1,6 +1,7 @@
 package unified
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 	"runtime"
@@ -70,7 +71,8 @@ func (m *memory) callBytes() int {
 
 // memories finds the memory of a device. It holds one strongly from its last use
 // until the second collection after it, so that a program without a buffer for
-// a moment keeps its pool, and a device that was closed or forgotten goes.
+// a moment keeps its pool, and a device that was forgotten goes. One that was
+// closed goes when the next device comes, too.
 var memories = struct {
 	sync.Mutex
 	of map[device.Device]*entry
@@ -102,11 +104,25 @@ func memoryOf(d device.Device) (*memory, error) {
 	if err != nil {
 		return nil, err
 	}
+	dropClosed()
 	if len(memories.of) == 0 {
 		watchCollections()
 	}
 	memories.of[d] = &entry{weak: weak.Make(m), strong: m}
 	return m, nil
+}
+
+// dropClosed closes the pools of devices that are closed. What is out stays valid.
+func dropClosed() {
+	for d, e := range memories.of {
+		if _, err := d.Alloc(0); !errors.Is(err, device.ErrClosed) {
+			continue // of all calls this one disturbs a device least
+		}
+		if m := e.weak.Value(); m != nil {
+			_ = m.device.Close()
+		}
+		delete(memories.of, d)
+	}
 }
 
 // A sentinel is reached by nobody, so its finalizer runs after every collection.

@@ -14,7 +14,8 @@ type store struct {
 	watch runtime.Cleanup // of device memory
 }
 
-// provide sees to it that a side has memory.
+// provide sees to it that a side has memory. That of the device may have been
+// used by s until now, where s is the one to use it next.
 func (a *array) provide(d side, s device.Stream) error {
 	m := &a.sides[d]
 	if m.has {
@@ -24,7 +25,14 @@ func (a *array) provide(d side, s device.Stream) error {
 	if err != nil {
 		return err
 	}
-	if m.buf, err = get(p, a.n*a.elem, d, s); err != nil {
+	if d == host || s == nil {
+		m.buf, err = p.Get(a.n * a.elem)
+	} else if m.buf, err = p.GetOn(a.n*a.elem, s); err == nil {
+		before := use{stream: s, hi: a.n}
+		before.writes[d] = true
+		a.uses = append(a.uses, before)
+	}
+	if err != nil {
 		return err
 	}
 	m.has = true
@@ -34,11 +42,6 @@ func (a *array) provide(d side, s device.Stream) error {
 		m.watch = runtime.AddCleanup(a, func(b slab.PooledBuffer) { _ = b.Release() }, m.buf)
 	}
 	return nil
-}
-
-// get takes memory that s may use at once, if it is on the device and s is there.
-func get(p *slab.Pool, size int, d side, s device.Stream) (slab.PooledBuffer, error) {
-	return p.Get(size)
 }
 
 // release gives the memory back. The pool keeps it until work that uses it is done.
@@ -55,4 +58,13 @@ func (m *store) release(d side) {
 
 // usedOn keeps the memory of both sides from being handed out again before
 // the work on s is done.
-func (a *array) usedOn(s device.Stream) error { return nil }
+func (a *array) usedOn(s device.Stream) error {
+	for d := range a.sides {
+		if m := &a.sides[d]; m.has {
+			if err := m.buf.UsedOn(s); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

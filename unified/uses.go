@@ -25,7 +25,7 @@ type use struct {
 // touches reports whether who reads some elements of a side, or also writes
 // them, has to wait for the use.
 func (u *use) touches(lo, hi int, d side, writes bool) bool {
-	return u.lo < hi && lo < u.hi && (u.writes[d] || writes && u.reads[d])
+	return max(u.lo, lo) < min(u.hi, hi) && (u.writes[d] || writes && u.reads[d])
 }
 
 // close says that the work enqueued so far is all.
@@ -93,7 +93,7 @@ func (a *array) await(lo, hi int, d side, writes, results bool, s device.Stream)
 		switch {
 		case !u.touches(lo, hi, d, writes) || u.stream == s:
 			i++
-		case s != nil && (needed || !u.over()):
+		case s != nil && !u.over():
 			err = u.hold(s) // which passes a failure on
 			i++
 		default:
@@ -112,16 +112,28 @@ func (a *array) settle(i, lo, hi int, needed bool) (again bool, err error) {
 		a.uses = slices.Delete(a.uses, i, i+1)
 	case u.ours:
 		again, err = true, nil
-		for _, b := range u.before {
-			a.res.swap(b.lo, b.hi, u.after, b.state)
-		}
-		a.uses = slices.Delete(a.uses, i, i+1)
+		a.undo(i)
 	case !needed:
 		// Elements that are written anew no longer care; the rest does.
 		err = nil
 		a.uses = slices.Replace(a.uses, i, i+1, u.outside(lo, hi)...)
 	}
 	return again, err
+}
+
+// undo takes back what the i-th use was to bring about, and removes it. What
+// was built on that goes first.
+func (a *array) undo(i int) {
+	u := a.uses[i]
+	for j := len(a.uses) - 1; j > i; j-- {
+		if later := &a.uses[j]; later.ours && max(u.lo, later.lo) < min(u.hi, later.hi) {
+			_, _ = a.settle(j, later.lo, later.hi, true) // ours have no error that is needed
+		}
+	}
+	for _, b := range u.before {
+		a.res.swap(b.lo, b.hi, u.after, b.state)
+	}
+	a.uses = slices.Delete(a.uses, i, i+1)
 }
 
 // outside returns the use without some of its elements.

@@ -1,0 +1,34 @@
+package fuzz_test
+
+import (
+	"fmt"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/fuzz"
+)
+
+// late opens simulated devices whose streams work late.
+func late(seed uint64) func() (device.Device, error) {
+	return func() (device.Device, error) {
+		d := device.NewSim(1 << 20)
+		d.Late(seed)
+		return d, nil
+	}
+}
+
+func TestUnified(t *testing.T) {
+	for _, name := range []string{"sim", "heap", "mmap"} {
+		t.Run(name, func(t *testing.T) { fuzz.CheckUnified(t, opener(name)) })
+	}
+	for seed := range uint64(4) {
+		t.Run(fmt.Sprintf("late,%d", seed), func(t *testing.T) { fuzz.CheckUnified(t, late(seed)) })
+	}
+}
+
+// FuzzUnified lets the fuzzer choose the program.
+func FuzzUnified(f *testing.F) {
+	f.Fuzz(rapid.MakeFuzz(fuzz.UnifiedProperty(late(1))))
+}
