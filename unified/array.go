@@ -33,7 +33,11 @@ func (s side) String() string { return [2]string{"host", "device"}[s] }
 func (s side) other() side { return 1 - s }
 
 func newArray(m *memory, n, elem int, pinned bool) *array {
-	return &array{mem: m, pinned: pinned, n: n, elem: elem, res: newResidency(n)}
+	a := &array{mem: m, pinned: pinned, n: n, elem: elem}
+	if elem > 0 { // elements of no bytes are nowhere
+		a.res = newResidency(n)
+	}
+	return a
 }
 
 // access does what the table says for the elements from lo to below hi, in the

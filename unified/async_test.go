@@ -1,0 +1,331 @@
+package unified_test
+
+import (
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/unified"
+)
+
+// A simulated device on which a megabyte takes a millisecond either way.
+func slowSim() *device.Sim {
+	d := device.NewSim(1 << 30)
+	d.Costs(device.SimCosts{ToDevice: 1e9, ToHost: 1e9, Within: 1e9, Pageable: 1e9})
+	return d
+}
+
+func stream(t testing.TB, d device.Device) *device.SimStream {
+	t.Helper()
+	s, err := d.NewStream()
+	must(t, err)
+	return s.(*device.SimStream)
+}
+
+func pinned(t testing.TB, d device.Device, n int) *unified.Buffer[byte] {
+	t.Helper()
+	b, err := unified.NewPinned[byte](d, n)
+	must(t, err)
+	return b
+}
+
+const mega = 1_000_000
+
+// An asynchronous copy returns at once; who reads the device side waits.
+func TestSyncToDeviceOn(t *testing.T) {
+	d := slowSim()
+	b, s := pinned(t, d, mega), stream(t, d)
+	must(t, b.Fill(1))
+	must(t, b.SyncToDeviceOn(s))
+	wantState(t, b, unified.Synchronized)
+	if d.Clock() != 0 {
+		t.Errorf("enqueueing took %v", d.Clock())
+	}
+	if got := readDevice(t, d, b); got[mega-1] != 1 || d.Clock() < time.Millisecond {
+		t.Errorf("element is %d after %v", got[mega-1], d.Clock())
+	}
+}
+
+// A host write waits for the copy that still reads it, a host read does not.
+func TestHostWriteWaitsForTheCopyThatReads(t *testing.T) {
+	d := slowSim()
+	b, s := pinned(t, d, mega), stream(t, d)
+	must(t, b.Fill(1))
+	must(t, b.SyncToDeviceOn(s))
+	m, err := b.Host()
+	must(t, err)
+	if m[0] != 1 || d.Clock() != 0 {
+		t.Errorf("a read waited until %v", d.Clock())
+	}
+	must(t, b.Fill(2))
+	if d.Clock() != time.Millisecond {
+		t.Errorf("a write waited until %v", d.Clock())
+	}
+	if got := readDevice(t, d, b); got[0] != 2 {
+		t.Errorf("element is %d", got[0])
+	}
+}
+
+// Only elements that are under way are waited for.
+func TestHostWriteWaitsForItsElementsOnly(t *testing.T) {
+	d := slowSim()
+	b, s := pinned(t, d, mega), stream(t, d)
+	must(t, b.Fill(1))
+	v, err := b.View(0, mega/2)
+	must(t, err)
+	w, err := b.View(mega/2, mega)
+	must(t, err)
+	must(t, v.SyncToDeviceOn(s))
+	must(t, w.Fill(2))
+	if d.Clock() != 0 {
+		t.Errorf("waited until %v", d.Clock())
+	}
+	must(t, v.Fill(2))
+	if d.Clock() != time.Millisecond/2 {
+		t.Errorf("waited until %v", d.Clock())
+	}
+}
+
+// A host read waits for the copy that writes it.
+func TestSyncToHostOn(t *testing.T) {
+	d := slowSim()
+	b, s := pinned(t, d, mega), stream(t, d)
+	x, err := b.DeviceMutOn(s)
+	must(t, err)
+	must(t, s.Launch(5*time.Millisecond, func(args ...[]byte) { args[0][0] = 7 }, x))
+	must(t, b.SyncToHostOn(s))
+	wantState(t, b, unified.Synchronized)
+	began := d.Clock()
+	m, err := b.Host()
+	must(t, err)
+	if m[0] != 7 || d.Clock()-began < 6*time.Millisecond {
+		t.Errorf("element is %d after %v", m[0], d.Clock()-began)
+	}
+}
+
+// Results that are computed late are waited for, without a word of the caller.
+func TestHostWaitsForTheKernel(t *testing.T) {
+	d := slowSim()
+	b, s := pinned(t, d, 1000), stream(t, d)
+	must(t, b.Fill(1))
+	x, err := b.DeviceMutOn(s)
+	must(t, err)
+	must(t, s.Launch(time.Second, func(args ...[]byte) { args[0][0]++ }, x))
+	m, err := b.Host()
+	must(t, err)
+	if m[0] != 2 || d.Clock() < time.Second {
+		t.Errorf("element is %d after %v", m[0], d.Clock())
+	}
+}
+
+// One stream waits for another by an event; the caller does not.
+func TestStreamsWaitForEachOther(t *testing.T) {
+	d := slowSim()
+	b, s, s2 := pinned(t, d, 1000), stream(t, d), stream(t, d)
+	must(t, b.Fill(1))
+	x, err := b.DeviceMutOn(s)
+	must(t, err)
+	must(t, s.Launch(time.Second, func(args ...[]byte) { args[0][0]++ }, x))
+	x, err = b.DeviceMutOn(s2)
+	must(t, err)
+	must(t, s2.Launch(time.Second, func(args ...[]byte) { args[0][0] *= 10 }, x))
+	must(t, b.SyncToHostOn(s))
+	if d.Clock() > time.Millisecond {
+		t.Errorf("the caller waited until %v", d.Clock())
+	}
+	m, err := b.Host()
+	must(t, err)
+	if m[0] != 20 || d.Clock() < 2*time.Second {
+		t.Errorf("element is %d after %v", m[0], d.Clock())
+	}
+}
+
+// Kernels that only read do not wait for each other; who writes waits for all.
+func TestReadersDoNotWait(t *testing.T) {
+	d := slowSim()
+	b, s, s2 := pinned(t, d, 1000), stream(t, d), stream(t, d)
+	must(t, b.Fill(1))
+	must(t, b.SyncToDevice())
+	seen := [2]byte{}
+	for i, on := range []*device.SimStream{s, s2} {
+		x, err := b.DeviceOn(on)
+		must(t, err)
+		must(t, on.Launch(time.Second, func(args ...[]byte) { seen[i] = args[0][0] }, x))
+		must(t, b.UsedOn(on))
+	}
+	must(t, b.Fill(2)) // the host side is nobody's concern
+	if d.Clock() > time.Millisecond {
+		t.Errorf("waited until %v", d.Clock())
+	}
+	must(t, b.SyncToDevice())
+	if d.Clock() < time.Second || seen != [2]byte{1, 1} {
+		t.Errorf("%v overwritten after %v", seen, d.Clock())
+	}
+}
+
+// UsedOn says that later work of the stream is somebody else's.
+func TestUsedOn(t *testing.T) {
+	for _, said := range []bool{false, true} {
+		d := slowSim()
+		b, s := pinned(t, d, 1000), stream(t, d)
+		x, err := b.DeviceMutOn(s)
+		must(t, err)
+		must(t, s.Launch(time.Second, func(args ...[]byte) {}, x))
+		if said {
+			must(t, b.UsedOn(s))
+		}
+		must(t, s.Launch(time.Hour, func(args ...[]byte) {}))
+		_, err = b.Host()
+		must(t, err)
+		if waited := d.Clock() > time.Hour; waited == said {
+			t.Errorf("said: %v, waited until %v", said, d.Clock())
+		}
+	}
+}
+
+// Memory that is freed while a stream uses it is not given to others before.
+func TestFreeWhileInUse(t *testing.T) {
+	d := slowSim()
+	s := stream(t, d)
+	a := pinned(t, d, 1000)
+	must(t, a.Fill(1))
+	x, err := a.DeviceMutOn(s)
+	must(t, err)
+	must(t, s.Launch(time.Second, func(args ...[]byte) { args[0][0] = 9 }, x))
+	must(t, a.SyncToHostOn(s))
+	must(t, a.Free())
+	b := pinned(t, d, 1000)
+	must(t, b.Fill(2))
+	must(t, b.SyncToDevice())
+	must(t, s.Sync())
+	if got := readDevice(t, d, b); got[0] != 2 {
+		t.Errorf("device side is %d", got[0])
+	}
+	wantHost(t, b, slices.Repeat([]byte{2}, 1000)...)
+	if n := d.Stats().UsedAfterFree; n != 0 {
+		t.Errorf("%d pieces of work came to freed memory", n)
+	}
+}
+
+var errLate = errors.New("late")
+
+// A copy that fails late counts as not done, and is made again.
+func TestCopyThatFailsLate(t *testing.T) {
+	d := slowSim()
+	b, s := pinned(t, d, mega), stream(t, d)
+	must(t, b.Fill(1))
+	must(t, s.Launch(time.Second, func(...[]byte) {})) // what fails does so when its turn comes
+	d.FailCopy(1, errLate)
+	must(t, b.SyncToDeviceOn(s))
+	if got := readDevice(t, d, b); got[0] != 1 {
+		t.Errorf("device side is %d", got[0])
+	}
+	wantErr(t, s.Sync(), errLate) // the stream knows
+	writeDevice(t, d, b, slices.Repeat([]byte{5}, mega)...)
+	s = stream(t, d)
+	must(t, s.Launch(time.Second, func(...[]byte) {}))
+	d.FailCopy(1, errLate)
+	must(t, b.SyncToHostOn(s))
+	wantState(t, b, unified.Synchronized)
+	m, err := b.HostMut()
+	must(t, err)
+	if m[0] != 5 {
+		t.Errorf("host side is %d", m[0])
+	}
+}
+
+// What a stream has failed to compute shows at every read until it is written anew.
+func TestKernelThatFailsLate(t *testing.T) {
+	d := slowSim()
+	b, s := pinned(t, d, 4), stream(t, d)
+	must(t, b.Fill(1))
+	x, err := b.DeviceMutOn(s)
+	must(t, err)
+	d.FailLaunch(1, errLate)
+	_ = s.Launch(time.Second, func(args ...[]byte) { args[0][0] = 9 }, x)
+	for range 2 {
+		_, err = b.Host()
+		wantErr(t, err, errLate)
+		_, err = b.Device()
+		wantErr(t, err, errLate)
+	}
+	must(t, s.Close())
+	_, err = b.Host()
+	wantErr(t, err, errLate) // it is known by now
+	v, err := b.View(0, 2)
+	must(t, err)
+	must(t, v.Fill(3))
+	m, err := v.Host()
+	must(t, err)
+	if m[0] != 3 {
+		t.Errorf("host side is %d", m[0])
+	}
+	_, err = v.Device()
+	must(t, err)
+	_, err = b.HostRange(2, 4)
+	wantErr(t, err, errLate)
+	must(t, b.Fill(4))
+	if got := readDevice(t, d, b); !slices.Equal(got, []byte{4, 4, 4, 4}) {
+		t.Errorf("device side is %v", got)
+	}
+}
+
+// A device that is lost with work under way leaves the host side as it was.
+func TestDeviceLostUnderWay(t *testing.T) {
+	d := slowSim()
+	b, s := pinned(t, d, mega), stream(t, d)
+	must(t, b.Fill(1))
+	must(t, b.SyncToDeviceOn(s))
+	d.Lose(1)
+	_, _ = d.Alloc(1)
+	m, err := b.HostMut()
+	must(t, err)
+	if m[0] != 1 {
+		t.Errorf("host side is %d", m[0])
+	}
+	wantState(t, b, unified.HostDirty)
+	_, err = b.Device()
+	wantErr(t, err, device.ErrDeviceLost)
+	must(t, b.Free())
+}
+
+// Who never waits has a short list of what is under way all the same.
+func TestManyUses(t *testing.T) {
+	d := slowSim()
+	b, s := pinned(t, d, 1000), stream(t, d)
+	for i := range 1000 {
+		must(t, b.Fill(byte(i)))
+		v, err := b.View(i, i+1)
+		must(t, err)
+		must(t, v.SyncToDeviceOn(s))
+		_, err = v.DeviceOn(s)
+		must(t, err)
+	}
+	must(t, b.Free())
+}
+
+// A stream of no use gives its error, and nothing has changed.
+func TestClosedStream(t *testing.T) {
+	d := slowSim()
+	b, s := pinned(t, d, 1000), stream(t, d)
+	must(t, b.Fill(1))
+	must(t, s.Close())
+	wantErr(t, b.SyncToDeviceOn(s), device.ErrClosed)
+	_, err := b.DeviceMutOn(s)
+	wantErr(t, err, device.ErrClosed)
+	wantState(t, b, unified.HostDirty)
+}
+
+// Without a stream the methods for one are those without.
+func TestNoStream(t *testing.T) {
+	d := slowSim()
+	b := pinned(t, d, 3)
+	must(t, b.Fill(1))
+	must(t, b.SyncToDeviceOn(nil))
+	_, err := b.DeviceMutOn(nil)
+	must(t, err)
+	must(t, b.SyncToHostOn(nil))
+	wantHost(t, b, 1, 1, 1)
+}
