@@ -30,8 +30,8 @@ type Sim struct {
 
 	now     time.Duration // see sim_clock.go
 	costs   SimCosts
-	late    *rand.Rand // nil: work is not late
-	engines [engines]time.Duration
+	late    *rand.Rand          // nil: work is not late
+	engines [engines][]interval // sorted
 	queue   simQueue
 	numbers uint64
 }

@@ -3,6 +3,7 @@ package device
 import (
 	queue "container/heap"
 	"math/rand/v2"
+	"slices"
 	"time"
 )
 
@@ -88,8 +89,8 @@ func (c SimCosts) transfer(n int, perSecond float64) time.Duration {
 	return c.Latency + time.Duration(float64(n)/perSecond*float64(time.Second))
 }
 
-// An engine does one thing at a time, in the order in which it was told to:
-// copies in different directions, and kernels, go on side by side.
+// An engine does one thing at a time. Copies in different directions, and
+// kernels, go on side by side.
 type engine int
 
 const (
@@ -101,14 +102,25 @@ const (
 	engines
 )
 
-// occupy gives an engine work for so long, after a moment, and returns when it is over.
-func (s *Sim) occupy(e engine, cost time.Duration, after time.Duration) time.Duration {
-	end := max(s.now, s.engines[e], after) + cost
-	if e != engineNone {
-		s.engines[e] = end
+// occupy gives an engine work for so long, in the first gap that is not before
+// a moment, and returns when it is over. What has to wait for its stream
+// keeps nobody from using the engine until then.
+func (s *Sim) occupy(e engine, cost, after time.Duration) (end time.Duration) {
+	from := max(s.now, after)
+	if cost == 0 {
+		return from
 	}
-	return end
+	busy := slices.DeleteFunc(s.engines[e], func(b interval) bool { return b.to <= s.now })
+	at := 0
+	for ; at < len(busy) && busy[at].from < from+cost; at++ {
+		from = max(from, busy[at].to)
+	}
+	s.engines[e] = slices.Insert(busy, at, interval{from, from + cost})
+	return from + cost
 }
+
+// An interval is when an engine is busy.
+type interval struct{ from, to time.Duration }
 
 // reach moves the clock to t, if it is not there yet, and does what is due. Of
 // a lost device everything is: none of it is done.
