@@ -28,8 +28,9 @@ func (a *array) provide(d side, s device.Stream) error {
 	if d == host || s == nil {
 		m.buf, err = p.Get(a.n * a.elem)
 	} else if m.buf, err = p.GetOn(a.n*a.elem, s); err == nil {
-		before := use{stream: s, hi: a.n}
-		before.writes[d] = true
+		// What s has done with the memory until now is nobody's result.
+		before := use{stream: s, hi: a.n, reads: [2]bool{onDevice: true}}
+		_ = before.close() // a stream that cannot record fails at its next call, too
 		a.uses = append(a.uses, before)
 	}
 	if err != nil {
