@@ -64,15 +64,26 @@ func Buffers(open func(dev device.Device, n int) (UnifiedBuffer, error)) Option 
 // not there, or that it has no contents, t is skipped.
 func CheckUnified(t *testing.T, open func() (device.Device, error), options ...Option) {
 	t.Helper()
-	d, err := open()
-	if errors.Is(err, device.ErrUnavailable) {
-		t.Skipf("the device is not there: %v", err)
-	}
-	if err != nil {
+	if err := probe(open); errors.Is(err, device.ErrUnavailable) {
+		t.Skipf("the device is not there, or has no contents: %v", err)
+	} else if err != nil {
 		t.Fatal(err)
 	}
-	_ = d.Close()
 	rapid.Check(t, UnifiedProperty(open, options...))
+}
+
+// probe returns the error of a device, or of a byte that is copied to it.
+func probe(open func() (device.Device, error)) error {
+	d, err := open()
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	b, err := unified.New[byte](d, 1)
+	if err != nil {
+		return err
+	}
+	return errors.Join(b.Fill(1), b.SyncToDevice(), b.Free())
 }
 
 // UnifiedProperty is the property behind [CheckUnified], for a native fuzz target:

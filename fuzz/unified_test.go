@@ -28,6 +28,18 @@ func TestUnified(t *testing.T) {
 	}
 }
 
+// A device without contents is no device to copy to.
+func TestUnifiedSkips(t *testing.T) {
+	skipped := false
+	t.Run("virtual", func(t *testing.T) {
+		defer func() { skipped = t.Skipped() }()
+		fuzz.CheckUnified(t, opener("virtual"))
+	})
+	if !skipped {
+		t.Error("a device without contents was checked")
+	}
+}
+
 // FuzzUnified lets the fuzzer choose the program.
 func FuzzUnified(f *testing.F) {
 	f.Fuzz(rapid.MakeFuzz(fuzz.UnifiedProperty(late(1))))

@@ -13,6 +13,8 @@ import (
 type array struct {
 	mu      sync.Mutex
 	mem     *memory
+	pool    *Pool // that keeps it when it is released, as one of a kind; nil if none does
+	kind    kind
 	pinned  bool
 	n, elem int // elements, bytes of one
 	res     residency

@@ -31,12 +31,8 @@ type Buffer[T any] struct {
 }
 
 // A lease is the right to use an array: of the one who made the buffer, or
-// acquired it from a pool. Views share it. over is guarded by the array's lock.
-type lease struct {
-	over bool
-	pool *Pool // that the array goes back to as one of a kind, or nil
-	kind kind
-}
+// acquired it from a pool. Views share it. It is guarded by the array's lock.
+type lease struct{ over bool }
 
 // New returns a buffer of the given shape, row by row, on a device. No
 // dimensions are one element; a dimension of 0 gives a buffer without elements, which is
@@ -154,7 +150,8 @@ func (b *Buffer[T]) access(c access, s device.Stream) error {
 // Free ends the buffer and its views and gives the memory of both sides back to the
 // pools it is from; work on streams that uses it delays that. Slices and
 // blocks of the buffer are not to be used any more. Every later call but those of
-// State, Shape, Len and SizeBytes fails with ErrReleased, a second Free too. The error wraps ErrView on a view.
+// State, Shape, Len, SizeBytes and Pinned fails with ErrReleased, a second Free
+// too. The error wraps ErrView on a view.
 func (b *Buffer[T]) Free() error { return b.end(false) }
 
 // Release gives a buffer back to the pool that it was acquired from, with
@@ -166,8 +163,8 @@ func (b *Buffer[T]) end(keep bool) error {
 	if err := b.giveUp(); err != nil {
 		return err
 	}
-	if p := b.own.pool; keep && p != nil {
-		p.release(b.a, b.own.kind)
+	if keep && b.a.pool != nil {
+		b.a.pool.release(b.a)
 	} else {
 		b.a.free()
 	}

@@ -122,9 +122,9 @@ func ExampleBuffer_MarkHostDirty() {
 // Page-locked memory is copied faster, and without the host waiting.
 func ExampleNewPinned() {
 	d := device.NewSim(1 << 30)
-	d.Costs(device.SimCosts{ToDevice: 25e9, Pageable: 5e9})
+	d.Costs(device.SimCosts{ToDevice: 2.5e9, Pageable: 0.5e9})
 	for _, open := range []func(device.Device, ...int) (*unified.Buffer[float32], error){unified.New[float32], unified.NewPinned[float32]} {
-		b, _ := open(d, 25_000_000)
+		b, _ := open(d, 2_500_000)
 		_ = b.Fill(1)
 		began := d.Clock()
 		_, _ = b.Device()

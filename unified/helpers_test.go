@@ -1,7 +1,6 @@
 package unified
 
 import (
-	"errors"
 	"slices"
 	"testing"
 	"unsafe"
@@ -13,13 +12,6 @@ func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
-	}
-}
-
-func wantErr(t testing.TB, err, want error) {
-	t.Helper()
-	if !errors.Is(err, want) {
-		t.Fatalf("error is %v, not %v", err, want)
 	}
 }
 

@@ -23,7 +23,7 @@ type Pool struct {
 
 	mu    sync.Mutex
 	like  map[kind][]*list.Element // by kind, released last at the end
-	age   *list.List               // of idle, released first in front
+	age   *list.List               // of arrays that nobody has, released first in front
 	bytes int64
 	stats PoolStats
 }
@@ -48,12 +48,6 @@ type kind struct {
 	elem   reflect.Type
 	shape  string
 	pinned bool
-}
-
-// idle is an array that nobody has.
-type idle struct {
-	kind kind
-	a    *array
 }
 
 // NewPool returns a pool of buffers on a device.
@@ -98,18 +92,17 @@ func acquire[T any](p *Pool, pinned bool, dims []int) (*Buffer[T], error) {
 		return nil, err
 	}
 	k := kind{reflect.TypeFor[T](), fmt.Sprint(dims), pinned}
-	own := &lease{pool: p, kind: k}
 	if a := p.take(k); a != nil {
-		return handle[T](a, own, dims), nil
+		return handle[T](a, &lease{}, dims), nil
 	}
 	b, err := newBuffer[T](p.dev, pinned, dims)
 	if err != nil {
 		return nil, err
 	}
+	b.a.pool, b.a.kind = p, k
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.stats.CacheMisses++
-	b.own = own
 	return b, nil
 }
 
@@ -127,28 +120,28 @@ func (p *Pool) take(k kind) *array {
 
 // removeLocked takes an array out, the first or the last of its kind.
 func (p *Pool) removeLocked(e *list.Element) *array {
-	x := p.age.Remove(e).(idle)
-	same := p.like[x.kind]
+	a := p.age.Remove(e).(*array)
+	same := p.like[a.kind]
 	i := slices.Index(same, e)
 	if same = slices.Delete(same, i, i+1); len(same) == 0 {
-		delete(p.like, x.kind)
+		delete(p.like, a.kind)
 	} else {
-		p.like[x.kind] = same
+		p.like[a.kind] = same
 	}
-	p.bytes -= x.a.bytes()
-	return x.a
+	p.bytes -= a.bytes()
+	return a
 }
 
 // release keeps an array that nobody has any more, or frees it, or one that
 // it has had for longer.
-func (p *Pool) release(a *array, k kind) {
-	if out := p.keep(a, k); out != nil {
+func (p *Pool) release(a *array) {
+	if out := p.keep(a); out != nil {
 		out.free()
 	}
 }
 
 // keep returns the array that there is no room for.
-func (p *Pool) keep(a *array, k kind) (out *array) {
+func (p *Pool) keep(a *array) (out *array) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.stats.TotalReleased++
@@ -158,19 +151,20 @@ func (p *Pool) keep(a *array, k kind) (out *array) {
 	if p.age.Len() == p.c.MaxBuffers {
 		out = p.removeLocked(p.age.Front())
 	}
-	p.like[k] = append(p.like[k], p.age.PushBack(idle{k, a}))
+	p.like[a.kind] = append(p.like[a.kind], p.age.PushBack(a))
 	p.bytes += a.bytes()
 	return out
 }
 
-// Clear frees the buffers that the pool keeps. Those that are out are not touched.
+// Clear frees the buffers that the pool keeps. Those that are out are not
+// touched. When one of them has no room for its memory the pool does this itself.
 func (p *Pool) Clear() {
 	p.mu.Lock()
 	all := p.age
 	p.age, p.like, p.bytes = list.New(), map[kind][]*list.Element{}, 0
 	p.mu.Unlock()
 	for e := all.Front(); e != nil; e = e.Next() {
-		e.Value.(idle).a.free()
+		e.Value.(*array).free()
 	}
 }
 

@@ -2,6 +2,7 @@ package unified_test
 
 import (
 	"errors"
+	"math"
 	"slices"
 	"sync"
 	"testing"
@@ -66,7 +67,7 @@ func TestPoolMatchesExactly(t *testing.T) {
 		t.Errorf("%+v, shape %v", s, c.Shape())
 	}
 	must(t, b.Release())
-	if b, err = unified.AcquirePinned[float32](p, 10, 20); err != nil || p.Stats().CacheHits != 2 {
+	if _, err = unified.AcquirePinned[float32](p, 10, 20); err != nil || p.Stats().CacheHits != 2 {
 		t.Errorf("%v, %+v", err, p.Stats())
 	}
 }
@@ -213,9 +214,24 @@ func TestPoolClear(t *testing.T) {
 	}
 }
 
+// What a pool keeps makes room for its buffers that are out.
+func TestPoolMakesRoom(t *testing.T) {
+	_, p := simPool(unified.PoolConfig{})
+	a := acquired[byte](t, p, 40<<20)
+	_, err := a.Device()
+	must(t, err)
+	must(t, a.Release())
+	b := acquired[byte](t, p, 50<<20)
+	_, err = b.Device()
+	must(t, err)
+	if p.Len() != 0 {
+		t.Errorf("%d buffers are kept", p.Len())
+	}
+}
+
 func TestPoolErrors(t *testing.T) {
 	_, p := simPool(unified.PoolConfig{})
-	for shape, want := range map[*[]int]error{{-1}: device.ErrSize, {1 << 40, 1 << 40}: device.ErrSize} {
+	for shape, want := range map[*[]int]error{{-1}: device.ErrSize, {math.MaxInt, 2}: device.ErrSize} {
 		_, err := unified.Acquire[byte](p, *shape...)
 		wantErr(t, err, want)
 	}

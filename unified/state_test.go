@@ -236,3 +236,42 @@ func TestEveryCellWhenTheDeviceIsLost(t *testing.T) {
 		must(t, b.Free())
 	})
 }
+
+// performOn is perform on a stream, for the accesses that can be.
+func performOn(b *Buffer[int32], c access, s device.Stream) (known bool, err error) {
+	switch c {
+	case syncHost:
+		err = b.SyncToHostOn(s)
+	case syncDevice:
+		err = b.SyncToDeviceOn(s)
+	case readDevice:
+		_, err = b.DeviceOn(s)
+	case writeDevice:
+		_, err = b.DeviceMutOn(s)
+	case overwriteDevice:
+		_, err = b.DeviceOverwriteOn(s)
+	default:
+		return false, nil
+	}
+	return true, err
+}
+
+// On a stream that works late a cell does the same, and nobody notices that it is late.
+func TestEveryCellOnALateStream(t *testing.T) {
+	eachCellOnSim(t, func(t *testing.T, d *device.Sim, b *Buffer[int32], want []int32, s State, c access, x cell) {
+		d.Late(1)
+		stream, err := d.NewStream()
+		must(t, err)
+		known, err := performOn(b, c, stream)
+		must(t, err)
+		if !known {
+			return
+		}
+		if b.State() != x.next {
+			t.Errorf("state %v, want %v", b.State(), x.next)
+		}
+		if !c.overwrites() {
+			sameBothSides(t, d, b, want)
+		}
+	})
+}

@@ -1,6 +1,7 @@
 package unified
 
 import (
+	"errors"
 	"runtime"
 
 	"github.com/bufslab/bufslab/device"
@@ -21,17 +22,10 @@ func (a *array) provide(d side, s device.Stream) error {
 	if m.has {
 		return nil
 	}
-	p, err := a.mem.pool(d, a.pinned)
-	if err != nil {
-		return err
-	}
-	if d == host || s == nil {
-		m.buf, err = p.Get(a.n * a.elem)
-	} else if m.buf, err = p.GetOn(a.n*a.elem, s); err == nil {
-		// What s has done with the memory until now is nobody's result.
-		before := use{stream: s, hi: a.n, reads: [2]bool{onDevice: true}}
-		_ = before.close() // a stream that cannot record fails at its next call, too
-		a.uses = append(a.uses, before)
+	err := a.get(m, d, s)
+	if errors.Is(err, device.ErrOutOfMemory) && a.pool != nil {
+		a.pool.Clear()
+		err = a.get(m, d, s)
 	}
 	if err != nil {
 		return err
@@ -42,6 +36,26 @@ func (a *array) provide(d side, s device.Stream) error {
 		// finds a forgotten array's, whatever its size; nobody sees bytes there.
 		m.watch = runtime.AddCleanup(a, func(b slab.PooledBuffer) { _ = b.Release() }, m.buf)
 	}
+	return nil
+}
+
+// get takes memory from the pool for a side.
+func (a *array) get(m *store, d side, s device.Stream) error {
+	p, err := a.mem.pool(d, a.pinned)
+	if err != nil {
+		return err
+	}
+	if d == host || s == nil {
+		m.buf, err = p.Get(a.n * a.elem)
+		return err
+	}
+	if m.buf, err = p.GetOn(a.n*a.elem, s); err != nil {
+		return err
+	}
+	// What s has done with the memory until now is nobody's result.
+	before := use{stream: s, hi: a.n, reads: [2]bool{onDevice: true}}
+	_ = before.close() // a stream that cannot record fails at its next call, too
+	a.uses = append(a.uses, before)
 	return nil
 }
 

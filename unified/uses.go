@@ -156,14 +156,15 @@ func (a *array) enqueue(x step, to side, s device.Stream) error {
 	if err := a.usedOn(s); err != nil {
 		return err
 	}
-	u := use{stream: s, lo: x.lo, hi: x.hi, ours: true, after: Synchronized}
+	u := use{stream: s, lo: x.lo, hi: x.hi, ours: true, before: slices.Collect(a.res.spans(x.lo, x.hi))}
 	u.writes[to] = true
 	var err error
 	if x.do == pull {
 		u.reads[to.other()] = true
+		u.after = Synchronized
 		err = s.Copy(a.block(to, x.lo, x.hi), a.block(to.other(), x.lo, x.hi))
 	} else {
-		u.after = table[Uninitialized][readDevice].next
+		u.after = DeviceOnly // the CPU clears the host side
 		err = s.Fill(a.block(to, x.lo, x.hi), 0)
 	}
 	if err != nil {
@@ -173,7 +174,6 @@ func (a *array) enqueue(x step, to side, s device.Stream) error {
 		_ = s.Sync() // nothing of it may be going on when the caller hears of this
 		return err
 	}
-	u.before = slices.Collect(a.res.spans(x.lo, x.hi))
 	a.uses = append(a.uses, u)
 	return nil
 }
@@ -185,15 +185,21 @@ func (a *array) handOn(lo, hi int, c access, s device.Stream) error {
 	}
 	u := use{stream: s, lo: lo, hi: hi}
 	u.reads[onDevice], u.writes[onDevice] = true, c.writes()
-	a.uses = slices.DeleteFunc(a.uses, func(old use) bool { return u.covers(&old) })
+	a.uses = slices.DeleteFunc(a.uses, func(old use) bool { return u.absorb(&old) })
 	a.uses = append(a.uses, u)
 	return a.usedOn(s)
 }
 
-// covers reports whether waiting for u is waiting for what the caller did before, too.
-func (u *use) covers(old *use) bool {
-	return !old.ours && old.stream == u.stream && old.err == nil && u.lo <= old.lo && old.hi <= u.hi &&
-		(u.writes[onDevice] || !old.writes[onDevice])
+// absorb reports whether waiting for u is waiting for an earlier use of the
+// caller's, too. It makes u one with one that is open and beside it.
+func (u *use) absorb(old *use) bool {
+	if old.ours || old.stream != u.stream || old.err != nil || old.writes[onDevice] && !u.writes[onDevice] {
+		return false
+	}
+	if old.event == nil && old.writes == u.writes && old.lo <= u.hi && u.lo <= old.hi {
+		u.lo, u.hi = min(u.lo, old.lo), max(u.hi, old.hi)
+	}
+	return u.lo <= old.lo && old.hi <= u.hi
 }
 
 // manyUses is how many a buffer has before it looks which are done.

@@ -38,7 +38,7 @@ func TestSize(t *testing.T) {
 func TestPlain(t *testing.T) {
 	type point struct {
 		X, Y float32
-		tag  [3]uint8
+		Tag  [3]uint8
 	}
 	for _, v := range []any{true, int8(1), uint64(1), uintptr(1), 1.5, complex64(1), [2]int{}, point{}, struct{}{}, [0]*int{}} {
 		if !Plain(reflect.TypeOf(v)) {
