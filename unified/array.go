@@ -107,7 +107,10 @@ func (a *array) zeroDevice(x step) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(s.Fill(a.block(onDevice, x.lo, x.hi), 0), s.Sync(), s.Close())
+	if err = s.Fill(a.block(onDevice, x.lo, x.hi), 0); err == nil {
+		err = s.Sync()
+	}
+	return errors.Join(err, s.Close())
 }
 
 // block returns the memory of some elements of a side that has memory.

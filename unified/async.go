@@ -2,16 +2,7 @@ package unified
 
 import "github.com/bufslab/bufslab/device"
 
-// The methods of this file put work on a stream of the buffer's device and
-// return. Who needs what the work writes waits for it, and so does who would
-// overwrite what it reads or writes: the methods without a stream in the
-// calling goroutine, those on another stream by an event. Copies of memory that is not
-// pinned may be done within the call.
-//
-// Work can fail late. A copy that does is found out by the next access that
-// needs it, counts as not done, and is made again, or its error is returned. What a caller's own
-// work should have computed is not there if its stream has failed: every read gives the
-// stream's error, until the elements are written anew.
+// What all methods here have in common stands in doc.go, under Streams.
 
 // SyncToDeviceOn is SyncToDevice on a stream: the host side must not be written, but by
 // HostMut, until the copy is done.

@@ -26,6 +26,20 @@
 // [ErrConflict]. When the device is lost, the host side goes on to be read and
 // written as far as it is current.
 //
+// # Streams
+//
+// The methods whose names end in On put work on a stream of the buffer's
+// device and return. Who needs what the work writes waits for it, and so does
+// who would overwrite what it reads or writes: methods without a stream in the
+// calling goroutine, those on another stream by an event. Without a stream
+// (nil) they are the methods of the shorter name. Copies of memory that is not
+// pinned may be done within the call.
+//
+// Work can fail late. A copy that did counts as not done when somebody needs
+// it, and is made again; the stream has its error. What the caller's own work should
+// have computed nobody can make again: if its stream has failed, every read
+// gives that error until the elements are written anew.
+//
 // # The cast
 //
 //	Buffer      a handle of an array of T; views are handles of a part

@@ -105,8 +105,11 @@ func (b *Buffer[T]) ToSlice() (own []T, err error) {
 // Fill sets every element to v, on the host side.
 func (b *Buffer[T]) Fill(v T) error {
 	return b.with(overwriteHost, func(m []T) {
-		for i := range m {
-			m[i] = v
+		if len(m) > 0 {
+			m[0] = v
+		}
+		for n := 1; n < len(m); n *= 2 {
+			copy(m[n:], m[:n]) // moves memory faster than a loop
 		}
 	})
 }

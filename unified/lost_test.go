@@ -12,7 +12,7 @@ import (
 // PyDotCompute's buffer, from which this one has its states, loses data in
 // several ways. Each is a test here that this one does not.
 
-func made[T any](t *testing.T, d device.Device, shape ...int) *unified.Buffer[T] {
+func made[T any](t testing.TB, d device.Device, shape ...int) *unified.Buffer[T] {
 	t.Helper()
 	b, err := unified.New[T](d, shape...)
 	if err != nil {
