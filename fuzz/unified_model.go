@@ -241,10 +241,10 @@ func (m *unifiedModel) mayFail(err error) bool {
 	return errors.Is(err, errInjected) && (m.armed || !m.exact) || errors.Is(err, device.ErrDeviceLost) && m.lost
 }
 
-// current reports whether the host side needs no device.
+// current reports whether the host side has the elements.
 func (m *unifiedModel) current(lo, hi int) bool {
 	for _, c := range m.cells[lo:hi] {
-		if !c.in[host] && c.in[onDevice] {
+		if !c.in[host] {
 			return false
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/bufslab/bufslab/device"
 	"github.com/bufslab/bufslab/fuzz"
+	"github.com/bufslab/bufslab/unified"
 )
 
 // late opens simulated devices whose streams work late.
@@ -19,10 +20,22 @@ func late(seed uint64) func() (device.Device, error) {
 	}
 }
 
+// slow opens simulated devices that take a microsecond for a byte.
+func slow() (device.Device, error) {
+	d := device.NewSim(1 << 20)
+	d.Costs(device.SimCosts{ToDevice: 1e6, ToHost: 1e6, Within: 1e6, Pageable: 1e6})
+	return d, nil
+}
+
+func pinned(d device.Device, n int) (fuzz.UnifiedBuffer, error) { return unified.NewPinned[byte](d, n) }
+
 func TestUnified(t *testing.T) {
 	for _, name := range []string{"sim", "heap", "mmap"} {
 		t.Run(name, func(t *testing.T) { fuzz.CheckUnified(t, opener(name)) })
 	}
+	t.Run("slow", func(t *testing.T) { fuzz.CheckUnified(t, slow) })
+	t.Run("slow,pinned", func(t *testing.T) { fuzz.CheckUnified(t, slow, fuzz.Buffers(pinned)) })
+	t.Run("late,pinned", func(t *testing.T) { fuzz.CheckUnified(t, late(9), fuzz.Buffers(pinned)) })
 	for seed := range uint64(4) {
 		t.Run(fmt.Sprintf("late,%d", seed), func(t *testing.T) { fuzz.CheckUnified(t, late(seed)) })
 	}

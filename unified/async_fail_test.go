@@ -91,3 +91,24 @@ func TestDeviceLostUnderWay(t *testing.T) {
 	wantErr(t, err, device.ErrDeviceLost)
 	must(t, b.Free())
 }
+
+// What was built on work that has failed is undone with it: an element that a
+// failed fill has left without contents is not current because it was copied on.
+func TestWorkBuiltOnWorkThatFails(t *testing.T) {
+	d := slowSim()
+	b, s := pinned(t, d, 4), stream(t, d)
+	m, err := b.HostMutRange(1, 2)
+	must(t, err)
+	m[0] = 7
+	must(t, s.Launch(time.Second, func(...[]byte) {}))
+	d.FailFill(2, errLate)
+	_, err = b.DeviceOn(s) // fills 0, copies 1, fills 2 and 3
+	must(t, err)
+	v, err := b.View(0, 3)
+	must(t, err)
+	must(t, v.SyncToHostOn(s))
+	wantHost(t, b, 0, 7, 0, 0)
+	if got := readDevice(t, d, b); !slices.Equal(got, []byte{0, 7, 0, 0}) {
+		t.Errorf("device side is %v", got)
+	}
+}

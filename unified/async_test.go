@@ -164,6 +164,23 @@ func TestReadersDoNotWait(t *testing.T) {
 	}
 }
 
+// A kernel that reads does not hide one before it that has written.
+func TestReaderAfterWriter(t *testing.T) {
+	d := slowSim()
+	b, s := pinned(t, d, 1000), stream(t, d)
+	x, err := b.DeviceMutOn(s)
+	must(t, err)
+	must(t, s.Launch(time.Second, func(args ...[]byte) { args[0][0] = 1 }, x))
+	_, err = b.DeviceOn(s)
+	must(t, err)
+	must(t, b.UsedOn(s))
+	m, err := b.Host()
+	must(t, err)
+	if m[0] != 1 {
+		t.Errorf("host side is %d", m[0])
+	}
+}
+
 // UsedOn says that later work of the stream is somebody else's.
 func TestUsedOn(t *testing.T) {
 	for _, said := range []bool{false, true} {
@@ -205,6 +222,34 @@ func TestFreeWhileInUse(t *testing.T) {
 	wantHost(t, b, slices.Repeat([]byte{2}, 1000)...)
 	if n := d.Stats().UsedAfterFree; n != 0 {
 		t.Errorf("%d pieces of work came to freed memory", n)
+	}
+}
+
+// Memory that comes from a stream's earlier work is not reached by others
+// before that is done, in any part.
+func TestMemoryOfTheStreamsEarlierWork(t *testing.T) {
+	d := slowSim()
+	s := stream(t, d)
+	a := pinned(t, d, 1000)
+	x, err := a.DeviceMutOn(s)
+	must(t, err)
+	must(t, s.Launch(time.Second, func(args ...[]byte) { args[0][500] = 9 }, x))
+	must(t, a.Free())
+	b := pinned(t, d, 1000)
+	v, err := b.View(0, 10)
+	must(t, err)
+	y, err := v.DeviceOverwriteOn(s)
+	must(t, err)
+	if y.Region != x.Region || y.Off != x.Off {
+		t.Fatal("the stream did not get its memory again")
+	}
+	w, err := b.View(10, 1000)
+	must(t, err)
+	must(t, w.Fill(2))
+	must(t, w.SyncToDevice())
+	must(t, s.Sync())
+	if got := readDevice(t, d, b); got[500] != 2 {
+		t.Errorf("device side is %d", got[500])
 	}
 }
 

@@ -80,8 +80,8 @@ func sizeOf[T any]() int { return int(unsafe.Sizeof(*new(T))) }
 // check judges a shape and an element type, and returns the elements.
 func check[T any](dims []int) (n int, err error) {
 	t := reflect.TypeFor[T]()
-	if !shape.Plain(t) {
-		return 0, fmt.Errorf("unified: array of %v: %w", t, ErrType)
+	if at := shape.Pointer(t); at != "" {
+		return 0, fmt.Errorf("unified: array of %v, which holds %s: %w", t, at, ErrType)
 	}
 	n, _, ok := shape.Size(dims, sizeOf[T]())
 	if !ok {

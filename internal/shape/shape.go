@@ -3,6 +3,7 @@
 package shape
 
 import (
+	"fmt"
 	"math"
 	"reflect"
 )
@@ -33,19 +34,25 @@ func Size(dims []int, elem int) (n, bytes int, ok bool) {
 	return n, n * elem, true
 }
 
-// Plain reports whether values of t are bytes and nothing else: no pointers,
-// nor strings, slices, maps, channels, functions and interfaces, at any depth.
-func Plain(t reflect.Type) bool {
-	switch t.Kind() {
-	case reflect.Array:
-		return t.Len() == 0 || Plain(t.Elem())
-	case reflect.Struct:
+// Pointer says where values of t hold what the collector has to follow: a
+// pointer, string, slice, map, channel, function or interface, at any depth.
+// It is "" for values that are bytes and nothing else.
+func Pointer(t reflect.Type) string {
+	switch k := t.Kind(); {
+	case k == reflect.Array && t.Len() == 0:
+		return ""
+	case k == reflect.Array:
+		return Pointer(t.Elem())
+	case k == reflect.Struct:
 		for i := range t.NumField() {
-			if !Plain(t.Field(i).Type) {
-				return false
+			if f := t.Field(i); Pointer(f.Type) != "" {
+				return fmt.Sprintf("field %s %v", f.Name, f.Type)
 			}
 		}
-		return true
+		return ""
+	case k >= reflect.Bool && k <= reflect.Complex128:
+		return ""
+	default:
+		return "a " + k.String()
 	}
-	return t.Kind() >= reflect.Bool && t.Kind() <= reflect.Complex128
 }

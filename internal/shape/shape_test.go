@@ -35,25 +35,26 @@ func TestSize(t *testing.T) {
 	}
 }
 
-func TestPlain(t *testing.T) {
+func TestPointer(t *testing.T) {
 	type point struct {
 		X, Y float32
 		Tag  [3]uint8
 	}
 	for _, v := range []any{true, int8(1), uint64(1), uintptr(1), 1.5, complex64(1), [2]int{}, point{}, struct{}{}, [0]*int{}} {
-		if !Plain(reflect.TypeOf(v)) {
-			t.Errorf("%T holds pointers", v)
+		if at := Pointer(reflect.TypeOf(v)); at != "" {
+			t.Errorf("%T holds %s", v, at)
 		}
 	}
-	for _, v := range []any{
-		"", []int{}, map[int]int{}, new(int), make(chan int), func() {}, unsafe.Pointer(nil), struct{ error }{},
-		[1]string{}, struct {
-			p point
-			s []byte
+	for want, v := range map[string]any{
+		"a string": "", "a slice": []int{}, "a map": map[int]int{}, "a ptr": new(int), "a chan": make(chan int),
+		"a func": func() {}, "a unsafe.Pointer": unsafe.Pointer(nil), "field error error": struct{ error }{},
+		"field S []uint8": [1]struct {
+			P point
+			S []byte
 		}{},
 	} {
-		if Plain(reflect.TypeOf(v)) {
-			t.Errorf("%T holds no pointers", v)
+		if at := Pointer(reflect.TypeOf(v)); at != want {
+			t.Errorf("%T holds %q, not %q", v, at, want)
 		}
 	}
 }
