@@ -11,7 +11,8 @@ import (
 )
 
 // A UnifiedBuffer is what [CheckUnified] checks: a *unified.Buffer[byte], or
-// what behaves like one. If it has a View as that one does, views are checked too.
+// what behaves like one. If it has a View as that one does, views are checked
+// too.
 type UnifiedBuffer interface {
 	Host() ([]byte, error)
 	HostMut() ([]byte, error)
@@ -52,16 +53,16 @@ func Buffers(open func(dev device.Device, n int) (UnifiedBuffer, error)) Option 
 // CheckUnified runs random programs on unified buffers over devices that open
 // makes, a new one for each program. Both sides are read, written, overwritten,
 // synchronized and marked, whole and in part, directly and on streams, in every
-// state; buffers are freed while streams use them. What the contents must be is known throughout:
-// no read gives anything else without an error, no write is lost unless the
-// buffer said that it conflicts.
+// state; buffers are freed while streams use them. What the contents must be is
+// known throughout: no read gives anything else without an error, no write is
+// lost unless the buffer said that it conflicts.
 //
-// On a [device.Sim] copies, fills and allocations fail, and the device is
-// lost: what fails changes nothing, the host side stays readable, and
-// what a stream did not do shows as an error. As long as nothing has failed, its counters have to
-// agree with the fewest bytes and calls that the program can do with. A Sim that
-// works late finds waits that are missing. Where open says that the device is
-// not there, or that it has no contents, t is skipped.
+// On a [device.Sim] copies, fills and allocations fail, and the device is lost:
+// what fails changes nothing, the host side stays readable, and what a stream
+// did not do shows as an error. As long as nothing has failed, its counters
+// have to agree with the fewest bytes and calls that the program can do with. A
+// Sim that works late finds waits that are missing. Where open says that the
+// device is not there, or that it has no contents, t is skipped.
 func CheckUnified(t *testing.T, open func() (device.Device, error), options ...Option) {
 	t.Helper()
 	if err := probe(open); errors.Is(err, device.ErrUnavailable) {
@@ -86,7 +87,8 @@ func probe(open func() (device.Device, error)) error {
 	return errors.Join(b.Fill(1), b.SyncToDevice(), b.Free())
 }
 
-// UnifiedProperty is the property behind [CheckUnified], for a native fuzz target:
+// UnifiedProperty is the property behind [CheckUnified], for a native fuzz
+// target:
 //
 //	func FuzzUnified(f *testing.F) { f.Fuzz(rapid.MakeFuzz(fuzz.UnifiedProperty(open))) }
 func UnifiedProperty(open func() (device.Device, error), options ...Option) func(*rapid.T) {

@@ -88,7 +88,8 @@ func (m *unifiedModel) lose(t *rapid.T) {
 	m.lost, m.counted = true, false
 }
 
-// markHost writes through a slice of before and says so; what is refused is taken back.
+// markHost writes through a slice of before and says so; what is refused is
+// taken back.
 func (m *unifiedModel) markHost(t *rapid.T) {
 	m.settle(t)
 	lo, hi := m.pick(t)

@@ -162,7 +162,8 @@ func (m *unifiedModel) grant(lo, hi, side int, w want) {
 	}
 }
 
-// count counts a byte that moves to a side, in the call of the byte before if that moved too.
+// count counts a byte that moves to a side, in the call of the byte before if
+// that moved too.
 func (f *traffic) count(side int, moves, before bool) {
 	if !moves {
 		return

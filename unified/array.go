@@ -46,32 +46,37 @@ func newArray(m *memory, n, elem int, pinned bool) *array {
 // calling goroutine or, on a stream, when its turn comes. Until all of it is
 // done or enqueued nothing counts as changed.
 func (a *array) access(lo, hi int, c access, s device.Stream) error {
-	a.prune()
-	for {
-		steps, err := a.res.plan(lo, hi, c, a.slack())
-		if err != nil {
-			return err
-		}
-		again, err := a.awaitAccess(lo, hi, c, steps, s)
-		if err != nil {
-			return err
-		}
-		if again {
-			continue // something that was thought done has failed
-		}
-		if lo < hi && (len(steps) > 0 || c.handsOut()) {
-			err = a.provide(c.side(), s)
-		}
-		for _, x := range steps {
-			if err == nil {
-				err = a.take(x, c.side(), s)
-			}
-		}
-		if err == nil {
-			a.res.grant(lo, hi, c)
-		}
+	steps, err := a.prepare(lo, hi, c, s)
+	if err != nil {
 		return err
 	}
+	if lo < hi && (len(steps) > 0 || c.handsOut()) {
+		if err := a.provide(c.side(), s); err != nil {
+			return err
+		}
+	}
+	for _, x := range steps {
+		if err := a.take(x, c.side(), s); err != nil {
+			return err
+		}
+	}
+	a.res.grant(lo, hi, c)
+	return nil
+}
+
+// prepare plans an access and waits for what is in its way. When work that
+// counted as done turns out to have failed, the plan is made anew.
+func (a *array) prepare(lo, hi int, c access, s device.Stream) (steps []step, err error) {
+	a.prune()
+	for again := true; again; {
+		if steps, err = a.res.plan(lo, hi, c, a.slack()); err != nil {
+			return nil, err
+		}
+		if again, err = a.awaitAccess(lo, hi, c, steps, s); err != nil {
+			return nil, err
+		}
+	}
+	return steps, nil
 }
 
 // slack returns how many elements are cheaper to copy than another call.

@@ -4,8 +4,8 @@ import "github.com/bufslab/bufslab/device"
 
 // What all methods here have in common stands in doc.go, under Streams.
 
-// SyncToDeviceOn is SyncToDevice on a stream: the host side must not be written, but by
-// HostMut, until the copy is done.
+// SyncToDeviceOn is SyncToDevice on a stream: the host side must not be
+// written, but by HostMut, until the copy is done.
 func (b *Buffer[T]) SyncToDeviceOn(s device.Stream) error { return b.access(syncDevice, s) }
 
 // SyncToHostOn is SyncToHost on a stream. Host waits for it.
@@ -28,10 +28,10 @@ func (b *Buffer[T]) DeviceOverwriteOn(s device.Stream) (device.Block, error) {
 	return b.blockOn(overwriteDevice, s)
 }
 
-// UsedOn says that what s was given so far is all that uses the buffer
-// there. Without it an access that has to wait waits for what else s has been
-// given until then. Before a stream is closed call it, or Sync the stream: one that is
-// closed does not tell any more whether its work has failed.
+// UsedOn says that what s was given so far is all that uses the buffer there.
+// Without it an access that has to wait waits for what else s has been given
+// until then. Before a stream is closed call it, or Sync the stream: one that
+// is closed does not tell any more whether its work has failed.
 func (b *Buffer[T]) UsedOn(s device.Stream) error {
 	a, err := b.lock()
 	if err != nil {

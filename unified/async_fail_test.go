@@ -37,7 +37,8 @@ func TestCopyThatFailsLate(t *testing.T) {
 	}
 }
 
-// What a stream has failed to compute shows at every read until it is written anew.
+// What a stream has failed to compute shows at every read until it is written
+// anew.
 func TestKernelThatFailsLate(t *testing.T) {
 	d := slowSim()
 	b, s := pinned(t, d, 4), stream(t, d)

@@ -14,15 +14,15 @@ import (
 // It knows which elements are current where, and copies those that are
 // not when somebody asks for them. T holds no pointers.
 //
-// Its methods are safe for concurrent use, and so are those of its views. The memory
-// that they hand out is the callers' to guard: who has a slice of HostMut must
-// be done with writing before anybody asks for the device side. A slice says
-// what it was asked for, once: to write through it after the buffer was
-// synchronized, ask again, or tell by MarkHostDirty afterwards.
+// Its methods are safe for concurrent use, and so are those of its views. The
+// memory that they hand out is the callers' to guard: who has a slice of
+// HostMut must be done with writing before anybody asks for the device side. A
+// slice says what it was asked for, once: to write through it after the buffer
+// was synchronized, ask again, or tell by MarkHostDirty afterwards.
 //
-// A Buffer is not to be copied; its pointer is. A nil or zero Buffer counts as released. A
-// Buffer that is forgotten gives its memory back by itself, except that
-// pinned memory whose slices were seen is never used again; so free those.
+// A Buffer is not to be copied; its pointer is. A nil or zero Buffer counts as
+// released. A Buffer that is forgotten gives its memory back by itself, except
+// that pinned memory whose slices were seen is never used again; so free those.
 type Buffer[T any] struct {
 	a      *array
 	own    *lease
@@ -35,9 +35,9 @@ type Buffer[T any] struct {
 type lease struct{ over bool }
 
 // New returns a buffer of the given shape, row by row, on a device. No
-// dimensions are one element; a dimension of 0 gives a buffer without elements, which is
-// valid. No memory is taken before the first access; it is
-// from pools of the device that all buffers of the process share.
+// dimensions are one element; a dimension of 0 gives a buffer without elements,
+// which is valid. No memory is taken before the first access; it is from pools
+// of the device that all buffers of the process share.
 //
 // The contents of a new buffer are zeros. The error wraps device.ErrSize for
 // a shape that is negative or too large, ErrType where T holds pointers, and
@@ -112,9 +112,10 @@ func (b *Buffer[T]) SizeBytes() int { return b.Len() * sizeOf[T]() }
 // Pinned reports whether the host memory is page-locked.
 func (b *Buffer[T]) Pinned() bool { return b != nil && b.a != nil && b.a.pinned }
 
-// State tells where the contents are current. Where ranges differ it is the state
-// that takes most care, of Uninitialized, Synchronized, HostOnly, DeviceOnly,
-// HostDirty and DeviceDirty; a view tells of its own. After Free it is Uninitialized.
+// State tells where the contents are current. Where ranges differ it is the
+// state that takes most care, of Uninitialized, Synchronized, HostOnly,
+// DeviceOnly, HostDirty and DeviceDirty; a view tells of its own. After Free it
+// is Uninitialized.
 func (b *Buffer[T]) State() State {
 	a, err := b.lock()
 	if err != nil {
@@ -147,16 +148,16 @@ func (b *Buffer[T]) access(c access, s device.Stream) error {
 	return a.access(b.lo, b.hi, c, s)
 }
 
-// Free ends the buffer and its views and gives the memory of both sides back to the
-// pools it is from; work on streams that uses it delays that. Slices and
-// blocks of the buffer are not to be used any more. Every later call but those of
-// State, Shape, Len, SizeBytes and Pinned fails with ErrReleased, a second Free
-// too. The error wraps ErrView on a view.
+// Free ends the buffer and its views and gives the memory of both sides back to
+// the pools it is from; work on streams that uses it delays that. Slices and
+// blocks of the buffer are not to be used any more. Every later call but those
+// of State, Shape, Len, SizeBytes and Pinned fails with ErrReleased, a second
+// Free too. The error wraps ErrView on a view.
 func (b *Buffer[T]) Free() error { return b.end(false) }
 
 // Release gives a buffer back to the pool that it was acquired from, with
-// contents and state as they are, for somebody else to acquire. In all else it is Free, and
-// for a buffer of no pool it is just that.
+// contents and state as they are, for somebody else to acquire. In all else it
+// is Free, and for a buffer of no pool it is just that.
 func (b *Buffer[T]) Release() error { return b.end(true) }
 
 func (b *Buffer[T]) end(keep bool) error {

@@ -9,14 +9,14 @@
 //
 // # Residency
 //
-// Every element is in one of six [State]s. A table says for each state and
-// each kind of access what has to be copied, and the state after it; state.go
-// has it, and nothing else decides. Accessors carry intent: Host and Device
-// read, HostMut and DeviceMut read and write, HostOverwrite and
-// DeviceOverwrite write all. A range or a view makes only its elements move.
-// So copies are as few and as small as can be, with two exceptions: ranges with so little
-// between them that another call would cost more (see [device.Priced]) are
-// one copy, and so are some where there are more than [MaxRanges].
+// Every element is in one of six [State]s. A table says for each state and each
+// kind of access what has to be copied, and the state after it; state.go has
+// it, and nothing else decides. Accessors carry intent: Host and Device read,
+// HostMut and DeviceMut read and write, HostOverwrite and DeviceOverwrite write
+// all. A range or a view makes only its elements move. So copies are as few and
+// as small as can be, with two exceptions: ranges with so little between them
+// that another call would cost more (see [device.Priced]) are one copy, and so
+// are some where there are more than [MaxRanges].
 //
 // The contents of a new buffer are zeros. They cost nothing until a side is
 // read, and nothing at all where it is overwritten.
@@ -36,9 +36,9 @@
 // pinned may be done within the call.
 //
 // Work can fail late. A copy that did counts as not done when somebody needs
-// it, and is made again; the stream has its error. What the caller's own work should
-// have computed nobody can make again: if its stream has failed, every read
-// gives that error until the elements are written anew.
+// it, and is made again; the stream has its error. What the caller's own work
+// should have computed nobody can make again: if its stream has failed, every
+// read gives that error until the elements are written anew.
 //
 // # The cast
 //

@@ -169,7 +169,8 @@ func TestLossFailedDeviceAllocation(t *testing.T) {
 	}
 }
 
-// Pinned memory is pageable there unless its bytes are a power of two from 512 up.
+// Pinned memory is pageable there unless its bytes are a power of two from 512
+// up.
 func TestLossPinnedThatIsPageable(t *testing.T) {
 	d := device.NewSim(1 << 20)
 	d.Costs(device.SimCosts{Pageable: 1, ToDevice: 1e12})

@@ -75,7 +75,8 @@ func (m *memory) callBytes() int {
 // closed goes when the next device comes, too.
 var memories = struct {
 	sync.Mutex
-	of map[device.Device]*entry
+	of      map[device.Device]*entry
+	watched bool // collected will be called
 }{of: map[device.Device]*entry{}}
 
 type entry struct {
@@ -89,7 +90,7 @@ func memoryOf(d device.Device) (*memory, error) {
 	if d == nil {
 		return nil, fmt.Errorf("unified: no device: %w", device.ErrUnavailable)
 	}
-	if !reflect.TypeOf(d).Comparable() {
+	if !reflect.ValueOf(d).Comparable() {
 		return newMemory(d) // it cannot be told from others, so nothing is shared
 	}
 	memories.Lock()
@@ -105,14 +106,16 @@ func memoryOf(d device.Device) (*memory, error) {
 		return nil, err
 	}
 	dropClosed()
-	if len(memories.of) == 0 {
-		watchCollections()
+	if !memories.watched {
+		memories.watched = true
+		runtime.SetFinalizer(new(sentinel), (*sentinel).collected)
 	}
 	memories.of[d] = &entry{weak: weak.Make(m), strong: m}
 	return m, nil
 }
 
-// dropClosed closes the pools of devices that are closed. What is out stays valid.
+// dropClosed closes the pools of devices that are closed. What is out stays
+// valid.
 func dropClosed() {
 	for d, e := range memories.of {
 		if _, err := d.Alloc(0); !errors.Is(err, device.ErrClosed) {
@@ -128,8 +131,6 @@ func dropClosed() {
 // A sentinel is reached by nobody, so its finalizer runs after every collection.
 type sentinel struct{ _ [16]byte }
 
-func watchCollections() { runtime.SetFinalizer(new(sentinel), (*sentinel).collected) }
-
 // collected lets go of memories that were idle for two collections, and
 // forgets those that no buffer has kept.
 func (s *sentinel) collected() {
@@ -143,7 +144,7 @@ func (s *sentinel) collected() {
 			delete(memories.of, d)
 		}
 	}
-	if len(memories.of) > 0 {
+	if memories.watched = len(memories.of) > 0; memories.watched {
 		runtime.SetFinalizer(s, (*sentinel).collected)
 	}
 }

@@ -78,8 +78,9 @@ var defaultPool = sync.OnceValue(func() *Pool {
 
 // Acquire returns a buffer of the pool, or a new one as [New] makes it, with
 // its errors. Release gives it back. One that was used before is as it was
-// released: its contents, whoever wrote them, and its State. Who does not care for
-// them begins with CopyFrom, Zero, HostOverwrite or DeviceOverwrite, which copy nothing.
+// released: its contents, whoever wrote them, and its State. Who does not care
+// for them begins with CopyFrom, Zero, HostOverwrite or DeviceOverwrite, which
+// copy nothing.
 func Acquire[T any](p *Pool, shape ...int) (*Buffer[T], error) { return acquire[T](p, false, shape) }
 
 // AcquirePinned is Acquire for a buffer as [NewPinned] makes it.

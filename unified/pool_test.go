@@ -177,7 +177,8 @@ func TestPoolReleaseOnce(t *testing.T) {
 	}
 }
 
-// Free of an acquired buffer keeps it from the pool; Release of one without a pool is Free.
+// Free of an acquired buffer keeps it from the pool; Release of one without a
+// pool is Free.
 func TestPoolFreeAndRelease(t *testing.T) {
 	d, p := simPool(unified.PoolConfig{})
 	a := acquired[byte](t, p, 3)

@@ -67,8 +67,8 @@ type cell struct {
 // Short, so that the table can be seen at a glance.
 const un, ho, do, sy, hd, dd = Uninitialized, HostOnly, DeviceOnly, Synchronized, HostDirty, DeviceDirty
 
-// The whole of residency. Each element of a buffer is in one of the states, and every
-// access of it is this table and nothing else.
+// The whole of residency. Each element of a buffer is in one of the states, and
+// every access of it is this table and nothing else.
 var table = [states][accesses]cell{
 	//  host:                                                   device:
 	//  read        write       overwrite   sync        mark        read        write       overwrite   sync        mark

@@ -48,7 +48,8 @@ func TestTableFollowsFromItsWords(t *testing.T) {
 	})
 }
 
-// reach brings a buffer of numbers into a state, by the shortest way, and returns its contents.
+// reach brings a buffer of numbers into a state, by the shortest way, and
+// returns its contents.
 func reach(t *testing.T, d *device.Sim, s State) (*Buffer[int32], []int32) {
 	t.Helper()
 	b, err := New[int32](d, cellLen)
@@ -256,7 +257,8 @@ func performOn(b *Buffer[int32], c access, s device.Stream) (known bool, err err
 	return true, err
 }
 
-// On a stream that works late a cell does the same, and nobody notices that it is late.
+// On a stream that works late a cell does the same, and nobody notices that it
+// is late.
 func TestEveryCellOnALateStream(t *testing.T) {
 	eachCellOnSim(t, func(t *testing.T, d *device.Sim, b *Buffer[int32], want []int32, s State, c access, x cell) {
 		d.Late(1)

@@ -59,7 +59,8 @@ func (a *array) get(m *store, d side, s device.Stream) error {
 	return nil
 }
 
-// release gives the memory back. The pool keeps it until work that uses it is done.
+// release gives the memory back. The pool keeps it until work that uses it is
+// done.
 func (m *store) release(d side) {
 	if !m.has {
 		return

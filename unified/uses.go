@@ -104,7 +104,8 @@ func (a *array) await(lo, hi int, d side, writes, results bool, s device.Stream)
 }
 
 // settle waits for the i-th use and removes it, unless its failure is needed.
-// If it was ours and has failed, what it did counts as not done, and again is true.
+// If it was ours and has failed, what it did counts as not done, and again is
+// true.
 func (a *array) settle(i, lo, hi int, needed bool) (again bool, err error) {
 	u := &a.uses[i]
 	switch err = u.sync(); {
