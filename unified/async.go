@@ -28,7 +28,7 @@ func (b *Buffer[T]) DeviceOverwriteOn(s device.Stream) (device.Block, error) {
 	return b.blockOn(overwriteDevice, s)
 }
 
-// UsedOn says that what s was given so far is all that uses the buffer there.
+// UsedOn says that what s was given so far is all that uses these elements there.
 // Without it an access that has to wait waits for what else s has been given
 // until then. Before a stream is closed call it, or Sync the stream: one that
 // is closed does not tell any more whether its work has failed.
@@ -39,7 +39,7 @@ func (b *Buffer[T]) UsedOn(s device.Stream) error {
 	}
 	defer a.mu.Unlock()
 	for i := range a.uses {
-		if u := &a.uses[i]; u.stream == s {
+		if u := &a.uses[i]; u.stream == s && u.meets(b.lo, b.hi) {
 			if err := u.close(); err != nil {
 				return err
 			}

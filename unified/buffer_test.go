@@ -3,7 +3,6 @@ package unified_test
 import (
 	"fmt"
 	"math"
-	"sync"
 	"testing"
 
 	"github.com/bufslab/bufslab/device"
@@ -162,35 +161,6 @@ func TestViewOfAll(t *testing.T) {
 	must(t, err)
 	must(t, v.Free())
 	wantErr(t, b.Free(), unified.ErrReleased)
-}
-
-// Many goroutines use views of one buffer, each its own.
-func TestViewsInManyGoroutines(t *testing.T) {
-	d := device.NewSim(1 << 20)
-	b := made[byte](t, d, 800)
-	var group sync.WaitGroup
-	for id := range 8 {
-		v, err := b.View(100*id, 100*id+100)
-		must(t, err)
-		group.Go(func() {
-			for i := range 100 {
-				if err := v.Fill(byte(id + i)); err != nil {
-					t.Error(err)
-				}
-				x, err := v.DeviceMut()
-				if err != nil {
-					t.Error(err)
-				}
-				if err := d.Copy(x, device.Host(make([]byte, 100))); err != nil {
-					t.Error(err)
-				}
-				if m, err := v.ToSlice(); err != nil || m[0] != 0 || m[99] != 0 {
-					t.Errorf("%v, %v", m, err)
-				}
-			}
-		})
-	}
-	group.Wait()
 }
 
 func TestStateText(t *testing.T) {

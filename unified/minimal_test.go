@@ -8,49 +8,75 @@ import (
 	"github.com/bufslab/bufslab/unified"
 )
 
-// An oracle with a bit an element and side says what has to move. Calls are
-// as few as there are runs of it.
+// An oracle has a bit an element and side, and says what has to move: what is
+// stale, in as many calls as there are runs of it. Runs with no more than slack
+// elements between them, all current on both sides, are one.
+type oracle struct {
+	stale [2][]bool // host, device
+	slack int
+}
+
+const elemBytes = 2
+
+// access tells the bytes and calls that an access takes, and does it.
+func (o *oracle) access(side, i, j int, write bool) (bytes, calls int64) {
+	last, clean := -1, false // where the last call ends, and whether all since is current on both sides
+	for k := i; k < j; k++ {
+		switch {
+		case o.stale[side][k] && last >= 0 && clean && k-last <= o.slack:
+			bytes += int64(k + 1 - last)
+			last = k + 1
+		case o.stale[side][k]:
+			bytes++
+			calls++
+			last, clean = k+1, true
+		default:
+			clean = clean && !o.stale[1-side][k]
+		}
+		o.stale[side][k] = false
+		o.stale[1-side][k] = o.stale[1-side][k] || write
+	}
+	return bytes * elemBytes, calls
+}
+
+// access is the same of a buffer.
+func access(b *unified.Buffer[uint16], side, i, j int, write bool) error {
+	v, err := b.View(i, j)
+	switch {
+	case err != nil:
+	case side == 0 && write:
+		_, err = v.HostMut()
+	case side == 0:
+		_, err = v.Host()
+	case write:
+		_, err = v.DeviceMut()
+	default:
+		_, err = v.Device()
+	}
+	return err
+}
+
+// Over random scripts the bytes that move and the calls are those of the oracle.
 func TestCopiesAreMinimal(t *testing.T) {
 	const n = 60
-	for seed := range uint64(200) {
+	for seed := range uint64(300) {
+		o := oracle{[2][]bool{make([]bool, n), make([]bool, n)}, int(seed % 3 * 4)}
 		d := device.NewSim(1 << 20)
+		d.Costs(device.SimCosts{Latency: 1, ToDevice: float64(o.slack*elemBytes) * 1e9})
+		if o.slack == 0 {
+			d.Costs(device.SimCosts{})
+		}
 		b := made[uint16](t, d, n)
 		must(t, b.Fill(1))
 		must(t, b.SyncToDevice())
-		var stale [2][n]bool // host, device
 		r := rand.New(rand.NewPCG(seed, 7))
 		for range 60 {
 			i := r.IntN(n)
 			j := i + r.IntN(n-i) + 1
-			v, err := b.View(i, j)
-			must(t, err)
-			side := r.IntN(2)
-			bytes, calls := int64(0), int64(0)
-			for k := i; k < j; k++ {
-				if stale[side][k] {
-					bytes += 2
-					if k == i || !stale[side][k-1] {
-						calls++
-					}
-				}
-			}
-			write := r.IntN(2) == 0
+			side, write := r.IntN(2), r.IntN(2) == 0
+			bytes, calls := o.access(side, i, j, write)
 			before := d.Stats()
-			switch {
-			case side == 0 && write:
-				_, err = v.HostMut()
-			case side == 0:
-				_, err = v.Host()
-			case write:
-				_, err = v.DeviceMut()
-			default:
-				_, err = v.Device()
-			}
-			must(t, err)
-			for k := i; k < j; k++ {
-				stale[side][k] = false
-				stale[1-side][k] = stale[1-side][k] || write
-			}
+			must(t, access(b, side, i, j, write))
 			after := d.Stats()
 			moved := after.ToDeviceBytes + after.ToHostBytes - before.ToDeviceBytes - before.ToHostBytes
 			if made := after.CopyCalls - before.CopyCalls; moved != bytes || made != calls {

@@ -22,10 +22,13 @@ type use struct {
 	after  State  // where this one was given instead
 }
 
+// meets reports whether the use is about some of the elements.
+func (u *use) meets(lo, hi int) bool { return max(u.lo, lo) < min(u.hi, hi) }
+
 // touches reports whether who reads some elements of a side, or also writes
 // them, has to wait for the use.
 func (u *use) touches(lo, hi int, d side, writes bool) bool {
-	return max(u.lo, lo) < min(u.hi, hi) && (u.writes[d] || writes && u.reads[d])
+	return u.meets(lo, hi) && (u.writes[d] || writes && u.reads[d])
 }
 
 // close says that the work enqueued so far is all.
@@ -127,7 +130,7 @@ func (a *array) settle(i, lo, hi int, needed bool) (again bool, err error) {
 func (a *array) undo(i int) {
 	u := a.uses[i]
 	for j := len(a.uses) - 1; j > i; j-- {
-		if later := &a.uses[j]; later.ours && max(u.lo, later.lo) < min(u.hi, later.hi) {
+		if later := &a.uses[j]; later.ours && later.meets(u.lo, u.hi) {
 			_, _ = a.settle(j, later.lo, later.hi, true) // ours have no error that is needed
 		}
 	}
@@ -186,21 +189,17 @@ func (a *array) handOn(lo, hi int, c access, s device.Stream) error {
 	}
 	u := use{stream: s, lo: lo, hi: hi}
 	u.reads[onDevice], u.writes[onDevice] = true, c.writes()
-	a.uses = slices.DeleteFunc(a.uses, func(old use) bool { return u.absorb(&old) })
+	a.uses = slices.DeleteFunc(a.uses, func(old use) bool { return u.covers(&old) })
 	a.uses = append(a.uses, u)
 	return a.usedOn(s)
 }
 
-// absorb reports whether waiting for u is waiting for an earlier use of the
-// caller's, too. It makes u one with one that is open and beside it.
-func (u *use) absorb(old *use) bool {
-	if old.ours || old.stream != u.stream || old.err != nil || old.writes[onDevice] && !u.writes[onDevice] {
-		return false
-	}
-	if old.event == nil && old.writes == u.writes && old.lo <= u.hi && u.lo <= old.hi {
-		u.lo, u.hi = min(u.lo, old.lo), max(u.hi, old.hi)
-	}
-	return u.lo <= old.lo && old.hi <= u.hi
+// covers reports whether waiting for u is waiting for an earlier use of the
+// caller's, too. Ranges are not joined: others may have views beside this one,
+// and their work still to enqueue.
+func (u *use) covers(old *use) bool {
+	return !old.ours && old.stream == u.stream && old.err == nil && u.lo <= old.lo && old.hi <= u.hi &&
+		(u.writes[onDevice] || !old.writes[onDevice])
 }
 
 // manyUses is how many a buffer has before it looks which are done.
