@@ -116,10 +116,10 @@ func (m *unifiedModel) drop(s device.Stream) {
 }
 
 // What a side is wanted for; the words are those of package unified.
-type want int
+type purpose int
 
 const (
-	toRead want = iota
+	toRead purpose = iota
 	toWrite
 	toOverwrite
 	toSync
@@ -127,7 +127,7 @@ const (
 )
 
 // refusal is the error that an access must give, or nil.
-func (m *unifiedModel) refusal(lo, hi, side int, w want) error {
+func (m *unifiedModel) refusal(lo, hi, side int, w purpose) error {
 	if w != toMark {
 		return nil
 	}
@@ -143,7 +143,7 @@ func (m *unifiedModel) refusal(lo, hi, side int, w want) error {
 }
 
 // grant makes an access done that was allowed: it moves what it has to.
-func (m *unifiedModel) grant(lo, hi, side int, w want) {
+func (m *unifiedModel) grant(lo, hi, side int, w purpose) {
 	pulled := false
 	for i := lo; i < hi; i++ {
 		c := &m.cells[i]
@@ -214,7 +214,7 @@ func (m *unifiedModel) ranges() (n int) {
 // judge looks at the error of an access. It reports whether the access was
 // granted, and accounts for it then. In a program without failures there are
 // none but refusals, and those are exact.
-func (m *unifiedModel) judge(t *rapid.T, err error, lo, hi, side int, w want, s device.Stream) bool {
+func (m *unifiedModel) judge(t *rapid.T, err error, lo, hi, side int, w purpose, s device.Stream) bool {
 	t.Helper()
 	refusal := m.refusal(lo, hi, side, w)
 	switch {

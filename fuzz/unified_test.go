@@ -41,6 +41,13 @@ func TestUnified(t *testing.T) {
 	}
 }
 
+// Whoever has written a device sees whether arrays can live on it.
+func ExampleCheckUnified() {
+	_ = func(t *testing.T) { // func TestUnifiedOnMine(t *testing.T)
+		fuzz.CheckUnified(t, func() (device.Device, error) { return device.Open("sim:1MiB:late=1") })
+	}
+}
+
 // A device without contents is no device to copy to.
 func TestUnifiedSkips(t *testing.T) {
 	skipped := false
