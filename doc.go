@@ -4,8 +4,9 @@
 //
 //	device       where memory lives: heap, mmap, virtual, sim, and how bytes move
 //	slab         how memory is reused: strategies, the pool in front, its Config
+//	unified      arrays in two places, host and device, that copy only what changed
 //	trace        recordings of allocations: read, write, replay
-//	fuzz         models that property-test a device, a strategy or a pool
+//	fuzz         models that property-test a device, a strategy, a pool or a unified buffer
 //	cmd/bufslab  replays traces over configurations
 //
 // Imports point one way only, cmd to trace to slab to device, so that each

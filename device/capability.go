@@ -77,3 +77,11 @@ type Collected interface {
 	// unreachable already, and lost has yet to be called.
 	Hold() bool
 }
+
+// A Priced device knows what a call costs beside the bytes that it moves, so
+// that who has several ranges to copy knows when one call for all is cheaper.
+type Priced interface {
+	// CallBytes returns how many bytes more a copy could move in the time
+	// that another call would take; 0 if calls take none.
+	CallBytes() int
+}

@@ -22,6 +22,7 @@ type settings struct {
 	maxBytes int64
 	zeroed   bool
 	device   func() (device.Device, error)
+	buffers  func(dev device.Device, n int) (UnifiedBuffer, error)
 }
 
 func settle(options []Option) settings {

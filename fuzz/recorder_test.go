@@ -29,14 +29,19 @@ func verdict(t *testing.T, property func(*rapid.T)) string {
 // making it short.
 func quick(t *testing.T) {
 	t.Helper()
-	for name, value := range map[string]string{"rapid.nofailfile": "true", "rapid.shrinktime": "0s"} {
-		f := flag.Lookup(name)
-		before := f.Value.String()
-		if err := f.Value.Set(value); err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = f.Value.Set(before) })
+	set(t, "rapid.nofailfile", "true")
+	set(t, "rapid.shrinktime", "0s")
+}
+
+// set sets a flag of rapid for the length of a test.
+func set(t *testing.T, name, value string) {
+	t.Helper()
+	f := flag.Lookup(name)
+	before := f.Value.String()
+	if err := f.Value.Set(value); err != nil {
+		t.Fatal(err)
 	}
+	t.Cleanup(func() { _ = f.Value.Set(before) })
 }
 
 // A recorder is a test that keeps its failure to itself.

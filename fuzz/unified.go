@@ -1,0 +1,130 @@
+package fuzz
+
+import (
+	"errors"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/unified"
+)
+
+// A UnifiedBuffer is what [CheckUnified] checks: a *unified.Buffer[byte], or
+// what behaves like one. If it has a View as that one does, views are checked
+// too.
+type UnifiedBuffer interface {
+	Host() ([]byte, error)
+	HostMut() ([]byte, error)
+	HostOverwrite() ([]byte, error)
+	HostRange(i, j int) ([]byte, error)
+	HostMutRange(i, j int) ([]byte, error)
+	CopyFrom(src []byte) error
+	CopyTo(dst []byte) error
+	Fill(v byte) error
+	Zero() error
+	ToSlice() ([]byte, error)
+
+	Device() (device.Block, error)
+	DeviceMut() (device.Block, error)
+	DeviceOverwrite() (device.Block, error)
+	DeviceOn(s device.Stream) (device.Block, error)
+	DeviceMutOn(s device.Stream) (device.Block, error)
+	DeviceOverwriteOn(s device.Stream) (device.Block, error)
+	UsedOn(s device.Stream) error
+
+	SyncToDevice() error
+	SyncToHost() error
+	SyncToDeviceOn(s device.Stream) error
+	SyncToHostOn(s device.Stream) error
+	MarkHostDirty() error
+	MarkDeviceDirty() error
+
+	State() unified.State
+	Free() error
+}
+
+// Buffers makes [CheckUnified] check buffers of n bytes that open makes instead
+// of those of package unified.
+func Buffers(open func(dev device.Device, n int) (UnifiedBuffer, error)) Option {
+	return func(s *settings) { s.buffers = open }
+}
+
+// CheckUnified runs random programs on unified buffers over devices that open
+// makes, a new one for each program. Both sides are read, written, overwritten,
+// synchronized and marked, whole and in part, directly and on streams, in every
+// state; buffers are freed while streams use them. What the contents must be is
+// known throughout: no read gives anything else without an error, no write is
+// lost unless the buffer said that it conflicts.
+//
+// On a [device.Sim] copies, fills and allocations fail, and the device is lost:
+// what fails changes nothing, the host side stays readable, and what a stream
+// did not do shows as an error. As long as nothing has failed, its counters
+// have to agree with the fewest bytes and calls that the program can do with. A
+// Sim that works late finds waits that are missing. Where open says that the
+// device is not there, or that it has no contents, t is skipped.
+func CheckUnified(t *testing.T, open func() (device.Device, error), options ...Option) {
+	t.Helper()
+	if err := probe(open); errors.Is(err, device.ErrUnavailable) {
+		t.Skipf("the device is not there, or has no contents: %v", err)
+	} else if err != nil {
+		t.Fatal(err)
+	}
+	rapid.Check(t, UnifiedProperty(open, options...))
+}
+
+// probe returns the error of a device, or of a byte that is copied to it.
+func probe(open func() (device.Device, error)) error {
+	d, err := open()
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	b, err := unified.New[byte](d, 1)
+	if err != nil {
+		return err
+	}
+	return errors.Join(b.Fill(1), b.SyncToDevice(), b.Free())
+}
+
+// UnifiedProperty is the property behind [CheckUnified], for a native fuzz
+// target:
+//
+//	func FuzzUnified(f *testing.F) { f.Fuzz(rapid.MakeFuzz(fuzz.UnifiedProperty(open))) }
+func UnifiedProperty(open func() (device.Device, error), options ...Option) func(*rapid.T) {
+	s := settle(options)
+	if s.buffers == nil {
+		s.buffers = func(d device.Device, n int) (UnifiedBuffer, error) { return unified.New[byte](d, n) }
+	}
+	return func(t *rapid.T) {
+		d, err := open()
+		ok(t, err)
+		m := &unifiedModel{dev: d, open: s.buffers, contents: newContents(t, d), streams: make([]device.Stream, 3)}
+		m.sim, _ = d.(simulated)
+		m.begin(t)
+		t.Repeat(m.actions())
+		m.end(t)
+	}
+}
+
+func (m *unifiedModel) actions() map[string]func(*rapid.T) {
+	all := map[string]func(*rapid.T){
+		"":            m.check,
+		"readHost":    m.readHost,
+		"writeHost":   m.writeHost,
+		"overHost":    m.overwriteHost,
+		"replace":     m.replace,
+		"readDevice":  m.readDevice,
+		"writeDevice": m.writeDevice,
+		"sync":        m.sync,
+		"markHost":    m.markHost,
+		"markDevice":  m.markDevice,
+		"renew":       m.renew,
+		"settle":      m.settle,
+	}
+	if m.sim != nil {
+		all["fail"] = m.fail
+		all["lose"] = m.lose
+	}
+	return all
+}

@@ -1,0 +1,187 @@
+package unified
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"unsafe"
+
+	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/internal/shape"
+)
+
+// A Buffer is an array of T in two places, the host's memory and a device's.
+// It knows which elements are current where, and copies those that are
+// not when somebody asks for them. T holds no pointers.
+//
+// Its methods are safe for concurrent use, and so are those of its views. The
+// memory that they hand out is the callers' to guard: who has a slice of
+// HostMut must be done with writing before anybody asks for the device side. A
+// slice says what it was asked for, once: to write through it after the buffer
+// was synchronized, ask again, or tell by MarkHostDirty afterwards.
+//
+// A Buffer is not to be copied; its pointer is. A nil or zero Buffer counts as
+// released. A Buffer that is forgotten gives its memory back by itself, except
+// that pinned memory whose slices were seen is never used again; so free those.
+type Buffer[T any] struct {
+	a      *array
+	own    *lease
+	lo, hi int // elements of the array
+	shape  []int
+}
+
+// A lease is the right to use an array: of the one who made the buffer, or
+// acquired it from a pool. Views share it. It is guarded by the array's lock.
+type lease struct{ over bool }
+
+// New returns a buffer of the given shape, row by row, on a device. No
+// dimensions are one element; a dimension of 0 gives a buffer without elements,
+// which is valid. No memory is taken before the first access; it is from pools
+// of the device that all buffers of the process share.
+//
+// The contents of a new buffer are zeros. The error wraps device.ErrSize for
+// a shape that is negative or too large, ErrType where T holds pointers, and
+// device.ErrUnavailable where dev is nil.
+func New[T any](dev device.Device, shape ...int) (*Buffer[T], error) {
+	return newBuffer[T](dev, false, shape)
+}
+
+// NewPinned is New with page-locked host memory, from which a device copies
+// faster and without the host waiting. It is pinned at any size, or the error
+// wraps device.ErrUnavailable: there is none on this device.
+func NewPinned[T any](dev device.Device, shape ...int) (*Buffer[T], error) {
+	return newBuffer[T](dev, true, shape)
+}
+
+func newBuffer[T any](dev device.Device, pinned bool, dims []int) (*Buffer[T], error) {
+	n, err := check[T](dims)
+	if err != nil {
+		return nil, err
+	}
+	m, err := memoryOf(dev)
+	if err != nil {
+		return nil, err
+	}
+	if pinned {
+		if _, err := m.pinned(); err != nil {
+			return nil, err
+		}
+	}
+	return handle[T](newArray(m, n, sizeOf[T](), pinned), &lease{}, dims), nil
+}
+
+// handle is a buffer over all of an array.
+func handle[T any](a *array, own *lease, dims []int) *Buffer[T] {
+	return &Buffer[T]{a: a, own: own, hi: a.n, shape: slices.Clone(dims)}
+}
+
+func sizeOf[T any]() int { return int(unsafe.Sizeof(*new(T))) }
+
+// check judges a shape and an element type, and returns the elements.
+func check[T any](dims []int) (n int, err error) {
+	t := reflect.TypeFor[T]()
+	if at := shape.Pointer(t); at != "" {
+		return 0, fmt.Errorf("unified: array of %v, which holds %s: %w", t, at, ErrType)
+	}
+	n, _, ok := shape.Size(dims, sizeOf[T]())
+	if !ok {
+		return 0, fmt.Errorf("unified: array of shape %v of %v: %w", dims, t, device.ErrSize)
+	}
+	return n, nil
+}
+
+// Shape returns the dimensions, a copy.
+func (b *Buffer[T]) Shape() []int {
+	if b == nil {
+		return nil
+	}
+	return slices.Clone(b.shape)
+}
+
+// Len returns the number of elements: the product of the shape.
+func (b *Buffer[T]) Len() int {
+	if b == nil {
+		return 0
+	}
+	return b.hi - b.lo
+}
+
+// SizeBytes returns the bytes of all elements, as each side has them.
+func (b *Buffer[T]) SizeBytes() int { return b.Len() * sizeOf[T]() }
+
+// Pinned reports whether the host memory is page-locked.
+func (b *Buffer[T]) Pinned() bool { return b != nil && b.a != nil && b.a.pinned }
+
+// State tells where the contents are current. Where ranges differ it is the
+// state that takes most care, of Uninitialized, Synchronized, HostOnly,
+// DeviceOnly, HostDirty and DeviceDirty; a view tells of its own. After Free it
+// is Uninitialized.
+func (b *Buffer[T]) State() State {
+	a, err := b.lock()
+	if err != nil {
+		return Uninitialized
+	}
+	defer a.mu.Unlock()
+	return a.res.state(b.lo, b.hi)
+}
+
+// lock returns the array locked, or ErrReleased.
+func (b *Buffer[T]) lock() (*array, error) {
+	if b == nil || b.a == nil {
+		return nil, ErrReleased
+	}
+	b.a.mu.Lock()
+	if b.own.over {
+		b.a.mu.Unlock()
+		return nil, ErrReleased
+	}
+	return b.a, nil
+}
+
+// access is an access of all of the buffer without a view of memory.
+func (b *Buffer[T]) access(c access, s device.Stream) error {
+	a, err := b.lock()
+	if err != nil {
+		return err
+	}
+	defer a.mu.Unlock()
+	return a.access(b.lo, b.hi, c, s)
+}
+
+// Free ends the buffer and its views and gives the memory of both sides back to
+// the pools it is from; work on streams that uses it delays that. Slices and
+// blocks of the buffer are not to be used any more. Every later call but those
+// of State, Shape, Len, SizeBytes and Pinned fails with ErrReleased, a second
+// Free too. The error wraps ErrView on a view.
+func (b *Buffer[T]) Free() error { return b.end(false) }
+
+// Release gives a buffer back to the pool that it was acquired from, with
+// contents and state as they are, for somebody else to acquire. In all else it
+// is Free, and for a buffer of no pool it is just that.
+func (b *Buffer[T]) Release() error { return b.end(true) }
+
+func (b *Buffer[T]) end(keep bool) error {
+	if err := b.giveUp(); err != nil {
+		return err
+	}
+	if keep && b.a.pool != nil {
+		b.a.pool.release(b.a)
+	} else {
+		b.a.free()
+	}
+	return nil
+}
+
+// giveUp ends the lease.
+func (b *Buffer[T]) giveUp() error {
+	a, err := b.lock()
+	if err != nil {
+		return err
+	}
+	defer a.mu.Unlock()
+	if b.lo != 0 || b.hi != a.n {
+		return fmt.Errorf("unified: elements %d to %d of %d to be freed: %w", b.lo, b.hi, a.n, ErrView)
+	}
+	b.own.over = true
+	return nil
+}

@@ -1,0 +1,31 @@
+package unified
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/bufslab/bufslab/slab"
+)
+
+var (
+	// ErrConflict says that both sides were written, and that one write would
+	// be lost. Nothing changed.
+	ErrConflict = errors.New("both sides were written")
+	// ErrUninitialized says that a side was said to be written that holds nothing.
+	ErrUninitialized = errors.New("side holds nothing")
+	// ErrReleased says that the buffer was freed or released. It wraps slab.ErrReleased.
+	ErrReleased = fmt.Errorf("unified: Buffer freed or released already (%w)", slab.ErrReleased)
+	// ErrType says that an element type holds pointers.
+	ErrType = errors.New("element type holds pointers")
+	// ErrView says that a view was to be freed, which is the whole buffer's affair.
+	ErrView = errors.New("a view has no memory of its own")
+)
+
+// refused is the error of a mark.
+func refused(why action, a access, s span) error {
+	err := ErrUninitialized
+	if why == lose {
+		err = ErrConflict
+	}
+	return fmt.Errorf("unified: %v side marked as written, elements %d to %d are %v: %w", a.side(), s.lo, s.hi, s.state, err)
+}

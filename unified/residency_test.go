@@ -1,0 +1,108 @@
+package unified
+
+import (
+	"math/rand/v2"
+	"testing"
+)
+
+// Ranges say the same as a list of states, element by element.
+func TestRangesAreAList(t *testing.T) {
+	const n = 50
+	for seed := range uint64(300) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		ranges, list := newResidency(n), [n]State{}
+		for range 100 {
+			lo := r.IntN(n + 1)
+			hi := lo + r.IntN(n+1-lo)
+			c := access(r.IntN(accesses))
+			ranges.grant(lo, hi, c)
+			for i := lo; i < hi; i++ {
+				list[i] = table[list[i]][c].next
+			}
+			checkRanges(t, &ranges, list[:])
+		}
+	}
+}
+
+func checkRanges(t *testing.T, r *residency, list []State) {
+	t.Helper()
+	at, last := 0, State(states)
+	for s := range r.spans(0, len(list)) {
+		if s.lo != at || s.state == last {
+			t.Fatalf("range from %d to %d in state %v after one to %d in %v", s.lo, s.hi, s.state, at, last)
+		}
+		for i := s.lo; i < s.hi; i++ {
+			if list[i] != s.state {
+				t.Fatalf("element %d is %v, not %v", i, s.state, list[i])
+			}
+		}
+		at, last = s.hi, s.state
+	}
+	if at != len(list) {
+		t.Fatalf("ranges end at %d of %d", at, len(list))
+	}
+}
+
+// Beyond MaxRanges the shortest gaps go, and nothing that is dirty is lost.
+func TestMaxRanges(t *testing.T) {
+	const n = 100_000
+	r := newResidency(n)
+	r.change(0, n, func(State) State { return Synchronized })
+	for i := range 200 {
+		at := i * 400
+		r.grant(at, at+10+i, writeHost) // gaps become shorter
+	}
+	if len(r.ranges) > MaxRanges {
+		t.Errorf("%d ranges", len(r.ranges))
+	}
+	if s := r.state(0, 10); s != HostDirty {
+		t.Error(s)
+	}
+	for i := range 200 {
+		if s := r.state(i*400, i*400+10+i); s != HostDirty {
+			t.Errorf("write %d is %v", i, s)
+		}
+		for x := range r.spans(i*400, i*400+10+i) {
+			if x.state != HostDirty {
+				t.Errorf("elements of write %d are %v", i, x.state)
+			}
+		}
+	}
+	if s := r.state(10, 20); s != Synchronized {
+		t.Errorf("the widest gap is %v", s)
+	}
+}
+
+// Ranges dirty on different sides are never merged.
+func TestOppositeSidesStayApart(t *testing.T) {
+	const n = 1000
+	r := newResidency(n)
+	r.change(0, n, func(State) State { return Synchronized })
+	for i := range n / 4 {
+		r.grant(4*i, 4*i+1, writeHost)
+		r.grant(4*i+2, 4*i+3, writeDevice)
+	}
+	for i := range n / 4 {
+		if a, b, c := r.state(4*i, 4*i+1), r.state(4*i+2, 4*i+3), r.state(4*i+1, 4*i+2); a != HostDirty || b != DeviceDirty || c != Synchronized {
+			t.Fatalf("%v %v %v", a, b, c)
+		}
+	}
+}
+
+// Copies are one where what is between is short and Synchronized.
+func TestPlanMergesOverShortGaps(t *testing.T) {
+	r := newResidency(100)
+	r.change(0, 100, func(State) State { return Synchronized })
+	r.grant(0, 10, writeHost)
+	r.grant(15, 20, writeHost)
+	r.grant(30, 40, writeHost)
+	r.grant(42, 43, writeDevice)
+	r.grant(45, 50, writeHost)
+	steps, err := r.plan(0, 100, readDevice, 5)
+	must(t, err)
+	want := []step{{0, 20, pull}, {30, 40, pull}, {45, 50, pull}}
+	same(t, steps, want)
+	steps, err = r.plan(5, 35, readDevice, 0)
+	must(t, err)
+	same(t, steps, []step{{5, 10, pull}, {15, 20, pull}, {30, 35, pull}})
+}

@@ -1,0 +1,85 @@
+package unified
+
+// A State says where the current contents of a buffer are. It is Uninitialized
+// until the first access, and for a buffer of no elements always.
+type State uint8
+
+const (
+	Uninitialized State = iota // nobody has looked; the contents are zeros that are nowhere yet
+	HostOnly                   // the host side was read first: it has the zeros, the device side nothing
+	DeviceOnly                 // the device side was read first: it has the zeros, the host side nothing
+	Synchronized               // both sides have them
+	HostDirty                  // the host side was written; the device side is behind or has nothing
+	DeviceDirty                // the device side was written; the host side is behind or has nothing
+	states        = iota
+)
+
+func (s State) String() string {
+	if s >= states {
+		return "State(?)"
+	}
+	return [states]string{"Uninitialized", "HostOnly", "DeviceOnly", "Synchronized", "HostDirty", "DeviceDirty"}[s]
+}
+
+// An access is what somebody wants of one side.
+type access uint8
+
+const (
+	readHost      access = iota // to read what is current
+	writeHost                   // to read and write
+	overwriteHost               // to write all of it, whatever it was
+	syncHost                    // to have it current if there is anything
+	markHost                    // to say that it was written
+	readDevice
+	writeDevice
+	overwriteDevice
+	syncDevice
+	markDevice
+	accesses = iota
+)
+
+// side is the one that is wanted.
+func (a access) side() side {
+	if a < readDevice {
+		return host
+	}
+	return onDevice
+}
+
+// What an access takes before it is granted.
+type action uint8
+
+const (
+	none action = iota
+	zero        // the side gets zeros
+	pull        // the side gets what the other one has
+	lose        // refused: ErrConflict, as a write of the other side would be lost
+	void        // refused: ErrUninitialized, as the side holds nothing
+)
+
+// A cell is what an access takes in a state, and the state after it. When it
+// is refused, or its action fails, the state stays.
+type cell struct {
+	do   action
+	next State
+}
+
+// Short, so that the table can be seen at a glance.
+const un, ho, do, sy, hd, dd = Uninitialized, HostOnly, DeviceOnly, Synchronized, HostDirty, DeviceDirty
+
+// The whole of residency. Each element of a buffer is in one of the states, and
+// every access of it is this table and nothing else.
+var table = [states][accesses]cell{
+	//  host:                                                   device:
+	//  read        write       overwrite   sync        mark        read        write       overwrite   sync        mark
+	un: {{zero, ho}, {zero, hd}, {none, hd}, {none, un}, {void, un}, {zero, do}, {zero, dd}, {none, dd}, {none, un}, {void, un}},
+	ho: {{none, ho}, {none, hd}, {none, hd}, {none, ho}, {none, hd}, {pull, sy}, {pull, dd}, {none, dd}, {pull, sy}, {void, ho}},
+	do: {{pull, sy}, {pull, hd}, {none, hd}, {pull, sy}, {void, do}, {none, do}, {none, dd}, {none, dd}, {none, do}, {none, dd}},
+	sy: {{none, sy}, {none, hd}, {none, hd}, {none, sy}, {none, hd}, {none, sy}, {none, dd}, {none, dd}, {none, sy}, {none, dd}},
+	hd: {{none, hd}, {none, hd}, {none, hd}, {none, hd}, {none, hd}, {pull, sy}, {pull, dd}, {none, dd}, {pull, sy}, {lose, hd}},
+	dd: {{pull, sy}, {pull, hd}, {none, hd}, {pull, sy}, {lose, dd}, {none, dd}, {none, dd}, {none, dd}, {none, dd}, {none, dd}},
+}
+
+// weight orders states for a buffer whose elements are in several: it is in
+// the one that takes most care.
+var weight = [states]int{un: 0, sy: 1, ho: 2, do: 3, hd: 4, dd: 5}

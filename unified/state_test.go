@@ -1,0 +1,279 @@
+package unified
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/bufslab/bufslab/device"
+)
+
+// holds says what a state means: whether a side has the contents, and whether
+// it alone was written.
+var holds = [states][2]bool{un: {}, ho: {true, false}, do: {false, true}, sy: {true, true}, hd: {true, false}, dd: {false, true}}
+var dirty = [states][2]bool{hd: {true, false}, dd: {false, true}}
+
+func eachCell(f func(State, access, cell)) {
+	for s := range State(states) {
+		for c := range access(accesses) {
+			f(s, c, table[s][c])
+		}
+	}
+}
+
+// What the table says follows from what the states mean.
+func TestTableFollowsFromItsWords(t *testing.T) {
+	marks := map[access]bool{markHost: true, markDevice: true}
+	syncs := map[access]bool{syncHost: true, syncDevice: true}
+	eachCell(func(s State, c access, got cell) {
+		own, other := c.side(), c.side().other()
+		want := cell{none, s}
+		switch {
+		case marks[c] && dirty[s][other]:
+			want.do = lose
+		case marks[c] && !holds[s][own]:
+			want.do = void
+		case c.overwrites() || marks[c] || holds[s][own]:
+		case holds[s][other]:
+			want = cell{pull, sy}
+		case !syncs[c]:
+			want = cell{zero, [2]State{ho, do}[own]}
+		}
+		if (c.writes() || marks[c]) && want.do != lose && want.do != void {
+			want.next = [2]State{hd, dd}[own]
+		}
+		if got != want {
+			t.Errorf("%v, access %d: %+v, want %+v", s, c, got, want)
+		}
+	})
+}
+
+// reach brings a buffer of numbers into a state, by the shortest way, and
+// returns its contents.
+func reach(t *testing.T, d *device.Sim, s State) (*Buffer[int32], []int32) {
+	t.Helper()
+	b, err := New[int32](d, cellLen)
+	must(t, err)
+	want := make([]int32, cellLen)
+	switch s {
+	case ho:
+		_, err = b.Host()
+	case do:
+		_, err = b.Device()
+	case sy, hd, dd:
+		must(t, b.CopyFrom(numbers(want, 1)))
+		must(t, b.SyncToDevice())
+	}
+	must(t, err)
+	switch s {
+	case hd:
+		m, err := b.HostMut()
+		must(t, err)
+		numbers(m, 2)
+		numbers(want, 2)
+	case dd:
+		writeDeviceSide(t, d, b, 3)
+		numbers(want, 3)
+	}
+	if b.State() != s {
+		t.Fatalf("state %v, want %v", b.State(), s)
+	}
+	return b, want
+}
+
+const cellLen = 100
+
+func numbers(m []int32, seed int32) []int32 {
+	for i := range m {
+		m[i] = seed<<16 + int32(i)
+	}
+	return m
+}
+
+func writeDeviceSide(t *testing.T, d device.Device, b *Buffer[int32], seed int32) {
+	t.Helper()
+	block, err := b.DeviceMut()
+	must(t, err)
+	must(t, d.Copy(block, hostBlock(numbers(make([]int32, b.Len()), seed))))
+}
+
+// perform makes an access by the exported method for it.
+func perform(b *Buffer[int32], c access) (err error) {
+	switch c {
+	case readHost:
+		_, err = b.Host()
+	case writeHost:
+		_, err = b.HostMut()
+	case overwriteHost:
+		_, err = b.HostOverwrite()
+	case syncHost:
+		err = b.SyncToHost()
+	case markHost:
+		err = b.MarkHostDirty()
+	case readDevice:
+		_, err = b.Device()
+	case writeDevice:
+		_, err = b.DeviceMut()
+	case overwriteDevice:
+		_, err = b.DeviceOverwrite()
+	case syncDevice:
+		err = b.SyncToDevice()
+	case markDevice:
+		err = b.MarkDeviceDirty()
+	}
+	return err
+}
+
+func eachCellOnSim(t *testing.T, f func(*testing.T, *device.Sim, *Buffer[int32], []int32, State, access, cell)) {
+	eachCell(func(s State, c access, x cell) {
+		t.Run(fmt.Sprintf("%v,%d", s, c), func(t *testing.T) {
+			d := device.NewSim(1 << 20)
+			b, want := reach(t, d, s)
+			f(t, d, b, want, s, c, x)
+		})
+	})
+}
+
+// Every cell does what it says, in as many copies, and no contents are lost.
+func TestEveryCell(t *testing.T) {
+	eachCellOnSim(t, func(t *testing.T, d *device.Sim, b *Buffer[int32], want []int32, s State, c access, x cell) {
+		before := d.Stats()
+		err := perform(b, c)
+		switch {
+		case x.do == lose && !errors.Is(err, ErrConflict),
+			x.do == void && !errors.Is(err, ErrUninitialized),
+			x.do < lose && err != nil:
+			t.Errorf("error %v", err)
+		}
+		after := d.Stats()
+		copies, bytes := int64(0), int64(0)
+		if x.do == pull {
+			copies, bytes = 1, cellLen*4
+		}
+		if moved := after.ToDeviceBytes + after.ToHostBytes - before.ToDeviceBytes - before.ToHostBytes; after.CopyCalls-before.CopyCalls != copies || moved != bytes {
+			t.Errorf("%d copies of %d bytes", after.CopyCalls-before.CopyCalls, moved)
+		}
+		if b.State() != x.next {
+			t.Errorf("state %v, want %v", b.State(), x.next)
+		}
+		if !c.overwrites() {
+			sameBothSides(t, d, b, want)
+		}
+	})
+}
+
+// sameBothSides looks at the contents by way of either side. The device side
+// goes last, as it may be the only current one.
+func sameBothSides(t *testing.T, d *device.Sim, b *Buffer[int32], want []int32) {
+	t.Helper()
+	m, err := b.ToSlice()
+	must(t, err)
+	same(t, m, want)
+	block, err := b.Device()
+	must(t, err)
+	must(t, d.Copy(hostBlock(m), block))
+	same(t, m, want)
+}
+
+var errTest = errors.New("test")
+
+// A cell whose copy or memory fails changes nothing, and works at the next try.
+func TestEveryCellWhenItFails(t *testing.T) {
+	eachCellOnSim(t, func(t *testing.T, d *device.Sim, b *Buffer[int32], want []int32, s State, c access, x cell) {
+		d.FailCopy(1, errTest)
+		d.FailFill(1, errTest)
+		err := perform(b, c)
+		failed := x.do == pull || x.do == zero && c.side() == onDevice
+		if failed != errors.Is(err, errTest) {
+			t.Fatalf("error %v", err)
+		}
+		if !failed {
+			return // TestEveryCell has it
+		}
+		if b.State() != s {
+			t.Errorf("state %v after the failure", b.State())
+		}
+		d.FailCopy(0, errTest)
+		d.FailFill(0, errTest)
+		must(t, perform(b, c))
+		if b.State() != x.next {
+			t.Errorf("state %v, want %v", b.State(), x.next)
+		}
+		sameBothSides(t, d, b, want)
+	})
+}
+
+// On a lost device a cell that needs it fails and changes nothing; the host
+// side is there for who has it current.
+func TestEveryCellWhenTheDeviceIsLost(t *testing.T) {
+	eachCellOnSim(t, func(t *testing.T, d *device.Sim, b *Buffer[int32], want []int32, s State, c access, x cell) {
+		d.Lose(1)
+		err := perform(b, c)
+		switch {
+		case x.do == pull, x.do == zero && c.side() == onDevice:
+			if !errors.Is(err, device.ErrDeviceLost) || b.State() != s {
+				t.Errorf("error %v, state %v", err, b.State())
+			}
+		case x.do < lose && s != un && s != ho && s != hd && err != nil:
+			t.Errorf("error %v of what needs no device", err)
+		}
+		if c.overwrites() {
+			return
+		}
+		now := b.State()
+		m, err := b.Host()
+		if !holds[now][host] && now != un {
+			if !errors.Is(err, device.ErrDeviceLost) {
+				t.Errorf("error %v of contents that are lost", err)
+			}
+			return
+		}
+		must(t, err)
+		same(t, m, want)
+		must(t, b.CopyFrom(numbers(want, 9)))
+		m, err = b.ToSlice()
+		must(t, err)
+		same(t, m, want)
+		must(t, b.Free())
+	})
+}
+
+// performOn is perform on a stream, for the accesses that can be.
+func performOn(b *Buffer[int32], c access, s device.Stream) (known bool, err error) {
+	switch c {
+	case syncHost:
+		err = b.SyncToHostOn(s)
+	case syncDevice:
+		err = b.SyncToDeviceOn(s)
+	case readDevice:
+		_, err = b.DeviceOn(s)
+	case writeDevice:
+		_, err = b.DeviceMutOn(s)
+	case overwriteDevice:
+		_, err = b.DeviceOverwriteOn(s)
+	default:
+		return false, nil
+	}
+	return true, err
+}
+
+// On a stream that works late a cell does the same, and nobody notices that it
+// is late.
+func TestEveryCellOnALateStream(t *testing.T) {
+	eachCellOnSim(t, func(t *testing.T, d *device.Sim, b *Buffer[int32], want []int32, s State, c access, x cell) {
+		d.Late(1)
+		stream, err := d.NewStream()
+		must(t, err)
+		known, err := performOn(b, c, stream)
+		must(t, err)
+		if !known {
+			return
+		}
+		if b.State() != x.next {
+			t.Errorf("state %v, want %v", b.State(), x.next)
+		}
+		if !c.overwrites() {
+			sameBothSides(t, d, b, want)
+		}
+	})
+}

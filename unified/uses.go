@@ -1,0 +1,218 @@
+package unified
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/bufslab/bufslab/device"
+)
+
+// A use is work on a stream that may not be done: a copy or fill of ours, or
+// what the caller has enqueued on the device side. Whoever wants what it
+// writes waits for it; so does whoever would write what it reads or writes.
+type use struct {
+	stream device.Stream
+	event  device.Event // nil while the caller may still add to the work
+	lo, hi int          // elements
+	reads  [2]bool      // which sides
+	writes [2]bool
+	err    error // of the work, once it is known
+	ours   bool
+	before []span // of ours: the states that are true again if it fails
+	after  State  // where this one was given instead
+}
+
+// meets reports whether the use is about some of the elements.
+func (u *use) meets(lo, hi int) bool { return max(u.lo, lo) < min(u.hi, hi) }
+
+// touches reports whether who reads some elements of a side, or also writes
+// them, has to wait for the use.
+func (u *use) touches(lo, hi int, d side, writes bool) bool {
+	return u.meets(lo, hi) && (u.writes[d] || writes && u.reads[d])
+}
+
+// close says that the work enqueued so far is all.
+func (u *use) close() (err error) {
+	if u.event == nil {
+		u.event, err = u.stream.Record()
+	}
+	return err
+}
+
+// over reports whether the work goes on no more, however it went.
+func (u *use) over() bool { return u.close() != nil || u.event.Done() }
+
+// sync waits for the work and returns its error, once and for all.
+func (u *use) sync() error {
+	if u.err != nil {
+		return u.err
+	}
+	if u.close() == nil {
+		u.err = u.event.Sync()
+		return u.err
+	}
+	// A stream that records nothing any more has failed. Or it was closed,
+	// which waits for its work.
+	if err := u.stream.Sync(); !errors.Is(err, device.ErrClosed) {
+		u.err = err
+	}
+	return u.err
+}
+
+// hold makes a stream wait for the work.
+func (u *use) hold(s device.Stream) error {
+	if u.close() != nil {
+		return u.sync()
+	}
+	return s.Wait(u.event)
+}
+
+// awaitAccess waits for all that an access and its steps have to wait for. It
+// reports whether work was found to have failed, so that the access has to be
+// planned again.
+func (a *array) awaitAccess(lo, hi int, c access, steps []step, s device.Stream) (again bool, err error) {
+	for _, x := range steps {
+		again, err = a.await(x.lo, x.hi, c.side(), true, false, s)
+		if !again && err == nil && x.do == pull {
+			again, err = a.await(x.lo, x.hi, c.side().other(), false, true, s)
+		}
+		if again || err != nil {
+			return again, err
+		}
+	}
+	return a.await(lo, hi, c.side(), c.writes(), !c.overwrites(), s)
+}
+
+func (c access) overwrites() bool { return c == overwriteHost || c == overwriteDevice }
+func (c access) writes() bool     { return c.overwrites() || c == writeHost || c == writeDevice }
+
+// await waits until elements of a side may be read, and written too if
+// writes says so. Whether the work before has failed matters if results does.
+// A stream is made to wait, without one the caller waits.
+func (a *array) await(lo, hi int, d side, writes, results bool, s device.Stream) (again bool, err error) {
+	for i := 0; i < len(a.uses) && !again && err == nil; {
+		u := &a.uses[i]
+		needed := results && u.writes[d]
+		switch {
+		case !u.touches(lo, hi, d, writes) || u.stream == s:
+			i++
+		case s != nil && !u.over():
+			err = u.hold(s) // which passes a failure on
+			i++
+		default:
+			again, err = a.settle(i, lo, hi, needed)
+		}
+	}
+	return again, err
+}
+
+// settle waits for the i-th use and removes it, unless its failure is needed.
+// If it was ours and has failed, what it did counts as not done, and again is
+// true.
+func (a *array) settle(i, lo, hi int, needed bool) (again bool, err error) {
+	u := &a.uses[i]
+	switch err = u.sync(); {
+	case err == nil:
+		a.uses = slices.Delete(a.uses, i, i+1)
+	case u.ours:
+		again, err = true, nil
+		a.undo(i)
+	case !needed:
+		// Elements that are written anew no longer care; the rest does.
+		err = nil
+		a.uses = slices.Replace(a.uses, i, i+1, u.outside(lo, hi)...)
+	}
+	return again, err
+}
+
+// undo takes back what the i-th use was to bring about, and removes it. What
+// was built on that goes first.
+func (a *array) undo(i int) {
+	u := a.uses[i]
+	for j := len(a.uses) - 1; j > i; j-- {
+		if later := &a.uses[j]; later.ours && later.meets(u.lo, u.hi) {
+			_, _ = a.settle(j, later.lo, later.hi, true) // ours have no error that is needed
+		}
+	}
+	for _, b := range u.before {
+		a.res.swap(b.lo, b.hi, u.after, b.state)
+	}
+	a.uses = slices.Delete(a.uses, i, i+1)
+}
+
+// outside returns the use without some of its elements.
+func (u *use) outside(lo, hi int) (parts []use) {
+	if u.lo < lo {
+		left := *u
+		left.hi = lo
+		parts = append(parts, left)
+	}
+	if hi < u.hi {
+		right := *u
+		right.lo = hi
+		parts = append(parts, right)
+	}
+	return parts
+}
+
+// enqueue takes a step on a stream.
+func (a *array) enqueue(x step, to side, s device.Stream) error {
+	if err := a.usedOn(s); err != nil {
+		return err
+	}
+	u := use{stream: s, lo: x.lo, hi: x.hi, ours: true, before: slices.Collect(a.res.spans(x.lo, x.hi))}
+	u.writes[to] = true
+	var err error
+	if x.do == pull {
+		u.reads[to.other()] = true
+		u.after = Synchronized
+		err = s.Copy(a.block(to, x.lo, x.hi), a.block(to.other(), x.lo, x.hi))
+	} else {
+		u.after = DeviceOnly // the CPU clears the host side
+		err = s.Fill(a.block(to, x.lo, x.hi), 0)
+	}
+	if err != nil {
+		return err
+	}
+	if err := u.close(); err != nil {
+		_ = s.Sync() // nothing of it may be going on when the caller hears of this
+		return err
+	}
+	a.uses = append(a.uses, u)
+	return nil
+}
+
+// handOn notes that the caller will use the device side on a stream.
+func (a *array) handOn(lo, hi int, c access, s device.Stream) error {
+	if lo == hi {
+		return nil
+	}
+	u := use{stream: s, lo: lo, hi: hi}
+	u.reads[onDevice], u.writes[onDevice] = true, c.writes()
+	a.uses = slices.DeleteFunc(a.uses, func(old use) bool { return u.covers(&old) })
+	a.uses = append(a.uses, u)
+	return a.usedOn(s)
+}
+
+// covers reports whether waiting for u is waiting for an earlier use of the
+// caller's, too. Ranges are not joined: others may have views beside this one,
+// and their work still to enqueue.
+func (u *use) covers(old *use) bool {
+	return !old.ours && old.stream == u.stream && old.err == nil && u.lo <= old.lo && old.hi <= u.hi &&
+		(u.writes[onDevice] || !old.writes[onDevice])
+}
+
+// manyUses is how many a buffer has before it looks which are done.
+const manyUses = 16
+
+// prune forgets what is done, so that who never waits has a bounded list.
+func (a *array) prune() {
+	if len(a.uses) < manyUses {
+		return
+	}
+	for i := len(a.uses) - 1; i >= 0; i-- {
+		if u := &a.uses[i]; u.event != nil && u.event.Done() {
+			_, _ = a.settle(i, u.lo, u.hi, true) // a failure that matters is kept
+		}
+	}
+}

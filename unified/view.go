@@ -1,0 +1,24 @@
+package unified
+
+import (
+	"fmt"
+
+	"github.com/bufslab/bufslab/device"
+)
+
+// View returns elements i to below j, counted row by row, as a buffer of one
+// dimension. It shares memory and residency with b: what is done to one is
+// done to both, and only the view's elements move for its accesses. It ends
+// with b; freeing a view is an error. The error wraps device.ErrSize for
+// a range that is not inside b.
+func (b *Buffer[T]) View(i, j int) (*Buffer[T], error) {
+	a, err := b.lock()
+	if err != nil {
+		return nil, err
+	}
+	a.mu.Unlock()
+	if i < 0 || j < i || j > b.Len() {
+		return nil, fmt.Errorf("unified: elements %d to %d of %d: %w", i, j, b.Len(), device.ErrSize)
+	}
+	return &Buffer[T]{a: b.a, own: b.own, lo: b.lo + i, hi: b.lo + j, shape: []int{j - i}}, nil
+}
