@@ -1,0 +1,31 @@
+package opencl_test
+
+import (
+	"testing"
+
+	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/device/devicetest"
+	_ "github.com/bufslab/bufslab/device/opencl"
+	"github.com/bufslab/bufslab/fuzz"
+)
+
+// names are all forms, one of them twice.
+var names = []string{
+	"opencl", "opencl:0", "opencl:0:deferred", "opencl:0:svm", "opencl:0:svm-fine", "opencl:0:pinned", "opencl:0:svm:pinned",
+}
+
+func opener(name string) func() (device.Device, error) {
+	return func() (device.Device, error) { return device.Open(name) }
+}
+
+func TestConformance(t *testing.T) {
+	for _, name := range names {
+		t.Run(name, func(t *testing.T) { devicetest.Run(t, opener(name)) })
+	}
+}
+
+func TestModel(t *testing.T) {
+	for _, name := range names[1:] {
+		t.Run(name, func(t *testing.T) { fuzz.CheckDevice(t, opener(name)) })
+	}
+}
