@@ -16,7 +16,7 @@ type Bestfit struct{ arena }
 // NewBestfit returns a Bestfit over upstream. Of c it reads Align,
 // MissTarget, Decommit and MaxHeld.
 func NewBestfit(upstream Allocator, c Config) *Bestfit {
-	c = c.forStrategy("bestfit")
+	c = c.forStrategy("bestfit", upstream)
 	return &Bestfit{newArena(upstream, c, c.Align)}
 }
 

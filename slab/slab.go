@@ -35,7 +35,7 @@ const (
 // NewSlab returns a Slab over upstream. Of c it reads Align, MissTarget,
 // Decommit and MaxHeld.
 func NewSlab(upstream Allocator, c Config) *Slab {
-	c = c.forStrategy("slab")
+	c = c.forStrategy("slab", upstream)
 	g := Grid(8, c.Align)
 	return &Slab{
 		arena:  newArena(upstream, c, c.Align),

@@ -22,26 +22,34 @@ func libraries() []string {
 	return []string{"libOpenCL.so.1", "libOpenCL.so"}
 }
 
-// load finds the functions in the first of the libraries that is there. It
-// is never unloaded: drivers leave threads behind.
+// load finds the functions in the first of the libraries that is there.
 func load(libraries []string) (*api, error) {
+	lib, name, err := dlopen(libraries)
+	if err != nil {
+		return nil, err
+	}
+	a := new(api)
+	return a, bind(lib, name, a)
+}
+
+// dlopen never closes what it opens: drivers leave threads behind.
+func dlopen(libraries []string) (lib uintptr, name string, err error) {
 	var missing error
 	for _, name := range libraries {
 		lib, err := purego.Dlopen(name, purego.RTLD_NOW|purego.RTLD_GLOBAL)
 		if err == nil {
-			return bind(lib, name)
+			return lib, name, nil
 		}
 		if missing == nil {
 			missing = err
 		}
 	}
-	return nil, fmt.Errorf("opencl: no library %s: %w: %w", libraries[0], missing, device.ErrUnavailable)
+	return 0, "", fmt.Errorf("opencl: no library %s: %w: %w", libraries[0], missing, device.ErrUnavailable)
 }
 
-// bind points every field of an api to the function that it is named after.
-func bind(lib uintptr, name string) (*api, error) {
-	a := new(api)
-	v := reflect.ValueOf(a).Elem()
+// bind points every field of a struct of functions to what it is named after.
+func bind(lib uintptr, name string, functions any) error {
+	v := reflect.ValueOf(functions).Elem()
 	for i := range v.NumField() {
 		f := v.Type().Field(i)
 		symbol := f.Tag.Get("cl")
@@ -54,8 +62,8 @@ func bind(lib uintptr, name string) (*api, error) {
 			continue
 		}
 		if f.Tag.Get("since") == "" {
-			return nil, fmt.Errorf("opencl: %s has no %s, which OpenCL 1.2 has: %w", name, symbol, device.ErrUnavailable)
+			return fmt.Errorf("opencl: %s has no %s, which OpenCL 1.2 has: %w", name, symbol, device.ErrUnavailable)
 		}
 	}
-	return a, nil
+	return nil
 }

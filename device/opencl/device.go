@@ -35,11 +35,13 @@ func open(rest string) (device.Device, error) {
 
 // openOn opens NUMBER, NUMBER:FORM or nothing, which is the first device.
 func openOn(found []*hardware, rest string) (*Device, error) {
-	name, number, formName := "opencl:"+rest, rest, ""
+	name := "opencl:" + rest
 	if rest == "" {
-		name, number = "opencl", "0"
-	} else {
-		number, formName, _ = strings.Cut(rest, ":")
+		name, rest = "opencl", "0"
+	}
+	number, formName, colon := strings.Cut(rest, ":")
+	if colon && formName == "" {
+		return nil, fmt.Errorf("opencl: nothing after the colon of %q: %w", name, device.ErrUnavailable)
 	}
 	n, err := strconv.ParseUint(number, 10, 31)
 	if err != nil || int(n) >= len(found) {

@@ -36,9 +36,12 @@
 //	hardware.go   the devices there are, and what each has room for
 //	context.go    what devices of one number share
 //	device.go     device.Device
+//	subbuffer.go  blocks for kernels
 //	region.go     blocks that are out, and when their memory goes
 //	form.go, buffer.go, svm.go, pinned.go   the forms
 //	place.go      where the bytes of a block are
 //	copy.go       commands that move bytes
-//	stream.go, event.go   queues
+//	stream.go, event.go   queues, and points in them
+//	stream_work.go        what they do
+//	underway.go           and what became of it
 package opencl

@@ -11,6 +11,7 @@ import (
 type Event struct {
 	stream *Stream
 	id     eventID
+	count  int // of the stream's work before
 }
 
 // Record returns an event behind all work so far.
@@ -30,8 +31,10 @@ func (s *Stream) Record() (device.Event, error) {
 }
 
 func newEvent(s *Stream, id eventID) *Event {
-	e := &Event{s, id}
 	c := s.ctx
+	c.book.Lock()
+	e := &Event{s, id, s.count}
+	c.book.Unlock()
 	c.retain()
 	runtime.AddCleanup(e, func(id eventID) {
 		c.ReleaseEvent(id)
@@ -74,8 +77,22 @@ func (e *Event) Done() bool {
 func (e *Event) Sync() error {
 	defer runtime.KeepAlive(e)
 	c := e.stream.ctx
-	if k := c.await(e.id); k != succeeded {
-		return e.stream.failure(c.failed(k, "clWaitForEvents", "a stream of %s", e.stream.dev.name))
+	k := c.await(e.id)
+	c.book.Lock()
+	defer c.book.Unlock()
+	if err := e.failure(); err != nil {
+		return err
+	}
+	return c.failed(k, "clWaitForEvents", "a stream of %s", e.stream.dev.name)
+}
+
+// failure is the error of the work before, if some of it has failed. It looks for that
+// itself: what an event says of work that it waited for depends on the driver. The caller has book.
+func (e *Event) failure() error {
+	s := e.stream
+	s.reap()
+	if s.err != nil && s.good < e.count {
+		return s.err
 	}
 	return nil
 }

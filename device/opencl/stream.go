@@ -19,18 +19,13 @@ type Stream struct {
 	mu     sync.Mutex // the order of calls is that of the work
 	closed bool
 
-	// Under context.book: what is under way, the oldest first, and the first error.
+	// Under context.book: what is under way, the oldest first, how much there
+	// was in all, and the first error with how much there was before it.
 	pending []work
+	count   int
 	err     error
-}
-
-// work is a command that was enqueued. Each waits for the one before, so
-// that of those behind one that fails none is done.
-type work struct {
-	done   eventID
-	cause  *Event // of another stream, which it waits for too
-	call   string
-	detail string
+	good    int
+	reaping bool
 }
 
 // NewStream returns a queue of its own.
@@ -55,7 +50,7 @@ func (s *Stream) do(call func() error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
-		return fmt.Errorf("opencl: stream of %s: %w", s.dev.name, device.ErrClosed)
+		return s.errClosed()
 	}
 	if err := s.failure(nil); err != nil {
 		return err
@@ -66,6 +61,10 @@ func (s *Stream) do(call func() error) error {
 	return nil
 }
 
+func (s *Stream) errClosed() error {
+	return fmt.Errorf("opencl: stream of %s: %w", s.dev.name, device.ErrClosed)
+}
+
 // add enqueues a command behind all others, and behind cause if there is one. It
 // returns the event where it was enqueued, whatever came after. The caller has mu.
 func (s *Stream) add(c command, cause *Event, detail string, args ...any) (eventID, error) {
@@ -74,17 +73,20 @@ func (s *Stream) add(c command, cause *Event, detail string, args ...any) (event
 	if err := s.ctx.failed(k, call, "%s", w.detail); err != nil {
 		return 0, err
 	}
-	w.call = call
 	s.ctx.book.Lock()
+	w.call, w.number = call, s.count
+	s.count++
 	s.pending = append(s.pending, w)
 	s.ctx.book.Unlock()
 	return w.done, s.ctx.failed(s.ctx.Flush(s.queue), "clFlush", "%s", w.detail)
 }
 
-// before lists what the next command has to wait for.
+// before lists what the next command has to wait for: not what is over, as
+// there are drivers that then wait for ever if it has failed.
 func (s *Stream) before(cause *Event) (list []eventID) {
 	s.ctx.book.Lock()
 	defer s.ctx.book.Unlock()
+	s.reap()
 	if n := len(s.pending); n > 0 {
 		list = append(list, s.pending[n-1].done)
 	}
@@ -99,10 +101,14 @@ func (s *Stream) before(cause *Event) (list []eventID) {
 func (s *Stream) marker() (done eventID, err error) {
 	n, list := after(s.before(nil))
 	k := s.ctx.EnqueueMarker(s.queue, n, list, &done)
-	if k == succeeded {
-		k = s.ctx.Flush(s.queue)
+	if err := s.ctx.failed(k, "clEnqueueMarkerWithWaitList", "a stream of %s", s.dev.name); err != nil {
+		return 0, err
 	}
-	return done, s.ctx.failed(k, "clEnqueueMarkerWithWaitList", "a stream of %s", s.dev.name)
+	if err := s.ctx.failed(s.ctx.Flush(s.queue), "clFlush", "a stream of %s", s.dev.name); err != nil {
+		s.ctx.ReleaseEvent(done)
+		return 0, err
+	}
+	return done, nil
 }
 
 // drain waits until nothing is under way. The caller has mu.
@@ -120,129 +126,12 @@ func (s *Stream) settle(e eventID) error {
 	return s.failure(err)
 }
 
-// failure returns the first error of the stream, of which err is one if no
-// other was before.
-func (s *Stream) failure(err error) error {
-	s.ctx.book.Lock()
-	defer s.ctx.book.Unlock()
-	s.reap()
-	if s.err == nil {
-		s.err = err
-	}
-	return s.err
-}
-
-// reap looks at the work that is over. The first to fail is the reason for
-// all behind it, and what it waited for the reason for it. The caller has book.
-func (s *Stream) reap() {
-	for len(s.pending) > 0 {
-		w := s.pending[0]
-		over, k := s.ctx.outcome(w.done)
-		if !over {
-			return
-		}
-		s.pending = s.pending[1:]
-		s.ctx.ReleaseEvent(w.done)
-		if k == succeeded || s.err != nil {
-			continue
-		}
-		s.err = s.ctx.failed(k, w.call, "%s", w.detail)
-		if w.cause != nil {
-			w.cause.stream.reap() // which ends: this stream has its error
-			if err := w.cause.stream.err; err != nil {
-				s.err = err
-			}
-		}
-	}
-	s.pending = nil
-}
-
-// Copy is Device.Copy in the order of the stream.
-func (s *Stream) Copy(dst, src device.Block) error {
-	var t transfer
-	defer t.drop()
-	var done eventID // of a copy to wait for
-	err := s.do(func() (err error) {
-		if err := s.dev.usable(); err != nil {
-			return err
-		}
-		if err := t.find(s.ctx, dst, src); err != nil || t.n == 0 {
-			return err
-		}
-		if !t.byQueue() {
-			return s.byCPU(func() { copy(t.to.host, t.from.host) })
-		}
-		e, err := s.add(t.enqueue, nil, "%d bytes on %s", t.n, s.dev.name)
-		if e != 0 && t.borrows() { // also where only the flush has failed
-			done = e
-			s.ctx.RetainEvent(e)
-		}
-		return err
-	})
-	if done == 0 {
-		return err
-	}
-	return s.settle(done)
-}
-
-// byCPU does what only the CPU can, when its turn has come. The caller has mu.
-func (s *Stream) byCPU(work func()) error {
-	if err := s.drain(); err != nil {
-		return err
-	}
-	work()
-	return nil
-}
-
-// Fill sets every byte of dst.
-func (s *Stream) Fill(dst device.Block, value byte) error {
-	return s.do(func() error {
-		if err := s.dev.usable(); err != nil {
-			return err
-		}
-		if err := device.CheckBlock(dst); err != nil {
-			return err
-		}
-		p, err := s.ctx.locate(dst)
-		if err != nil || dst.Len == 0 {
-			return err
-		}
-		defer p.drop()
-		if p.mem == 0 && !p.fine {
-			return s.byCPU(func() { fill(p.host, value) })
-		}
-		_, err = s.add(s.ctx.fill(p, dst.Len, &value), nil, "%d bytes on %s", dst.Len, s.dev.name)
-		return err
-	})
-}
-
-// fill is the command that sets n bytes of p.
-func (c *context) fill(p place, size int, value *byte) command {
-	return func(q queueID, wait []eventID, done *eventID) (code, string) {
-		n, list := after(wait)
-		if p.fine {
-			return c.EnqueueSVMMemFill(q, p.ptr(), value, 1, uintptr(size), n, list, done), "clEnqueueSVMMemFill"
-		}
-		return c.EnqueueFillBuffer(q, p.mem, value, 1, p.off, uintptr(size), n, list, done), "clEnqueueFillBuffer"
-	}
-}
-
-// fill sets every byte of m, by doubling: copy moves memory faster than a loop.
-func fill(m []byte, value byte) {
-	for i := range m[:min(1, len(m))] {
-		m[i] = value
-	}
-	for n := 1; n < len(m); n *= 2 {
-		copy(m[n:], m[:n])
-	}
-}
-
 // Sync waits for everything that is under way, kernels of others too.
 func (s *Stream) Sync() error {
 	s.mu.Lock()
 	if s.closed {
 		s.mu.Unlock()
-		return fmt.Errorf("opencl: stream of %s: %w", s.dev.name, device.ErrClosed)
+		return s.errClosed()
 	}
 	m, err := s.marker()
 	s.mu.Unlock()
@@ -257,7 +146,7 @@ func (s *Stream) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
-		return fmt.Errorf("opencl: stream of %s: %w", s.dev.name, device.ErrClosed)
+		return s.errClosed()
 	}
 	s.closed = true
 	_ = s.drain() // leaves its error, as it says
