@@ -32,7 +32,7 @@ var elsewhere = map[string]string{
 //	heap                         Go memory
 //	mmap, mmap:fixed             memory outside the Go heap; fixed cannot Reserve
 //	virtual, virtual:fixed,SIZE  no memory; SIZE is its capacity, else it has none
-//	sim, sim:SIZE                a simulated accelerator of that capacity, 1 GiB if not said
+//	sim, sim:SIZE:late=SEED      a simulated accelerator of that capacity, 1 GiB if not said; see [Sim.Late]
 //	NAME:pinned                  page-locked host memory of the device NAME, a [Pinner]
 //
 // SIZE is as [ParseSize] reads it. Two calls give two devices. The error wraps

@@ -2,15 +2,20 @@ package device
 
 import (
 	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"strings"
 	"sync"
+	"time"
 )
 
 // A Sim is a simulated accelerator. Its memory has addresses of its own, which
 // the CPU cannot reach: bytes move by Copy alone, as on the real thing. Its
 // capacity is exact, its faults come when they are called for (see
-// [Sim.FailAlloc]), and it counts what happens, so every path of a program
-// that uses a device can be tested without one. Regions are exactly as large
-// as asked and their fresh contents are 0xDB.
+// [Sim.FailAlloc]), it counts what happens, its streams can work late (see
+// [Sim.Late]) and take time by a clock of their own (see [Sim.Costs]): every
+// path of a program that uses a device can be tested without one. Regions are
+// exactly as large as asked and their fresh contents are 0xDB.
 //
 // A Sim is safe for concurrent use; one lock makes the order of its calls,
 // and with it the n-th, well defined. It must not be copied.
@@ -22,6 +27,13 @@ type Sim struct {
 	faults faults
 	stats  SimStats
 	pinned simPinned
+
+	now     time.Duration // see sim_clock.go
+	costs   SimCosts
+	late    *rand.Rand          // nil: work is not late
+	engines [engines][]interval // sorted
+	queue   simQueue
+	numbers uint64
 }
 
 // NewSim returns a simulated device of capacity bytes. Its name opens another
@@ -37,16 +49,32 @@ func newSim(name string, capacity int64) *Sim {
 	return s
 }
 
+// openSim takes a capacity, late and a seed, or both with a colon between.
 func openSim(rest string) (Device, error) {
 	if rest == "" {
-		return newSim("sim", 1<<30), nil
+		return newSim("sim", simCapacity), nil
 	}
-	n, err := ParseSize(rest)
-	if err != nil {
-		return nil, fmt.Errorf("device: sim cannot use %q, only a capacity: %w", rest, err)
+	size, seed, late := strings.Cut(":"+rest, ":late=")
+	d := newSim("sim:"+rest, simCapacity)
+	if late {
+		n, err := strconv.ParseUint(seed, 10, 64)
+		if err != nil {
+			return nil, badRest("sim", rest, "a capacity and late=SEED, an integer")
+		}
+		d.Late(n)
 	}
-	return newSim("sim:"+rest, n), nil
+	if size != "" {
+		n, err := ParseSize(size[1:])
+		if err != nil {
+			return nil, fmt.Errorf("device: sim cannot use %q, only a capacity and late=SEED: %w", rest, err)
+		}
+		d.room.capacity = n
+	}
+	return d, nil
 }
+
+// simCapacity is that of a sim whose name does not say.
+const simCapacity = 1 << 30
 
 // Alloc gives every region an address of its own, never used before.
 func (s *Sim) Alloc(size int) (Block, error) {
@@ -55,6 +83,7 @@ func (s *Sim) Alloc(size int) (Block, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.tick()
 	s.stats.AllocCalls++
 	if err := s.faults.strike(callAlloc); err != nil {
 		return Block{}, fmt.Errorf("device: alloc of %d bytes on %s, call %d: %w", size, s.name, s.stats.AllocCalls, err)
@@ -79,6 +108,7 @@ func (s *Sim) Free(b Block) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.tick()
 	r, ok := b.Region.(*SimRegion)
 	if !ok || r.dev != s || b.Off != 0 || b.Len != r.size || r.gone {
 		s.badFree(b)
@@ -98,17 +128,11 @@ func (s *Sim) MemInfo() (free, total int64, err error) {
 	return s.room.free(), s.room.capacity, nil
 }
 
-// NewStream returns a stream whose calls are those of the device: they strike
-// the same faults and count in the same statistics.
-func (s *Sim) NewStream() (Stream, error) {
-	if err := s.strike(callOther); err != nil {
-		return nil, err
-	}
-	return newImmediate(s)
-}
-
-// Close closes the pinned memory too.
+// Close does what is enqueued, and closes the pinned memory too.
 func (s *Sim) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.settle()
 	s.pinned.closed.Store(true)
 	return s.common.Close()
 }
@@ -120,6 +144,7 @@ func (s *Sim) strike(c call) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.tick()
 	if err := s.faults.strike(c); err != nil {
 		return fmt.Errorf("device: %s: %w", s.name, err)
 	}
@@ -127,12 +152,15 @@ func (s *Sim) strike(c call) error {
 }
 
 // SimStats are the counters of a [Sim]. Calls count whether or not they
-// succeed, bytes only where they moved. Work of streams is included.
+// succeed, copies and bytes only where they moved. Work of streams is included.
 type SimStats struct {
-	AllocCalls, FreeCalls, CopyCalls, FillCalls int64
+	AllocCalls, FreeCalls, CopyCalls, FillCalls, LaunchCalls int64
 
-	ToDeviceBytes, ToHostBytes, WithinBytes int64 // moved by Copy, by direction
-	FillBytes                               int64
+	ToDeviceCopies, ToHostCopies, WithinCopies int64 // by direction
+	ToDeviceBytes, ToHostBytes, WithinBytes    int64
+	FillBytes                                  int64
+
+	UsedAfterFree int64 // pieces of work that came to their memory when it was freed
 
 	ActiveBlocks, ActiveBytes int64 // not yet freed
 	PeakBytes                 int64 // most ActiveBytes there ever were

@@ -1,6 +1,9 @@
 package device
 
-import "fmt"
+import (
+	"fmt"
+	"time"
+)
 
 const (
 	simBase  = 1 << 44 // no address that a host pointer is likely to have
@@ -30,29 +33,83 @@ func (r *SimRegion) Addr() uint64 { return r.addr }
 // Copy moves bytes in any of the three directions, and between blocks of host
 // memory too. Freed and foreign memory gives an error that wraps
 // ErrUnavailable, a block that is not inside its region one that wraps ErrSize.
+// It takes its time by the clock, and waits for no stream.
 func (s *Sim) Copy(dst, src Block) error {
 	if err := s.usable(); err != nil {
 		return err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.tick()
+	w, err := s.planCopy(dst, src)
+	if err != nil {
+		return err
+	}
+	s.reach(s.occupy(w.engine, w.cost, 0))
+	return w.do()
+}
+
+// planCopy judges a copy now and moves its bytes when it is done. A fault
+// that strikes strikes then.
+func (s *Sim) planCopy(dst, src Block) (*simWork, error) {
 	s.stats.CopyCalls++
 	if err := s.faults.strike(callCopy); err != nil {
-		return fmt.Errorf("device: copy of %d bytes on %s, call %d: %w", src.Len, s.name, s.stats.CopyCalls, err)
+		return failing(fmt.Errorf("device: copy of %d bytes on %s, call %d: %w", src.Len, s.name, s.stats.CopyCalls, err)), nil
 	}
 	if err := checkCopy(dst, src); err != nil {
-		return err
+		return nil, err
 	}
-	to, err := s.locate(dst)
+	at, err := s.places(dst, src)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	from, err := s.locate(src)
-	if err != nil {
-		return err
+	w := &simWork{do: func() error {
+		at, err := s.places(dst, src)
+		if err != nil {
+			s.stats.UsedAfterFree++
+			return err
+		}
+		s.move(at[0], at[1], dst.Len)
+		return nil
+	}}
+	w.engine, w.cost, w.waits = s.route(at[0], at[1], dst, src)
+	return w, nil
+}
+
+// failing is work that ends with an error.
+func failing(err error) *simWork {
+	return &simWork{engine: engineNone, do: func() error { return err }}
+}
+
+// route says what does a copy, for how long, and whether the host waits for it.
+func (s *Sim) route(to, from place, dst, src Block) (e engine, cost time.Duration, waits bool) {
+	c := s.costs
+	host, perSecond := src, c.ToDevice
+	switch {
+	case to.region == nil && from.region == nil:
+		return engineNone, 0, s.late == nil
+	case to.region != nil && from.region != nil:
+		return engineWithin, c.transfer(dst.Len, c.Within), false
+	case to.region == nil:
+		e, host, perSecond = engineToHost, dst, c.ToHost
 	}
-	s.move(to, from, dst.Len)
-	return nil
+	if r, ok := host.Region.(*pinnedRegion); !ok || r.dev.sim != s {
+		perSecond, waits = c.Pageable, s.late == nil
+	}
+	return e, c.transfer(dst.Len, perSecond), waits
+}
+
+// places finds the bytes of blocks that were checked.
+func (s *Sim) places(blocks ...Block) ([]place, error) {
+	at := make([]place, len(blocks))
+	for i, b := range blocks {
+		p, err := s.locate(b)
+		if err != nil {
+			return nil, err
+		}
+		at[i] = p
+	}
+	return at, nil
 }
 
 // A place is where bytes are: on the device from off, or else on the host.
@@ -81,13 +138,16 @@ func (s *Sim) move(to, from place, n int) {
 	case to.region == nil && from.region == nil:
 		copy(to.host, from.host)
 	case from.region == nil:
+		s.stats.ToDeviceCopies++
 		s.stats.ToDeviceBytes += int64(n)
 		to.region.write(to.off, from.host)
 	case to.region == nil:
+		s.stats.ToHostCopies++
 		s.stats.ToHostBytes += int64(n)
 		from.region.read(to.host, from.off)
 	default:
 		// By way of the host: the two may overlap, and be on different pages.
+		s.stats.WithinCopies++
 		s.stats.WithinBytes += int64(n)
 		m := make([]byte, n)
 		from.region.read(m, from.off)
@@ -128,34 +188,4 @@ func (r *SimRegion) read(m []byte, off int) {
 		}
 		m, off = m[n:], off+n
 	}
-}
-
-func (s *Sim) fill(dst Block, value byte) error {
-	if err := s.usable(); err != nil {
-		return err
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.stats.FillCalls++
-	if err := s.faults.strike(callFill); err != nil {
-		return fmt.Errorf("device: fill of %d bytes on %s, call %d: %w", dst.Len, s.name, s.stats.FillCalls, err)
-	}
-	if err := checkBlock(dst); err != nil {
-		return err
-	}
-	to, err := s.locate(dst)
-	if err != nil {
-		return err
-	}
-	if to.region == nil {
-		fill(to.host, value)
-		return nil
-	}
-	s.stats.FillBytes += int64(dst.Len)
-	for off, end := to.off, to.off+dst.Len; off < end; {
-		n := min(end-off, simPage-off%simPage)
-		fill(to.region.page(off / simPage)[off%simPage:][:n], value)
-		off += n
-	}
-	return nil
 }

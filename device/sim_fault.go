@@ -7,6 +7,7 @@ const (
 	callAlloc call = iota
 	callCopy
 	callFill
+	callLaunch
 	callOther // counts for Lose only
 	calls
 )
@@ -46,16 +47,20 @@ func (f *faults) strike(c call) error {
 	return own
 }
 
-// FailAlloc makes the n-th Alloc from now fail with an error that wraps err,
-// which must not be nil: ErrOutOfMemory, as a rule. 1 is the next call; 0 or
+// FailAlloc makes the n-th Alloc from now, of pinned memory too, fail with an
+// error that wraps err, which must not be nil: ErrOutOfMemory, as a rule. 1 is the next call; 0 or
 // less takes the fault back. One fault of a kind is armed at a time.
 func (s *Sim) FailAlloc(n int, err error) { s.fail(callAlloc, n, err) }
 
-// FailCopy is FailAlloc for Copy, that of streams included. No byte moves.
+// FailCopy is FailAlloc for Copy, that of streams included. No byte moves. It
+// is the n-th that is enqueued, and fails when it would have been done.
 func (s *Sim) FailCopy(n int, err error) { s.fail(callCopy, n, err) }
 
 // FailFill is FailAlloc for Fill, which only streams have.
 func (s *Sim) FailFill(n int, err error) { s.fail(callFill, n, err) }
+
+// FailLaunch is FailAlloc for [SimStream.Launch].
+func (s *Sim) FailLaunch(n int, err error) { s.fail(callLaunch, n, err) }
 
 func (s *Sim) fail(c call, n int, err error) {
 	if err == nil {
@@ -67,8 +72,9 @@ func (s *Sim) fail(c call, n int, err error) {
 }
 
 // Lose makes the n-th call from now and all that follow fail with an error
-// that wraps ErrDeviceLost. Alloc, Copy, Fill, MemInfo and NewStream count;
-// Free does not and goes on to work. 1 is the next call; 0 or less takes the
+// that wraps ErrDeviceLost, those of streams included: what is enqueued and
+// not done at that moment is never done. Alloc, Copy, Fill, Launch, MemInfo, NewStream and Pinned
+// count; Free does not and goes on to work. 1 is the next call; 0 or less takes the
 // fault back unless the device is lost already, for which there is no cure.
 func (s *Sim) Lose(n int) {
 	s.mu.Lock()

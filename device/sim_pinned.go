@@ -33,6 +33,7 @@ func (d *simPinned) Alloc(size int) (Block, error) {
 	s := d.sim
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.tick()
 	s.stats.AllocCalls++
 	if err := s.faults.strike(callAlloc); err != nil {
 		return Block{}, fmt.Errorf("device: alloc of %d bytes on %s, call %d: %w", size, d.name, s.stats.AllocCalls, err)

@@ -166,6 +166,7 @@ func TestSimStats(t *testing.T) {
 	d.Free(b)
 	want := SimStats{
 		AllocCalls: 2, FreeCalls: 1, CopyCalls: 4, FillCalls: 1,
+		ToDeviceCopies: 1, ToHostCopies: 1, WithinCopies: 1,
 		ToDeviceBytes: 100, ToHostBytes: 50, WithinBytes: 100, FillBytes: 7,
 		ActiveBlocks: 1, ActiveBytes: 100, PeakBytes: 200,
 	}

@@ -12,7 +12,7 @@ import (
 // CheckDevice runs random programs on devices that open makes, a new one for
 // each program: blocks are allocated, written by the CPU or by Copy, copied
 // among each other, discarded in part and freed, ranges are committed and
-// decommitted. What every byte must hold is known throughout. A device
+// decommitted; several streams have work on them under way and wait for each other by events. What every byte must hold is known throughout. A device
 // without contents, or without ranges, is checked for the rest. Where open
 // says that the device is not there, t is skipped.
 func CheckDevice(t *testing.T, open func() (device.Device, error)) {
@@ -42,17 +42,22 @@ func DeviceProperty(open func() (device.Device, error)) func(*rapid.T) {
 		m.contents = m.hasContents(t)
 		m.reserve(t)
 		t.Repeat(map[string]func(*rapid.T){
-			"":         m.check,
-			"alloc":    m.alloc,
-			"free":     m.free,
-			"write":    m.write,
-			"poke":     m.poke,
-			"copy":     m.copy,
-			"fill":     m.fill,
-			"discard":  m.discard,
-			"commit":   m.commit,
-			"decommit": m.decommit,
-			"misuse":   m.misuse,
+			"":             m.check,
+			"alloc":        m.alloc,
+			"free":         m.free,
+			"write":        m.write,
+			"poke":         m.poke,
+			"copy":         m.copy,
+			"fill":         m.fill,
+			"discard":      m.discard,
+			"commit":       m.commit,
+			"decommit":     m.decommit,
+			"misuse":       m.misuse,
+			"enqueueFill":  m.enqueueFill,
+			"enqueueWrite": m.enqueueWrite,
+			"enqueueCopy":  m.enqueueCopy,
+			"settle":       m.settle,
+			"poll":         m.poll,
 		})
 	}
 }

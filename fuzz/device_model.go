@@ -15,6 +15,7 @@ const unknown = -1
 type modelBlock struct {
 	block device.Block
 	want  []int
+	use   *modelUse // nil where no stream has work to do on it
 }
 
 func newModelBlock(b device.Block) *modelBlock {
@@ -24,16 +25,19 @@ func newModelBlock(b device.Block) *modelBlock {
 }
 
 // forget makes n bytes from off unknown.
-func (m *modelBlock) forget(off, n int) {
-	for i := off; i < off+n; i++ {
-		m.want[i] = unknown
-	}
-}
+func (m *modelBlock) forget(off, n int) { m.fill(off, n, unknown) }
 
 // set makes the bytes from off those of value.
 func (m *modelBlock) set(off int, value []byte) {
 	for i, v := range value {
 		m.want[off+i] = int(v)
+	}
+}
+
+// fill makes n bytes from off v.
+func (m *modelBlock) fill(off, n, v int) {
+	for i := off; i < off+n; i++ {
+		m.want[i] = v
 	}
 }
 
@@ -49,6 +53,7 @@ type deviceModel struct {
 	contents  bool          // false where there is no memory behind addresses
 	blocks    []*modelBlock
 	freed     []device.Block
+	streams   [modelStreams]device.Stream // nil until drawn
 
 	span  device.Range  // nil where the device reserves none
 	pages []*modelBlock // of span, nil where not committed
@@ -100,13 +105,20 @@ func (m *deviceModel) live() []*modelBlock {
 	return all
 }
 
-// pick draws something that can be written, or skips the step.
-func (m *deviceModel) pick(t *rapid.T) *modelBlock {
+// pickBusy draws something that can be written by a stream, or skips the step.
+func (m *deviceModel) pickBusy(t *rapid.T) *modelBlock {
 	live := m.live()
 	if len(live) == 0 {
 		m.skip(t, "nothing is allocated")
 	}
 	return rapid.SampledFrom(live).Draw(t, "block")
+}
+
+// pick draws something that can be written here and now.
+func (m *deviceModel) pick(t *rapid.T) *modelBlock {
+	b := m.pickBusy(t)
+	b.calm(t)
+	return b
 }
 
 // pickPart draws up to most bytes within b. Lengths of every magnitude are

@@ -8,12 +8,16 @@ import (
 	"github.com/bufslab/bufslab/device"
 )
 
-// check is the invariant: no byte holds anything but what was put there.
+// check is the invariant: no byte holds anything but what was put there, as
+// far as no stream has anything to do with it.
 func (m *deviceModel) check(t *rapid.T) {
 	if !m.contents {
 		return
 	}
 	for _, b := range m.live() {
+		if b.use != nil {
+			continue
+		}
 		h := m.host(t, make([]byte, b.block.Len))
 		ok(t, m.dev.Copy(h, b.block))
 		for i, got := range device.Bytes(h) {
@@ -48,6 +52,7 @@ func (m *deviceModel) free(t *rapid.T) {
 		m.skip(t, "no block is out")
 	}
 	i := rapid.IntRange(0, len(m.blocks)-1).Draw(t, "index")
+	m.blocks[i].calm(t)
 	b := m.blocks[i].block
 	m.dev.Free(b)
 	m.blocks = append(m.blocks[:i], m.blocks[i+1:]...)
@@ -88,7 +93,7 @@ func (m *deviceModel) copy(t *rapid.T) {
 	copy(to.want[dst:dst+n], from.want[src:src+n])
 }
 
-// fill goes by a stream of its own: the order among several is not the matter here.
+// fill goes by a stream of its own: for several see device_streams.go.
 func (m *deviceModel) fill(t *rapid.T) {
 	m.needContents(t)
 	b := m.pick(t)
@@ -99,9 +104,7 @@ func (m *deviceModel) fill(t *rapid.T) {
 	ok(t, s.Fill(b.part(off, n), v))
 	ok(t, s.Sync())
 	ok(t, s.Close())
-	for i := off; i < off+n; i++ {
-		b.want[i] = int(v)
-	}
+	b.fill(off, n, int(v))
 }
 
 // discard may take what it was given and nothing beside it.
@@ -147,6 +150,7 @@ func (m *deviceModel) decommit(t *rapid.T) {
 	first, most := m.pickPages(t)
 	n := 0
 	for n < most && m.pages[first+n] != nil {
+		m.pages[first+n].calm(t)
 		m.pages[first+n] = nil
 		n++
 	}
@@ -181,6 +185,8 @@ func (m *deviceModel) needContents(t *rapid.T) {
 
 // close gives everything back, so that a device that counts ends where it began.
 func (m *deviceModel) close(t *rapid.T) {
+	m.closeStreams(t)
+	m.check(t)
 	for _, b := range m.blocks {
 		m.dev.Free(b.block)
 	}

@@ -14,7 +14,7 @@ func opener(name string) func() (device.Device, error) {
 }
 
 func TestDevices(t *testing.T) {
-	for _, name := range []string{"heap", "mmap", "mmap:fixed", "virtual", "virtual:200KiB", "sim", "sim:200KiB"} {
+	for _, name := range []string{"heap", "mmap", "mmap:fixed", "virtual", "virtual:200KiB", "sim", "sim:200KiB", "sim:late=1", "sim:pinned"} {
 		t.Run(name, func(t *testing.T) { fuzz.CheckDevice(t, opener(name)) })
 	}
 }

@@ -35,6 +35,7 @@ const idleCollections = 2
 // gives back all that it holds. On the Go heap, where memory that is held
 // makes collections rarer, one in use gives back what it has not touched.
 func (k *core) endEpoch() {
+	k.sweep()
 	_, gets, puts, _ := k.cache.usage()
 	switch traffic := gets + puts; {
 	case traffic != k.traffic.Swap(traffic):

@@ -22,6 +22,10 @@ import (
 // escaped, somebody may use it still: the block is never handed out again and
 // its pages are given back. Tokens cost an object a block, so only blocks
 // above tokenBytes have one, and all if Config.OnForget is report.
+//
+// What streams have used waits for them first, as if it had been released; see
+// stream.go. They are asked on a goroutine of their own: they may be slow, and
+// others wait for that of the runtime.
 
 // tokenBytes is the size above which a block off the heap is worth a token.
 const tokenBytes = 32 << 10
@@ -43,12 +47,18 @@ func (c *core) regionLost(h *home) {
 	for _, b := range back {
 		c.parked.sub(b.Len)
 	}
+	base := unsafe.Pointer(unsafe.SliceData(h.collected.Bytes()))
 	h.eachSlot(func(s *slot) {
-		if s.out && s.forget() {
-			c.forgotten.add(int(s.asked.Load()))
-			c.reportLocked(s)
-			back = append(back, h.dismissLocked(s))
+		if !s.out || !s.forget() {
+			return
 		}
+		c.forgotten.add(int(s.asked.Load()))
+		c.reportLocked(s)
+		if on := c.streams.take(s); on != nil {
+			go c.await(s.entry(base), on, false)
+			return
+		}
+		back = append(back, h.dismissLocked(s))
 	})
 	if h.out > 0 {
 		h.collected.Loosen()
@@ -69,21 +79,36 @@ func (c *core) tokenLost(s *slot) {
 	}
 	c.forgotten.add(int(s.asked.Load()))
 	c.reportLocked(s)
-	h := s.home()
-	if s.escaped.Load() {
+	h, on := s.home(), c.streams.take(s)
+	lost := s.escaped.Load()
+	switch {
+	case lost:
 		c.quarantined.add(s.len)
 		c.valve.out.Add(-int64(s.len))
 		c.mu.Unlock()
-		if d, ok := h.region.(device.Discarder); ok {
-			d.Discard(s.off, s.len) // if it fails, the pages stay: a cost, not a fault
+		if on == nil {
+			discard(s)
+			return
 		}
+	case on == nil:
+		s.arm()
+		b := h.dismissLocked(s)
+		c.mu.Unlock()
+		c.strategy.Free(b)
+		c.afterForgetting()
 		return
+	default:
+		s.arm()
+		c.mu.Unlock()
 	}
-	s.arm()
-	b := h.dismissLocked(s)
-	c.mu.Unlock()
-	c.strategy.Free(b)
-	c.afterForgetting()
+	go c.await(s.entry(h.base), on, lost)
+}
+
+// discard gives the pages of a block in quarantine back.
+func discard(s *slot) {
+	if d, ok := s.home().region.(device.Discarder); ok {
+		d.Discard(s.off, s.len) // if it fails, the pages stay: a cost, not a fault
+	}
 }
 
 // forget ends the generation of an owner who is gone.

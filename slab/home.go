@@ -44,14 +44,22 @@ func (c *core) admit(b device.Block, class int) (*slot, unsafe.Pointer) {
 	s := h.slotLocked(b)
 	s.off, s.len, s.class, s.out = b.Off, b.Len, uint16(class), true
 	s.plain = class < c.cache.uncached() && !s.token && c.sites == nil
-	switch {
-	case b.Len == 0:
-		return s, unsafe.Pointer(&nothing)
-	case base == nil:
-		return s, nil
-	}
-	return s, unsafe.Add(base, b.Off)
+	return s, s.address(base)
 }
+
+// address returns where the slot's block is in memory that begins at base.
+func (s *slot) address(base unsafe.Pointer) unsafe.Pointer {
+	switch {
+	case s.len == 0:
+		return unsafe.Pointer(&nothing)
+	case base == nil:
+		return nil
+	}
+	return unsafe.Add(base, s.off)
+}
+
+// entry returns the slot's block for its next owner.
+func (s *slot) entry(base unsafe.Pointer) entry { return entry{s, s.address(base), s.word.Load()} }
 
 // nothing is where buffers of no bytes are.
 var nothing byte

@@ -52,7 +52,7 @@ type core struct {
 
 	giving sync.Mutex // held by whoever empties the caches, before all other locks
 
-	mu          sync.Mutex // leaf: nothing is called under it
+	mu          sync.Mutex // leaf, but for that of streams
 	homes       map[device.Region]*home
 	parked      tally // waiting for their region to be reported lost
 	forgotten   tally
@@ -60,6 +60,7 @@ type core struct {
 	sites       map[slotID]site // of Get, where Config asks for it
 	lost        []Leak
 
+	streams streams
 	valve   valve
 	trimmer trimmer
 	onClose []func() error
@@ -138,7 +139,7 @@ type sharer interface {
 func (p *Pool) Get(size int) (PooledBuffer, error) {
 	k := p.c
 	if uint(size-1) >= uint(k.cache.largest) {
-		return k.get(size, k.cache.uncached())
+		return k.get(size, k.cache.uncached(), true)
 	}
 	class := k.cache.grid.index(size)
 	var e entry
@@ -149,7 +150,7 @@ func (p *Pool) Get(size int) (PooledBuffer, error) {
 	}
 	k.cache.leave(s)
 	if !ok {
-		return k.get(size, class)
+		return k.get(size, class, true)
 	}
 	e.s.asked.Store(int64(size))
 	b := PooledBuffer{own: e.s, ptr: e.p, gen: e.gen, n: size}
@@ -170,8 +171,9 @@ func (p *Pool) GetZeroed(size int) (PooledBuffer, error) {
 }
 
 // get is Get without a block at hand: from the depot, else from the strategy,
-// for a whole class if the block is to be cached.
-func (k *core) get(size, class int) (PooledBuffer, error) {
+// for a whole class if the block is to be cached. Whether it may stall until
+// a stream is done is for the caller to say.
+func (k *core) get(size, class int, stall bool) (PooledBuffer, error) {
 	if k.closed.Load() {
 		return PooledBuffer{}, ErrClosed
 	}
@@ -185,8 +187,9 @@ func (k *core) get(size, class int) (PooledBuffer, error) {
 		}
 		ask = k.cache.grid.Size(class)
 	}
+	k.sweep()
 	for {
-		blk, err := k.alloc(ask)
+		blk, err := k.alloc(ask, stall)
 		if err != nil {
 			return PooledBuffer{}, k.failed(size, ask, err)
 		}
@@ -246,17 +249,18 @@ func (k *core) handCarefully(b PooledBuffer) (PooledBuffer, error) {
 }
 
 // alloc is the strategy's Alloc with all that a pool can do when there is no
-// room: empty the caches, give back what is held, ask pools that share the
-// budget to do so.
-func (k *core) alloc(size int) (device.Block, error) {
+// room: empty the caches, wait for streams, give back what is held, ask pools
+// that share the budget to do so. Without stall only the first of it.
+func (k *core) alloc(size int, stall bool) (device.Block, error) {
 	b, err := k.strategy.Alloc(size)
-	if !outOfMemory(err) {
-		return b, err
+	if outOfMemory(err) && k.emptyCaches() {
+		b, err = k.strategy.Alloc(size)
 	}
-	if k.emptyCaches() {
-		if b, err = k.strategy.Alloc(size); !outOfMemory(err) {
-			return b, err
-		}
+	for stall && outOfMemory(err) && k.settleOne() {
+		b, err = k.strategy.Alloc(size)
+	}
+	if !stall || !outOfMemory(err) {
+		return b, err
 	}
 	k.freeHeld()
 	for _, s := range sharersOf(k.upstream) {

@@ -10,7 +10,13 @@ func (k *core) recycle(b PooledBuffer) {
 	if b.own.token && b.own.escaped.Load() {
 		b.own.escaped.Store(false)
 	}
-	k.recycleSlowly(int(b.own.class), entry{b.own, b.ptr, b.gen + nextGen}, b.n)
+	e := entry{b.own, b.ptr, b.gen + nextGen}
+	if b.own.used {
+		k.cache.countPut(b.n)
+		k.await(e, k.streams.take(b.own), false)
+		return
+	}
+	k.recycleSlowly(int(b.own.class), e, b.n)
 }
 
 func (k *core) recycleSlowly(class int, e entry, size int) {

@@ -26,6 +26,7 @@ type slot struct {
 	out      bool        // the strategy has handed the block out; under the pool's mu
 	token    bool        // in a rack of its own; see forget.go
 	plain    bool        // Release has nothing to do but to cache it
+	used     bool        // streams have to do with it; see stream.go
 }
 
 const (

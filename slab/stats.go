@@ -11,11 +11,13 @@ type Stats struct {
 	ActiveBlocks, HeldBlocks int64
 
 	ActiveBytes      int64 // of buffers that are out, as asked for
-	HeldBytes        int64 // free: in caches, lists, slabs and ranges
+	HeldBytes        int64 // free: in caches, lists, slabs and ranges, and what waits for streams
 	RoundingBytes    int64 // what active blocks have beyond what was asked
 	UnusableBytes    int64 // tails of slabs; blocks forgotten off the heap whose bytes escaped
 	ManagedBytes     int64 // from upstream now
 	PeakManagedBytes int64 // from upstream at most
+
+	WaitingBlocks, WaitingBytes int64 // of the held: until streams that use it are done
 
 	Hits, Misses                  int64 // Gets served from held memory; Gets that went upstream
 	UpstreamAllocs, UpstreamFrees int64 // calls that succeeded
@@ -43,12 +45,14 @@ func (k *core) stats() Stats {
 	s.ManagedBytes, s.PeakManagedBytes = k.ledger.managed.Load(), k.ledger.peak.Load()
 
 	u := k.usage(s)
-	s.HeldBlocks = u.HeldBlocks + cached.blocks + parked.blocks
-	s.HeldBytes = u.HeldBytes + cached.bytes + parked.bytes
+	waiting := k.streams.tally()
+	s.WaitingBlocks, s.WaitingBytes = waiting.blocks, waiting.bytes
+	s.HeldBlocks = u.HeldBlocks + cached.blocks + parked.blocks + waiting.blocks
+	s.HeldBytes = u.HeldBytes + cached.bytes + parked.bytes + waiting.bytes
 	s.UnusableBytes = u.UnusableBytes + quarantined.bytes
-	// All that the strategy has handed out is active, cached, parked or in
-	// quarantine; what is left is what rounding costs.
-	s.RoundingBytes = u.ActiveBytes + u.RoundingBytes - s.ActiveBytes - cached.bytes - parked.bytes - quarantined.bytes
+	// All that the strategy has handed out is active, cached, parked, waiting
+	// or in quarantine; what is left is what rounding costs.
+	s.RoundingBytes = u.ActiveBytes + u.RoundingBytes - s.ActiveBytes - cached.bytes - parked.bytes - waiting.bytes - quarantined.bytes
 	return s
 }
 

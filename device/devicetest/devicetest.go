@@ -37,6 +37,13 @@ var checks = []struct {
 	{"Stream", streams},
 	{"StreamError", streamError},
 	{"Events", events},
+	{"OrderAmongStreams", orderAmong},
+	{"SharedStream", sharedStream},
+	{"CloseWaits", closeWaits},
+	{"Done", done},
+	{"NoEventAfterAnError", noEventAfterAnError},
+	{"Pinned", pinned},
+	{"PinnedCloses", pinnedCloses},
 	{"Close", closes},
 }
 

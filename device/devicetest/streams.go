@@ -1,6 +1,7 @@
 package devicetest
 
 import (
+	"runtime"
 	"testing"
 	"time"
 
@@ -99,5 +100,16 @@ func eventually(t *testing.T, e device.Event) {
 		must(t, err)
 	case <-time.After(patience):
 		t.Fatalf("an event that is done was waited for longer than %v", patience)
+	}
+}
+
+// within asks until the answer is yes.
+func within(t *testing.T, what string, yes func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(patience); !yes(); {
+		if time.Now().After(deadline) {
+			t.Fatalf("%s did not come true in %v", what, patience)
+		}
+		runtime.Gosched()
 	}
 }
