@@ -1,6 +1,7 @@
 package opencl_test
 
 import (
+	"log/slog"
 	"testing"
 
 	"github.com/bufslab/bufslab/device"
@@ -8,6 +9,9 @@ import (
 	_ "github.com/bufslab/bufslab/device/opencl"
 	"github.com/bufslab/bufslab/fuzz"
 )
+
+// The pools of these tests on deferred memory would each log that they are.
+func init() { slog.SetDefault(slog.New(slog.DiscardHandler)) }
 
 // names are all forms, one of them twice.
 var names = []string{
