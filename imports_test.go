@@ -2,6 +2,7 @@ package bufslab
 
 import (
 	"os/exec"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -78,4 +79,23 @@ func TestOnlyFuzzImportsRapid(t *testing.T) {
 			t.Errorf("%s imports rapid", paths[0])
 		}
 	}
+}
+
+// purego makes every program that it is part of a dynamically linked one.
+func TestOnlyOpenCLReachesPurego(t *testing.T) {
+	const opencl, purego = module + "device/opencl", "github.com/ebitengine/purego"
+	for _, line := range list(t, "-f", `{{.ImportPath}} {{join .Deps " "}} {{join .TestImports " "}} {{join .XTestImports " "}}`, "./...") {
+		paths := strings.Fields(line)
+		if paths[0] != opencl && (slices.Contains(paths[1:], purego) || slices.Contains(paths[1:], opencl)) {
+			t.Errorf("%s reaches purego", paths[0])
+		}
+	}
+	if deps := list(t, "-deps", opencl); buildsOpenCL() && !slices.Contains(deps, purego) {
+		t.Error("package opencl does without purego, and this test without a reason")
+	}
+}
+
+// buildsOpenCL says whether package opencl has anything to load here.
+func buildsOpenCL() bool {
+	return (runtime.GOOS == "linux" || runtime.GOOS == "darwin") && (runtime.GOARCH == "amd64" || runtime.GOARCH == "arm64")
 }

@@ -109,8 +109,8 @@ func quickest(n int, f func()) time.Duration {
 // the driver has to find memory for. Without the caches it depends on the strategy, so
 // for those there is only the figure.
 func TestHitAgainstAlloc(t *testing.T) {
-	if raceEnabled || testing.Short() {
-		t.Skip("this is about time, which the race detector takes")
+	if instrumented || testing.Short() {
+		t.Skip("this is about time, which the detectors of races and bad addresses take")
 	}
 	for _, c := range []struct {
 		strategy string

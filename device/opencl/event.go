@@ -61,7 +61,7 @@ func (s *Stream) Wait(e device.Event) error {
 		_, err := s.add(func(q queueID, wait []eventID, done *eventID) (code, string) {
 			n, list := after(wait)
 			return s.ctx.EnqueueBarrier(q, n, list, done), "clEnqueueBarrierWithWaitList"
-		}, o, "a stream of %s", s.dev.name)
+		}, o, false, "a stream of %s", s.dev.name)
 		return err
 	})
 }

@@ -65,43 +65,47 @@ func (s *Stream) errClosed() error {
 	return fmt.Errorf("opencl: stream of %s: %w", s.dev.name, device.ErrClosed)
 }
 
-// add enqueues a command behind all others, and behind cause if there is one. It
-// returns the event where it was enqueued, whatever came after. The caller has mu.
-func (s *Stream) add(c command, cause *Event, detail string, args ...any) (eventID, error) {
+// behind enqueues a command behind all others, and behind cause if there is one.
+// The caller has mu.
+func (s *Stream) behind(cause *Event, c command) (done eventID, k code, call string) {
+	var wait []eventID
+	last := s.last()
+	if last != 0 {
+		wait = append(wait, last)
+		defer s.ctx.ReleaseEvent(last)
+	}
+	if cause != nil {
+		wait = append(wait, cause.id)
+	}
+	k, call = c(s.queue, wait, &done)
+	return done, k, call
+}
+
+// add makes a command work of the stream, the last of all. The caller has mu. Where keep is
+// set it gets the event, to release, if there is one: also where what came after has failed.
+func (s *Stream) add(c command, cause *Event, keep bool, detail string, args ...any) (kept eventID, err error) {
 	w := work{cause: cause, detail: fmt.Sprintf(detail, args...)}
-	k, call := c(s.queue, s.before(cause), &w.done)
+	done, k, call := s.behind(cause, c)
 	if err := s.ctx.failed(k, call, "%s", w.detail); err != nil {
 		return 0, err
 	}
-	s.ctx.book.Lock()
-	w.call, w.number = call, s.count
-	s.count++
-	s.pending = append(s.pending, w)
-	s.ctx.book.Unlock()
-	return w.done, s.ctx.failed(s.ctx.Flush(s.queue), "clFlush", "%s", w.detail)
-}
-
-// before lists what the next command has to wait for: not what is over, as
-// there are drivers that then wait for ever if it has failed.
-func (s *Stream) before(cause *Event) (list []eventID) {
-	s.ctx.book.Lock()
-	defer s.ctx.book.Unlock()
-	s.reap()
-	if n := len(s.pending); n > 0 {
-		list = append(list, s.pending[n-1].done)
+	if keep { // before anybody else can see it, and release it
+		s.ctx.RetainEvent(done)
+		kept = done
 	}
-	if cause != nil {
-		list = append(list, cause.id)
-	}
-	return list
+	w.done, w.call = done, call
+	s.push(w)
+	return kept, s.ctx.failed(s.ctx.Flush(s.queue), "clFlush", "%s", w.detail)
 }
 
 // marker returns the event of a command that does nothing. The caller has mu,
 // and releases it.
-func (s *Stream) marker() (done eventID, err error) {
-	n, list := after(s.before(nil))
-	k := s.ctx.EnqueueMarker(s.queue, n, list, &done)
-	if err := s.ctx.failed(k, "clEnqueueMarkerWithWaitList", "a stream of %s", s.dev.name); err != nil {
+func (s *Stream) marker() (eventID, error) {
+	done, k, call := s.behind(nil, func(q queueID, wait []eventID, done *eventID) (code, string) {
+		n, list := after(wait)
+		return s.ctx.EnqueueMarker(q, n, list, done), "clEnqueueMarkerWithWaitList"
+	})
+	if err := s.ctx.failed(k, call, "a stream of %s", s.dev.name); err != nil {
 		return 0, err
 	}
 	if err := s.ctx.failed(s.ctx.Flush(s.queue), "clFlush", "a stream of %s", s.dev.name); err != nil {

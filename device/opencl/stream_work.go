@@ -17,11 +17,7 @@ func (s *Stream) Copy(dst, src device.Block) error {
 		if !t.byQueue() {
 			return s.byCPU(func() { copy(t.to.host, t.from.host) })
 		}
-		e, err := s.add(t.enqueue, nil, "%d bytes on %s", t.n, s.dev.name)
-		if e != 0 && t.borrows() { // also where only the flush has failed
-			done = e
-			s.ctx.RetainEvent(e)
-		}
+		done, err = s.add(t.enqueue, nil, t.borrows(), "%d bytes on %s", t.n, s.dev.name)
 		return err
 	})
 	if done == 0 {
@@ -56,7 +52,7 @@ func (s *Stream) Fill(dst device.Block, value byte) error {
 		if p.mem == 0 && !p.fine {
 			return s.byCPU(func() { fill(p.host, value) })
 		}
-		_, err = s.add(s.ctx.fill(p, dst.Len, &value), nil, "%d bytes on %s", dst.Len, s.dev.name)
+		_, err = s.add(s.ctx.fill(p, dst.Len, &value), nil, false, "%d bytes on %s", dst.Len, s.dev.name)
 		return err
 	})
 }

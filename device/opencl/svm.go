@@ -123,7 +123,7 @@ func (s *SVM) pass(t device.Stream, lend bool, change command) error {
 		if s.lent.Load() == lend {
 			return nil
 		}
-		_, err := q.add(change, nil, "%d bytes on %s", s.size, s.dev.name)
+		_, err := q.add(change, nil, false, "%d bytes on %s", s.size, s.dev.name)
 		if err == nil && !lend {
 			err = q.drain()
 		}

@@ -12,6 +12,29 @@ type work struct {
 	detail string
 }
 
+// push makes w the last work of the stream.
+func (s *Stream) push(w work) {
+	s.ctx.book.Lock()
+	defer s.ctx.book.Unlock()
+	w.number = s.count
+	s.count++
+	s.pending = append(s.pending, w)
+}
+
+// last returns the event of the last work, for the caller to release, and 0
+// where that is over: there are drivers that wait for ever for work that has failed.
+func (s *Stream) last() eventID {
+	s.ctx.book.Lock()
+	defer s.ctx.book.Unlock()
+	s.reap()
+	if len(s.pending) == 0 {
+		return 0
+	}
+	e := s.pending[len(s.pending)-1].done
+	s.ctx.RetainEvent(e)
+	return e
+}
+
 // failure returns the first error of the stream, which is err if there was
 // none before.
 func (s *Stream) failure(err error) error {

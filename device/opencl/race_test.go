@@ -1,5 +1,0 @@
-//go:build race
-
-package opencl_test
-
-const raceEnabled = true
