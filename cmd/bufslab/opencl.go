@@ -2,7 +2,11 @@
 
 package main
 
-import "github.com/bufslab/bufslab/device/opencl"
+import (
+	"strings"
+
+	"github.com/bufslab/bufslab/device/opencl"
+)
 
 // With OpenCL the command is dynamically linked, on linux against glibc, and
 // would not start in many a container: so it takes a tag.
@@ -11,7 +15,7 @@ func init() {
 		infos, err := opencl.Devices()
 		for _, i := range infos {
 			names = append(names, i.Name)
-			notes = append(notes, i.Device+", "+i.Platform+", "+i.Version+", driver "+i.Driver)
+			notes = append(notes, strings.TrimPrefix(i.String(), i.Name+": "))
 		}
 		return names, notes, err
 	}

@@ -69,30 +69,33 @@ type hardware struct {
 	shared *context // by the devices that are open; nil while there is none
 }
 
-// list returns the devices of all platforms.
+// list returns the devices of all platforms. One that is broken does not keep
+// others from being used; that it is tells only where nothing else is there.
 func list(a *api) ([]*hardware, error) {
 	platforms, c := all(a.GetPlatformIDs)
-	if c != succeeded {
-		return nil, unavailable(failed(c, "clGetPlatformIDs", "the drivers of this system"))
+	if err := failed(c, "clGetPlatformIDs", "the drivers of this system"); err != nil {
+		return nil, unavailable(err)
 	}
 	var found []*hardware
+	missing := failed(noDevice, "clGetDeviceIDs", "%d platforms", len(platforms))
 	for _, p := range platforms {
 		ids, c := all(func(room uint32, ids *deviceID, n *uint32) code {
 			return a.GetDeviceIDs(p, anyDevice, room, ids, n)
 		})
 		if c != succeeded && c != noDevice {
-			return nil, unavailable(failed(c, "clGetDeviceIDs", "platform %q", a.platformText(p, platformName)))
+			missing = errors.Join(missing, failed(c, "clGetDeviceIDs", "platform %q", a.platformText(p, platformName)))
 		}
 		for _, id := range ids {
 			h := &hardware{api: a, id: id, platform: p}
 			if err := h.describe(len(found)); err != nil {
-				return nil, err
+				missing = errors.Join(missing, err)
+				continue
 			}
 			found = append(found, h)
 		}
 	}
 	if len(found) == 0 {
-		return nil, unavailable(failed(noDevice, "clGetDeviceIDs", "%d platforms", len(platforms)))
+		return nil, unavailable(missing)
 	}
 	return found, nil
 }
@@ -104,8 +107,10 @@ func all[T any](get func(room uint32, ids *T, n *uint32) code) ([]T, code) {
 		return nil, c
 	}
 	ids := make([]T, n)
-	c := get(n, &ids[0], nil)
-	return ids, c
+	if c := get(n, &ids[0], nil); c != succeeded {
+		return nil, c
+	}
+	return ids, succeeded
 }
 
 // describe asks for everything that is known about the device in advance.
@@ -116,7 +121,7 @@ func (h *hardware) describe(number int) error {
 	c = min(c, h.number(deviceMaxAlloc, unsafe.Pointer(&most), unsafe.Sizeof(most)))
 	c = min(c, h.number(deviceGlobalMem, unsafe.Pointer(&total), unsafe.Sizeof(total)))
 	if c != succeeded {
-		return unavailable(failed(c, "clGetDeviceInfo", "device %d", number))
+		return failed(c, "clGetDeviceInfo", "device %d", number)
 	}
 	_ = h.number(deviceSVM, unsafe.Pointer(&svm), unsafe.Sizeof(svm)) // before 2.0 it is no question
 	if h.SVMAlloc == nil {

@@ -110,6 +110,39 @@ func TestDriverThatDoesNotOpen(t *testing.T) {
 	}
 }
 
+// A broken driver does not keep others from being used.
+func TestDriverBesideABrokenOne(t *testing.T) {
+	const broken = platformID(1)
+	found := doubles(t, func(a *api) {
+		real := *a
+		a.GetPlatformIDs = func(room uint32, ids *platformID, n *uint32) code {
+			if ids == nil {
+				k := real.GetPlatformIDs(0, nil, n)
+				*n++
+				return k
+			}
+			*ids = broken
+			return real.GetPlatformIDs(room-1, (*platformID)(unsafe.Add(unsafe.Pointer(ids), unsafe.Sizeof(*ids))), n)
+		}
+		a.GetPlatformInfo = func(p platformID, what uint32, room uintptr, value unsafe.Pointer, size *uintptr) code {
+			if p == broken {
+				return -32
+			}
+			return real.GetPlatformInfo(p, what, room, value, size)
+		}
+		a.GetDeviceIDs = func(p platformID, kinds uint64, room uint32, ids *deviceID, n *uint32) code {
+			if p == broken {
+				return -6
+			}
+			return real.GetDeviceIDs(p, kinds, room, ids, n)
+		}
+	})
+	d, err := openOn(found, "0")
+	must(t, err)
+	d.Free(mustAlloc(t, d, 100))
+	must(t, d.Close())
+}
+
 // Hardware without a form says so, and is asked for nothing that it lacks.
 func TestFormsThatAreNotThere(t *testing.T) {
 	found := doubles(t, func(a *api) {

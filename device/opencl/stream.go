@@ -8,9 +8,9 @@ import (
 )
 
 // A Stream is a queue of a device, which begins each piece of work when the
-// one before is done. It is a [device.Stream], safe for concurrent use. Copies from
-// and to memory of opencl:N:pinned and opencl:N:svm-fine return at once, as those
-// within the device do; other host memory is waited for.
+// one before is done. It is a [device.Stream], safe for concurrent use. Copies
+// return at once where all memory is of this package, pinned memory for
+// instance; those from and to other host memory are waited for.
 type Stream struct {
 	dev   *Device
 	ctx   *context

@@ -2,6 +2,7 @@ package opencl
 
 import (
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"unsafe"
 
@@ -13,14 +14,16 @@ import (
 //
 // Fine-grained memory both may use at any time. Coarse-grained memory is
 // either the CPU's or the device's. It is the CPU's when it is allocated, and
-// copies and fills are then the CPU's work too: a stream finishes what is before
-// them and does them at once. [SVM.Unmap] makes a whole region the device's, for
-// a kernel, and [SVM.Map] the CPU's again. So a pool of blocks that kernels use is best
-// one of whole regions: strategy exact or bitlog.
+// fills and copies among such regions are then the CPU's work too: a stream
+// finishes what is before them and does them at once. [SVM.Unmap] makes a
+// whole region the device's, for a kernel, and [SVM.Map] the CPU's again. So
+// a pool of blocks that kernels use is best one of whole regions: strategy
+// exact or bitlog.
 type SVM struct {
 	region
 	p    unsafe.Pointer
 	fine bool
+	mu   sync.Mutex  // of changes of hands
 	lent atomic.Bool // unmapped
 }
 
@@ -119,6 +122,8 @@ func (s *SVM) pass(t device.Stream, lend bool, change command) error {
 	if s.fine {
 		return nil
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	return q.do(func() error {
 		if s.lent.Load() == lend {
 			return nil
