@@ -11,19 +11,8 @@ import (
 // Errors come from functions that are swapped for ones that fail: a real driver cannot
 // be made to, and one that promises more memory than there is must not be.
 
-// double opens NUMBER:FORM on the first hardware with some functions changed.
-// It has a context of its own, so nothing of it reaches other tests.
-func double(t *testing.T, rest string, change func(*api)) *Device {
-	t.Helper()
-	d, err := openOn(doubles(t, change), rest)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = d.Close() })
-	return d
-}
-
-// doubles lists the hardware anew, with some functions changed.
+// doubles lists the hardware anew, with some functions changed. It has
+// contexts of its own, so nothing of it reaches other tests.
 func doubles(t *testing.T, change func(*api)) []*hardware {
 	t.Helper()
 	found, err := system()
@@ -49,7 +38,7 @@ func formNames() (list []string) {
 	return list
 }
 
-// opened is a double of the form, or skips where the hardware has none.
+// opened opens a form on the first of doubles, or skips where that has none.
 func opened(t *testing.T, form string, change func(*api)) *Device {
 	t.Helper()
 	rest := "0"

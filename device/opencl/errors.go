@@ -50,15 +50,14 @@ const (
 	succeeded    code = 0
 	noDevice     code = -1
 	failedAlloc  code = -4
-	copyOverlaps code = -8
 	failedInWait code = -14
-	noPlatform   code = -1001
 )
 
 // meanings names the codes that a driver has reason to give here. Out of
-// memory are the three that pyopencl takes for it too, and a size beyond the
-// device's own limit. A device is lost when it says so or when objects that were
-// valid no longer are, which is how drivers tell after a fault.
+// memory are the three that pyopencl takes for it too, a size beyond the
+// device's own limit, and no place to map memory to. A device is lost when it
+// says so or when objects that were valid no longer are, which is how drivers
+// tell after a fault.
 var meanings = map[code]meaning{
 	-1:    {"CL_DEVICE_NOT_FOUND", nil},
 	-2:    {"CL_DEVICE_NOT_AVAILABLE", device.ErrDeviceLost},

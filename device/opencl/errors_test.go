@@ -37,7 +37,7 @@ func TestEveryCodeMeansSomething(t *testing.T) {
 }
 
 // A ledger counts what is made and given back, so that nothing is lost on the way out.
-type ledger struct{ mems, svms, events, queues, contexts int }
+type ledger struct{ mems, svms, queues, contexts int }
 
 // watch counts what the functions of a make and give back.
 func (l *ledger) watch(a *api) {

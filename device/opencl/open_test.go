@@ -58,7 +58,7 @@ func TestDriverThatDoesNotOpen(t *testing.T) {
 	real := *doubles(t, unchanged)[0].api
 	for what, change := range map[string]func(*api){
 		"no platform": func(a *api) {
-			a.GetPlatformIDs = func(uint32, *platformID, *uint32) code { return noPlatform }
+			a.GetPlatformIDs = func(uint32, *platformID, *uint32) code { return -1001 }
 		},
 		"no room for platforms": func(a *api) {
 			a.GetPlatformIDs = func(uint32, *platformID, *uint32) code { return -6 }
