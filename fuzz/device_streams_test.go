@@ -6,6 +6,7 @@ import (
 
 	"github.com/bufslab/bufslab/device"
 	"github.com/bufslab/bufslab/fuzz"
+	"github.com/bufslab/bufslab/slab"
 )
 
 // A deaf device has streams with a fault: the functions here stand in for the
@@ -76,5 +77,17 @@ func TestDeafStreamsAreFound(t *testing.T) {
 				t.Errorf("not found: %q", text)
 			}
 		})
+	}
+}
+
+// A pool that believes such events hands memory out too soon, which is found.
+func TestPoolOnDeafStreamsIsFound(t *testing.T) {
+	quick(t)
+	text := verdict(t, fuzz.PoolProperty(pool(slab.Config{}), fuzz.OnDevice(func() (device.Device, error) {
+		d, err := device.Open("sim:late=1")
+		return &deaf{Device: d, done: func(device.Event) bool { return true }}, err
+	})))
+	if !strings.Contains(text, "somebody else wrote") && !strings.Contains(text, "freed region") {
+		t.Errorf("not found: %q", text)
 	}
 }

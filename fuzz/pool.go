@@ -12,7 +12,8 @@ import (
 // the check's own, or over a device with [OnDevice], a new one for each
 // program. Buffers are got, written, looked at by every way there is, released,
 // released again by copies and stale handles, and released while in use;
-// memory is given back and holding stopped; the upstream has no room, fails and breaks
+// memory is given back and holding stopped. On a device that has contents, streams
+// write to buffers that are released before they are done. The upstream has no room, fails and breaks
 // its contract. What [slab.Pool] promises has to hold after every step: the
 // figures of Stats add up and agree with the model's and the upstream's, no
 // two buffers overlap, and each holds what its owner wrote. At the end the
@@ -63,5 +64,10 @@ func (m *poolModel) actions() map[string]func(*rapid.T) {
 		"freeHeld":      m.freeHeld,
 		"trim":          m.trim,
 		"stopHolding":   m.stopHolding,
+		"use":           m.use,
+		"useMore":       m.use,
+		"getOn":         m.getOn,
+		"releaseBusy":   m.releaseBusy,
+		"settle":        m.settle,
 	}
 }

@@ -23,18 +23,33 @@ type poolModel struct {
 	stale   []slab.PooledBuffer
 	asked   []int // sizes, to be asked for again
 	next    int   // number of the next owner
+	streams [modelStreams]device.Stream
 	doubles int64 // Releases that were refused
 	stopped bool
 }
 
-// A handle is a buffer that is out, and the number of its owner.
+// A handle is a buffer that is out, the number of its owner, and the stream
+// that has not yet written what the owner wants, if any.
 type handle struct {
 	buffer slab.PooledBuffer
 	id     int
+	use    *modelUse
 }
 
 // admit judges a buffer that was handed out, and has its owner write to it.
 func (m *poolModel) admit(t *rapid.T, b slab.PooledBuffer, size int, zeroed bool) {
+	t.Helper()
+	m.judge(t, b, size)
+	if zeroed || m.zeroed {
+		expectZeros(t, m.bytes.get(t, b.Block()))
+	}
+	m.next++
+	m.bytes.put(t, b.Block(), mark(m.next, size))
+	m.live = append(m.live, handle{buffer: b, id: m.next})
+}
+
+// judge looks at all of a buffer that was handed out but its contents.
+func (m *poolModel) judge(t *rapid.T, b slab.PooledBuffer, size int) {
 	t.Helper()
 	block, view := b.Block(), b.Bytes()
 	if b.Len() != size || block.Len != size || (view != nil && (len(view) != size || cap(view) != size)) {
@@ -48,12 +63,6 @@ func (m *poolModel) admit(t *rapid.T, b slab.PooledBuffer, size int, zeroed bool
 	if at := uintptr(unsafe.Pointer(unsafe.SliceData(view))); size > 0 && at%uintptr(m.align) != 0 {
 		t.Fatalf("%d bytes at an address that is no multiple of %d", size, m.align)
 	}
-	if zeroed || m.zeroed {
-		expectZeros(t, m.bytes.get(t, block))
-	}
-	m.next++
-	m.bytes.put(t, block, mark(m.next, size))
-	m.live = append(m.live, handle{b, m.next})
 	if size > 0 {
 		m.asked = append(m.asked, size)
 	}
@@ -81,6 +90,7 @@ func (m *poolModel) pick(t *rapid.T) int {
 func (m *poolModel) take(t *rapid.T, i int) handle {
 	t.Helper()
 	o := m.live[i]
+	o.calm(t)
 	m.bytes.expect(t, o.buffer.Block(), o.id)
 	m.live = append(m.live[:i], m.live[i+1:]...)
 	m.stale = append(m.stale, o.buffer)
@@ -134,6 +144,8 @@ func (m *poolModel) checkStats(t *rapid.T, s slab.Stats, l ledger) {
 		t.Fatalf("the upstream has %d bytes out: %+v", l.bytes, s)
 	case s.RoundingBytes < 0 || s.HeldBytes < 0 || s.UnusableBytes < 0 || s.HeldBlocks < 0 || s.Hits < 0 || s.Misses < 0:
 		t.Fatalf("negative figures: %+v", s)
+	case s.WaitingBytes < 0 || s.WaitingBytes > s.HeldBytes || s.WaitingBlocks > s.HeldBlocks || m.stopped && s.WaitingBlocks != 0:
+		t.Fatalf("more waits than is held, or after StopHolding: %+v", s)
 	case s.PeakManagedBytes < s.ManagedBytes || s.PeakManagedBytes > l.peak:
 		t.Fatalf("the upstream had at most %d bytes out: %+v", l.peak, s)
 	case s.DoubleReleases != m.doubles || s.Forgotten != 0:
@@ -162,6 +174,12 @@ func (m *poolModel) close(t *rapid.T) {
 		m.check(t)
 	}
 	needNoRange(t, m.up.ledger())
+	for _, s := range m.streams {
+		if s != nil {
+			ok(t, s.Sync())
+			ok(t, s.Close())
+		}
+	}
 }
 
 // unavailable reports whether err says that there is nothing to clear.

@@ -24,7 +24,7 @@ func TestPools(t *testing.T) {
 }
 
 func TestPoolsOnDevices(t *testing.T) {
-	for _, dev := range []string{"heap", "mmap", "mmap:fixed", "virtual", "sim"} {
+	for _, dev := range []string{"heap", "mmap", "mmap:fixed", "virtual", "sim", "sim:late=1", "sim:late=1:pinned"} {
 		for _, name := range slab.Strategies() {
 			t.Run(dev+","+name, func(t *testing.T) {
 				t.Parallel()
@@ -37,7 +37,7 @@ func TestPoolsOnDevices(t *testing.T) {
 // A budget holds at every moment, on pages that divide it.
 func TestPoolsWithABudget(t *testing.T) {
 	const most = 160 << 10
-	for _, dev := range []string{"", "heap", "mmap", "sim"} {
+	for _, dev := range []string{"", "heap", "mmap", "sim", "sim:late=2"} {
 		for _, name := range slab.Strategies() {
 			t.Run(dev+","+name, func(t *testing.T) {
 				t.Parallel()
@@ -108,7 +108,7 @@ func TestPoolsAlignedToPages(t *testing.T) {
 func FuzzPool(f *testing.F) {
 	f.Fuzz(rapid.MakeFuzz(func(t *rapid.T) {
 		name := rapid.SampledFrom(slab.Strategies()).Draw(t, "strategy")
-		dev := rapid.SampledFrom([]string{"heap", "mmap", "virtual", "sim"}).Draw(t, "device")
+		dev := rapid.SampledFrom([]string{"heap", "mmap", "virtual", "sim", "sim:late=1"}).Draw(t, "device")
 		fuzz.PoolProperty(pool(slab.Config{Strategy: name}), fuzz.OnDevice(opener(dev)))(t)
 	}))
 }

@@ -24,8 +24,7 @@ import (
 // above tokenBytes have one, and all if Config.OnForget is report.
 //
 // What streams have used waits for them first, as if it had been released; see
-// stream.go. They are asked on a goroutine of their own: they may be slow, and
-// others wait for that of the runtime.
+// stream.go.
 
 // tokenBytes is the size above which a block off the heap is worth a token.
 const tokenBytes = 32 << 10
@@ -55,7 +54,7 @@ func (c *core) regionLost(h *home) {
 		c.forgotten.add(int(s.asked.Load()))
 		c.reportLocked(s)
 		if on := c.streams.take(s); on != nil {
-			go c.await(s.entry(base), on, false)
+			go c.orphaned(s.entry(base), on, false)
 			return
 		}
 		back = append(back, h.dismissLocked(s))
@@ -79,29 +78,31 @@ func (c *core) tokenLost(s *slot) {
 	}
 	c.forgotten.add(int(s.asked.Load()))
 	c.reportLocked(s)
-	h, on := s.home(), c.streams.take(s)
 	lost := s.escaped.Load()
-	switch {
-	case lost:
+	if lost {
 		c.quarantined.add(s.len)
 		c.valve.out.Add(-int64(s.len))
-		c.mu.Unlock()
-		if on == nil {
-			discard(s)
-			return
-		}
-	case on == nil:
+	} else {
 		s.arm()
-		b := h.dismissLocked(s)
-		c.mu.Unlock()
-		c.strategy.Free(b)
-		c.afterForgetting()
-		return
-	default:
-		s.arm()
-		c.mu.Unlock()
 	}
-	go c.await(s.entry(h.base), on, lost)
+	e := s.entry(s.home().base)
+	c.mu.Unlock()
+	switch on := c.streams.take(s); {
+	case on != nil:
+		go c.orphaned(e, on, lost)
+	case lost:
+		discard(s)
+	default:
+		c.giveBack(e)
+		c.afterForgetting()
+	}
+}
+
+// orphaned is for what streams have used: they are asked on a goroutine of its
+// own, as they may be slow, and others wait for that of the runtime.
+func (c *core) orphaned(e entry, on []device.Stream, lost bool) {
+	c.await(e, on, lost)
+	c.afterForgetting()
 }
 
 // discard gives the pages of a block in quarantine back.

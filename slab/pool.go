@@ -27,6 +27,9 @@ import (
 // address is never used again and the pages are given back; buffers of
 // at most 32 KiB are then not noticed unless Config.OnForget is "report".
 //
+// Memory that streams of a device work on is released as soon as the work is
+// enqueued: see [PooledBuffer.UsedOn] and [Pool.GetOn].
+//
 // A pool that sees no Get or Release between two collections gives back what it
 // holds, as sync.Pool does; on the Go heap one in use gives back what it has not
 // touched for so long. A Pool that is itself forgotten gives back what it holds; its buffers stay
@@ -187,7 +190,9 @@ func (k *core) get(size, class int, stall bool) (PooledBuffer, error) {
 		}
 		ask = k.cache.grid.Size(class)
 	}
-	k.sweep()
+	if size > 0 {
+		k.sweep()
+	}
 	for {
 		blk, err := k.alloc(ask, stall)
 		if err != nil {
