@@ -29,6 +29,9 @@ func TestConformance(t *testing.T) {
 }
 
 func TestModel(t *testing.T) {
+	if keep, err := device.Open("opencl"); err == nil {
+		defer keep.Close() // a context for all programs, as each would take its time to make one
+	}
 	for _, name := range names[1:] {
 		t.Run(name, func(t *testing.T) { fuzz.CheckDevice(t, opener(name)) })
 	}

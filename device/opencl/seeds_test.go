@@ -17,7 +17,7 @@ import (
 // eachPool runs f on a pool of every strategy on every kind of memory. Direct
 // alone keeps nothing.
 func eachPool(t *testing.T, f func(t *testing.T, d device.Device, p *slab.Pool, keeps bool)) {
-	for _, name := range append([]string{"sim"}, names[1:]...) {
+	for _, name := range append([]string{"sim", "sim:64MiB:late=1"}, names[1:]...) {
 		for _, strategy := range slab.Strategies() {
 			t.Run(name+","+strategy, func(t *testing.T) {
 				d, p := openPool(t, name, slab.Config{Strategy: strategy})
