@@ -84,10 +84,10 @@ func (t *transfer) enqueue(q queueID, wait []eventID, done *eventID) (k code, ca
 // bytes that overlap. The driver keeps that buffer until both copies are done.
 func (t *transfer) detour(q queueID, wait []eventID, done *eventID) (k code, call string) {
 	c, size := t.ctx, uintptr(t.n)
-	if c.take(t.n) != nil {
+	if !c.memory.take(int64(t.n)) {
 		return failedAlloc, "clCreateBuffer"
 	}
-	defer c.give(t.n)
+	defer c.memory.give(int64(t.n))
 	way := c.CreateBuffer(c.id, memReadWrite, size, nil, &k)
 	if k != succeeded {
 		return k, "clCreateBuffer"

@@ -91,6 +91,39 @@ func TestCopiesOfAnotherContext(t *testing.T) {
 	b.Free(y)
 }
 
+// Work on no bytes is none, and keeps no region.
+func TestNothingIsMoved(t *testing.T) {
+	for _, form := range formNames() {
+		t.Run(form, func(t *testing.T) {
+			d := opened(t, form, unchanged)
+			b, s := mustAlloc(t, d, 10), mustStream(t, d)
+			must(t, d.Copy(part(b, 3, 0), part(b, 10, 0)))
+			must(t, s.Copy(part(b, 3, 0), device.Block{}))
+			must(t, s.Fill(part(b, 10, 0), 1))
+			must(t, s.Sync())
+			d.Free(b)
+			if n := b.Region.(owned).base().uses.Load(); n != 0 {
+				t.Errorf("%d calls still hold the region", n)
+			}
+		})
+	}
+}
+
+// Pinned memory takes no room of the device.
+func TestPinnedMemoryIsOfTheMachine(t *testing.T) {
+	d := opened(t, "", unchanged)
+	b := mustAlloc(t, d.pinned, 1000)
+	defer d.pinned.Free(b)
+	free, total, err := d.MemInfo()
+	must(t, err)
+	if free != total {
+		t.Errorf("%d of %d bytes are free", free, total)
+	}
+	if free, total, _ := d.pinned.MemInfo(); total-free != 1000 {
+		t.Errorf("%d of %d bytes are free", free, total)
+	}
+}
+
 // A copy that the driver refuses moves nothing, says why, and keeps no region.
 func TestCopyFails(t *testing.T) {
 	fail := code(0)

@@ -110,9 +110,8 @@ func (d *Device) usable() error {
 	return d.ctx.usable()
 }
 
-// Alloc returns a region of exactly size bytes. There is no room for more
-// than the driver says of the device, all programs aside, and for a region above
-// the driver's limit.
+// Alloc returns a region of exactly size bytes. There is no room for more than
+// MemInfo says, and none for a region above Info.MaxBytes.
 func (d *Device) Alloc(size int) (device.Block, error) {
 	if size < 0 {
 		return device.Block{}, fmt.Errorf("opencl: alloc of %d bytes on %s: %w", size, d.name, device.ErrSize)
@@ -120,12 +119,12 @@ func (d *Device) Alloc(size int) (device.Block, error) {
 	if err := d.usable(); err != nil || size == 0 {
 		return device.Block{}, err
 	}
-	if err := d.ctx.take(size); err != nil {
+	if err := d.take(size); err != nil {
 		return device.Block{}, err
 	}
 	r, err := d.form.make(d, size)
 	if err != nil {
-		d.ctx.give(size)
+		d.give(size)
 		return device.Block{}, err
 	}
 	return device.Block{Region: r, Len: size}, nil
@@ -144,12 +143,13 @@ func (d *Device) Free(b device.Block) {
 }
 
 // MemInfo counts what the process has allocated against what the driver says
-// of the device: OpenCL does not tell what other programs have.
+// of the device, or of the machine for pinned memory: OpenCL does not tell what
+// other programs have.
 func (d *Device) MemInfo() (free, total int64, err error) {
 	if err := d.usable(); err != nil {
 		return 0, 0, err
 	}
-	return d.ctx.GlobalBytes - d.ctx.inUse.Load(), d.ctx.GlobalBytes, nil
+	return d.room().free(), d.room().total, nil
 }
 
 // Close closes the pinned memory too.

@@ -33,10 +33,11 @@
 //	api.go        the functions, as fields that a test can swap
 //	bind.go       where they come from
 //	errors.go     what the codes mean
-//	hardware.go   the devices there are, and what each has room for
+//	hardware.go   the devices there are
 //	context.go    what devices of one number share
 //	device.go     device.Device
 //	subbuffer.go  blocks for kernels
+//	room.go       how much there is
 //	region.go     blocks that are out, and when their memory goes
 //	form.go, buffer.go, svm.go, pinned.go   the forms
 //	place.go      where the bytes of a block are

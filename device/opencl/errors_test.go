@@ -114,8 +114,8 @@ func allocFails(t *testing.T, form, call string, k code, want error) {
 	if b != (device.Block{}) || !strings.Contains(err.Error(), "1000 bytes") {
 		t.Errorf("%+v, %v", b, err)
 	}
-	if l != before || d.ctx.inUse.Load() != 0 {
-		t.Errorf("%+v stay behind, and %d bytes; there were %+v", l, d.ctx.inUse.Load(), before)
+	if l != before || d.room().used.Load() != 0 {
+		t.Errorf("%+v stay behind, and %d bytes; there were %+v", l, d.room().used.Load(), before)
 	}
 	if errors.Is(want, device.ErrDeviceLost) {
 		_, err := d.Alloc(1)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"sync"
-	"sync/atomic"
 	"unsafe"
 
 	"github.com/bufslab/bufslab/device"
@@ -63,7 +62,8 @@ type hardware struct {
 	Info
 	id       deviceID
 	platform platformID
-	inUse    atomic.Int64 // bytes of all regions
+	memory   room // of the device
+	host     room // of the machine, for pinned memory
 
 	mu     sync.Mutex
 	shared *context // by the devices that are open; nil while there is none
@@ -134,6 +134,7 @@ func (h *hardware) describe(number int) error {
 		GlobalBytes: int64(min(total, math.MaxInt64)), MaxBytes: int64(min(most, total, math.MaxInt)),
 		AlignBytes: max(1, int(bits/8)), SVM: svm&svmCoarse != 0, SVMFine: svm&svmFine != 0,
 	}
+	h.memory.total, h.host.total = h.GlobalBytes, hostBytes()
 	return nil
 }
 
@@ -172,20 +173,3 @@ func unavailable(err error) error {
 	}
 	return fmt.Errorf("%w: %w", err, device.ErrUnavailable)
 }
-
-// take counts a region against the device's memory. There is no such count in
-// OpenCL, and drivers that promise more than there is end the process when it is used.
-func (h *hardware) take(size int) error {
-	if int64(size) > h.MaxBytes {
-		return fmt.Errorf("opencl: %d bytes asked of %s, whose regions have %d at most: %w",
-			size, h.Info.Name, h.MaxBytes, device.ErrOutOfMemory)
-	}
-	if used := h.inUse.Add(int64(size)); used > h.GlobalBytes {
-		h.inUse.Add(int64(-size))
-		return fmt.Errorf("opencl: %d bytes asked of %s, which has %d of %d left: %w",
-			size, h.Info.Name, h.GlobalBytes-used+int64(size), h.GlobalBytes, device.ErrOutOfMemory)
-	}
-	return nil
-}
-
-func (h *hardware) give(size int) { h.inUse.Add(int64(-size)) }

@@ -133,8 +133,8 @@ func TestSubBufferMistakes(t *testing.T) {
 	_, err = d.SubBuffer(b)
 	wants(t, err, device.ErrUnavailable)
 	sub.Release()
-	if d.ctx.inUse.Load() != 0 {
-		t.Errorf("%d bytes in use at the end", d.ctx.inUse.Load())
+	if d.room().used.Load() != 0 {
+		t.Errorf("%d bytes in use at the end", d.room().used.Load())
 	}
 }
 

@@ -40,13 +40,14 @@ func TestBlocksOfPoolsAreSubBuffers(t *testing.T) {
 // Pools say what their device has told them.
 func TestPoolsKnowTheirDevice(t *testing.T) {
 	for form, want := range map[string]string{"": "needs", "deferred": "warning: device opencl:0:deferred", "svm": "default of slab"} {
-		d := opened(t, form, unchanged)
-		p, err := slab.Open(d, slab.Config{})
-		must(t, err)
-		if text := p.Explain(); !strings.Contains(text, want) {
-			t.Errorf("%s: %s", d.Name(), text)
-		}
-		must(t, p.Close())
+		t.Run(form, func(t *testing.T) {
+			p, err := slab.Open(opened(t, form, unchanged), slab.Config{})
+			must(t, err)
+			if text := p.Explain(); !strings.Contains(text, want) {
+				t.Error(text)
+			}
+			must(t, p.Close())
+		})
 	}
 	var e *slab.ConfigError
 	if _, err := slab.Open(opened(t, "", unchanged), slab.Config{Align: 16}); !errors.As(err, &e) {
@@ -110,8 +111,8 @@ func TestPoolsAnswerOutOfMemory(t *testing.T) {
 				wants(t, err, device.ErrOutOfMemory)
 				p.StopHolding()
 				must(t, p.Close())
-				if s.left != room || len(s.size) != 0 || d.ctx.inUse.Load() != 0 {
-					t.Errorf("%s, code %d: %d bytes are lost, %d in use", strategy, k, room-s.left, d.ctx.inUse.Load())
+				if s.left != room || len(s.size) != 0 || d.room().used.Load() != 0 {
+					t.Errorf("%s, code %d: %d bytes are lost, %d in use", strategy, k, room-s.left, d.room().used.Load())
 				}
 			}
 		}

@@ -51,6 +51,6 @@ func (r *region) drop() {
 		return
 	}
 	r.free()
-	r.dev.ctx.give(r.size)
+	r.dev.give(r.size)
 	r.dev.ctx.release()
 }

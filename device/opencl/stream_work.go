@@ -45,10 +45,13 @@ func (s *Stream) Fill(dst device.Block, value byte) error {
 			return err
 		}
 		p, err := s.ctx.locate(dst)
-		if err != nil || dst.Len == 0 {
+		if err != nil {
 			return err
 		}
 		defer p.drop()
+		if dst.Len == 0 {
+			return nil
+		}
 		if p.mem == 0 && !p.fine {
 			return s.byCPU(func() { fill(p.host, value) })
 		}
@@ -70,9 +73,10 @@ func (c *context) fill(p place, size int, value *byte) command {
 
 // fill sets every byte of m, by doubling: copy moves memory faster than a loop.
 func fill(m []byte, value byte) {
-	for i := range m[:min(1, len(m))] {
-		m[i] = value
+	if len(m) == 0 {
+		return
 	}
+	m[0] = value
 	for n := 1; n < len(m); n *= 2 {
 		copy(m[n:], m[:n])
 	}
