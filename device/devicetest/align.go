@@ -6,8 +6,7 @@ import (
 	"github.com/bufslab/bufslab/device"
 )
 
-// align: what a device needs is a power of two, the same at each call, and
-// its own regions, which begin at 0, have it.
+// align: what a device needs is a power of two, the same at each call.
 func align(t *testing.T, d device.Device) {
 	a, ok := d.(device.Aligned)
 	if !ok {
