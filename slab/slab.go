@@ -7,9 +7,10 @@ import "github.com/bufslab/bufslab/device"
 // bit each instead of a record, do not scatter the heap, and free their slab
 // as soon as it is empty. It is the default off the Go heap.
 //
-// Blocks are aligned to Config.Align, 16 bytes unless set; small ones have
-// eight classes a doubling, multiples of it. Slab is safe for concurrent use;
-// Alloc and Free take constant time.
+// Blocks are aligned to Config.Align: unless set 16 bytes, or what a
+// [device.Aligned] upstream needs. Small ones have eight classes a doubling,
+// multiples of it. Slab is safe for concurrent use; Alloc and Free take
+// constant time.
 type Slab struct {
 	arena
 	grid   Classes
