@@ -20,7 +20,10 @@ func newDeferred(d *Device, size int) (owned, error) {
 }
 
 // newImmediate moves the buffer to the device before anybody has written it,
-// which moves nothing but makes the driver find memory, or say that there is none.
+// which moves nothing but makes the driver find memory, or say that there is
+// none. It waits for that: the call may only be enqueued, and fail later. What
+// failed is released; forgotten here, it would be lost at the very moment when
+// memory is short.
 func newImmediate(d *Device, size int) (owned, error) {
 	mem, err := d.create(size, memReadWrite)
 	if err != nil {

@@ -101,7 +101,8 @@ func (c *context) usable() error {
 	return nil
 }
 
-// outcome says whether the command of e is over, and how it ended.
+// outcome says whether the command of e is over, and how it ended. One that
+// the driver knows nothing about any more will not go on either.
 func (c *context) outcome(e eventID) (over bool, k code) {
 	var status int32
 	if k := c.GetEventInfo(e, eventStatus, unsafe.Sizeof(status), unsafe.Pointer(&status), nil); k != succeeded {
@@ -110,7 +111,8 @@ func (c *context) outcome(e eventID) (over bool, k code) {
 	return status <= 0, code(status)
 }
 
-// await waits for the command of e and returns how it ended.
+// await waits for the command of e and returns how it ended. The wait alone
+// says only that something failed.
 func (c *context) await(e eventID) code {
 	k := c.WaitForEvents(1, &e)
 	if k == failedInWait {

@@ -58,7 +58,9 @@ func (t *transfer) overlapping() bool {
 	return t.to.mem == t.from.mem && to < from+n && from < to+n
 }
 
-// enqueue is the command. Go memory stays where it is from here to drop.
+// enqueue is the command. It is never the blocking form of the call, so that
+// no lock is held while bytes move; who borrows memory waits afterwards. Go
+// memory stays where it is from here to drop.
 func (t *transfer) enqueue(q queueID, wait []eventID, done *eventID) (k code, call string) {
 	for _, p := range []*place{&t.to, &t.from} {
 		if p.borrowed() {

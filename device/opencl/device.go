@@ -74,8 +74,8 @@ func (d *Device) Name() string { return d.name }
 func (d *Device) Info() Info { return d.ctx.Info }
 
 // Handles returns the driver's own names for what the device stands on: a
-// cl_platform_id, a cl_device_id and a cl_context, for programs and kernels of another
-// binding. They are valid until Close.
+// cl_platform_id, a cl_device_id and a cl_context, for programs and kernels of
+// another binding. They are valid until Close.
 func (d *Device) Handles() (platform, id, context uintptr) {
 	return uintptr(d.ctx.platform), uintptr(d.ctx.hardware.id), uintptr(d.ctx.id)
 }
@@ -130,7 +130,8 @@ func (d *Device) Alloc(size int) (device.Block, error) {
 	return device.Block{Region: r, Len: size}, nil
 }
 
-// Free works on a lost and on a closed device too.
+// Free works on a lost and on a closed device too. What the driver says to it
+// there is nobody to tell; a loss shows at the next call.
 func (d *Device) Free(b device.Block) {
 	if b == (device.Block{}) {
 		return

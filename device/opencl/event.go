@@ -44,7 +44,8 @@ func newEvent(s *Stream, id eventID) *Event {
 }
 
 // Wait leaves waiting for events of the same hardware to the driver; for
-// others it waits here and now.
+// others it waits here and now. An event of s itself is behind us already, and
+// one that is over is not for the driver: see last.
 func (s *Stream) Wait(e device.Event) error {
 	o, ok := e.(*Event)
 	if !ok || o.stream.ctx != s.ctx {
@@ -86,8 +87,9 @@ func (e *Event) Sync() error {
 	return c.failed(k, "clWaitForEvents", "a stream of %s", e.stream.dev.name)
 }
 
-// failure is the error of the work before, if some of it has failed. It looks for that
-// itself: what an event says of work that it waited for depends on the driver. The caller has book.
+// failure is the error of the work before, if some of it has failed. It looks
+// for that itself: what an event says of work that it waited for depends on the
+// driver. The caller has book.
 func (e *Event) failure() error {
 	s := e.stream
 	s.reap()

@@ -5,6 +5,10 @@ import "unsafe"
 // A Pinned is the region of opencl:N:pinned: host memory that the driver has
 // made, page-locked where that is what makes copies fast, and mapped until it
 // is freed.
+//
+// OpenCL has no page-locked memory by that name. Drivers take it for the memory
+// behind buffers of CL_MEM_ALLOC_HOST_PTR, and know its address when it is the
+// host side of a copy.
 type Pinned struct {
 	region
 	m []byte

@@ -17,7 +17,9 @@ type place struct {
 	fine   bool // the queues reach it by the CPU's address
 }
 
-// locate finds the bytes of a block that was checked.
+// locate finds the bytes of a block that was checked. A region of the same
+// context is the driver's to move, whichever device made it; all else is host
+// memory, or out of reach.
 func (c *context) locate(b device.Block) (place, error) {
 	var p place
 	if r, ok := b.Region.(owned); ok && r.base().dev.ctx == c {

@@ -42,7 +42,8 @@ func (d *Device) NewStream() (device.Stream, error) {
 }
 
 // Queue returns the cl_command_queue, which is in order, for kernels of
-// another binding. That one of them fails the stream does not notice. It is valid until Close.
+// another binding. That one of them fails the stream does not notice. It is
+// valid until Close.
 func (s *Stream) Queue() uintptr { return uintptr(s.queue) }
 
 // do runs one call. Its error is the stream's from then on.
@@ -81,8 +82,11 @@ func (s *Stream) behind(cause *Event, c command) (done eventID, k code, call str
 	return done, k, call
 }
 
-// add makes a command work of the stream, the last of all. The caller has mu. Where keep is
-// set it gets the event, to release, if there is one: also where what came after has failed.
+// add makes a command work of the stream, the last of all. Where keep is set
+// the caller gets the event, to release, if there is one: also where what came
+// after has failed. The flush makes the device begin, which it need not do
+// before somebody waits: a program computes meanwhile, and polls events. The
+// caller has mu.
 func (s *Stream) add(c command, cause *Event, keep bool, detail string, args ...any) (kept eventID, err error) {
 	w := work{cause: cause, detail: fmt.Sprintf(detail, args...)}
 	done, k, call := s.behind(cause, c)
@@ -124,13 +128,16 @@ func (s *Stream) drain() error {
 	return s.settle(m)
 }
 
-// settle waits for an event of the stream, releases it, and says why it failed.
+// settle waits for an event of the stream, releases it, and says why it
+// failed. It needs no lock, as an event outlives its queue.
 func (s *Stream) settle(e eventID) error {
 	err := s.ctx.finish(e, "clWaitForEvents", "a stream of %s", s.dev.name)
 	return s.failure(err)
 }
 
-// Sync waits for everything that is under way, kernels of others too.
+// Sync waits for everything that is under way, kernels of others too. It does
+// not keep other goroutines from enqueuing: it waits for a point in the queue,
+// not for the queue, which Close may give back meanwhile.
 func (s *Stream) Sync() error {
 	s.mu.Lock()
 	if s.closed {

@@ -38,7 +38,8 @@ func (d *Device) SubBuffer(b device.Block) (*SubBuffer, error) {
 	return &SubBuffer{of: of, mem: mem}, nil
 }
 
-// whole returns the buffer that a sub-buffer of b can be cut from.
+// whole judges b, so that the driver is asked for nothing that it has to
+// refuse, and returns the buffer that a sub-buffer of b can be cut from.
 func (d *Device) whole(b device.Block) (*Buffer, error) {
 	if err := d.usable(); err != nil {
 		return nil, err
