@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -138,10 +139,10 @@ func TestConsumerOfSlabInheritsLittle(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	tidy := exec.Command("go", "mod", "tidy")
-	tidy.Dir, tidy.Env = dir, append(os.Environ(), "GOFLAGS=-mod=mod")
-	if out, err := tidy.CombinedOutput(); err != nil {
-		t.Fatalf("go mod tidy: %v\n%s", err, out)
+	build := exec.Command("go", "build", "./...")
+	build.Dir, build.Env = dir, append(os.Environ(), "GOFLAGS=-mod=mod")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
 	}
 	sums, err := os.ReadFile(filepath.Join(dir, "go.sum"))
 	if err != nil {
@@ -150,4 +151,23 @@ func TestConsumerOfSlabInheritsLittle(t *testing.T) {
 	if n := strings.Count(string(sums), "\n"); n > 4 {
 		t.Errorf("go.sum has %d lines:\n%s", n, sums)
 	}
+}
+
+// purego makes every program that it is part of a dynamically linked one.
+func TestOnlyOpenCLReachesPurego(t *testing.T) {
+	const opencl, purego = module + "device/opencl", "github.com/ebitengine/purego"
+	for _, line := range list(t, "-f", `{{.ImportPath}} {{join .Deps " "}} {{join .TestImports " "}} {{join .XTestImports " "}}`, "./...") {
+		paths := strings.Fields(line)
+		if paths[0] != opencl && (slices.Contains(paths[1:], purego) || slices.Contains(paths[1:], opencl)) {
+			t.Errorf("%s reaches purego", paths[0])
+		}
+	}
+	if deps := list(t, "-deps", opencl); buildsOpenCL() && !slices.Contains(deps, purego) {
+		t.Error("package opencl does without purego, and this test without a reason")
+	}
+}
+
+// buildsOpenCL says whether package opencl has anything to load here.
+func buildsOpenCL() bool {
+	return (runtime.GOOS == "linux" || runtime.GOOS == "darwin") && (runtime.GOARCH == "amd64" || runtime.GOARCH == "arm64")
 }

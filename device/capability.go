@@ -40,6 +40,22 @@ type Grained interface {
 	Grain() int
 }
 
+// An Aligned device can use a block by itself, as a kernel's argument for
+// instance, only where it begins at a multiple of so many bytes of its region.
+// A pool on it cuts blocks there.
+type Aligned interface {
+	// Align returns that number, a power of two; 1 where any place will do.
+	Align() int
+}
+
+// A Deferred device may put memory behind a region only when it is first
+// used. That there is none is then no error of Alloc, which nobody can answer
+// by giving held memory back, but of whatever comes first.
+type Deferred interface {
+	// Deferred reports whether this device does so.
+	Deferred() bool
+}
+
 // A Pinner is a Device with page-locked host memory, from which its streams
 // copy without waiting.
 type Pinner interface {

@@ -84,7 +84,7 @@ func ExampleOpen() {
 	fmt.Println(err)
 	// Output:
 	// true
-	// device: no scheme "cuda" among heap, mmap, sim, virtual; build with -tags cuda and import github.com/bufslab/bufslab/device/cuda: unavailable
+	// device: no scheme "cuda" among heap, mmap, sim, virtual; build with CGO_ENABLED=1 and -tags cuda and import github.com/bufslab/bufslab/device/cuda: unavailable
 }
 
 func ExampleParseSize() {

@@ -23,8 +23,8 @@ var registry = struct {
 
 // elsewhere tells what to do about the schemes that exist but have to be asked for.
 var elsewhere = map[string]string{
-	"cuda":   "; build with -tags cuda and import github.com/bufslab/bufslab/device/cuda",
-	"opencl": "; import github.com/bufslab/bufslab/device/opencl",
+	"cuda":   "; build with CGO_ENABLED=1 and -tags cuda and import github.com/bufslab/bufslab/device/cuda",
+	"opencl": "; import github.com/bufslab/bufslab/device/opencl, or build the command bufslab with -tags opencl",
 }
 
 // Open returns the device of the given name, which is a scheme or scheme:rest:

@@ -8,15 +8,15 @@ import "github.com/bufslab/bufslab/device"
 // top; elsewhere it adds segments and gives free ones back before it passes
 // its old peak. Alloc and Free take constant time.
 //
-// Blocks and their lengths are multiples of Config.Align, 16 bytes unless set.
-// It is safe for concurrent use. For many small blocks use [Slab]: here each
-// costs a record of about 100 bytes.
+// Blocks and their lengths are multiples of Config.Align: unless set 16 bytes,
+// or what a [device.Aligned] upstream needs. It is safe for concurrent use.
+// For many small blocks use [Slab]: here each costs a record of about 100 bytes.
 type Bestfit struct{ arena }
 
 // NewBestfit returns a Bestfit over upstream. Of c it reads Align,
 // MissTarget, Decommit and MaxHeld.
 func NewBestfit(upstream Allocator, c Config) *Bestfit {
-	c = c.forStrategy("bestfit")
+	c = c.forStrategy("bestfit", upstream)
 	return &Bestfit{newArena(upstream, c, c.Align)}
 }
 

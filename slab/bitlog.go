@@ -13,7 +13,7 @@ type BitlogPool struct{ keeper }
 // NewBitlog returns a BitlogPool over upstream. Of c it reads Bits, MaxHeld,
 // MaxHeldBlocks and MaxBlockBytes.
 func NewBitlog(upstream Allocator, c Config) *BitlogPool {
-	c = c.forStrategy("bitlog")
+	c = c.forStrategy("bitlog", upstream)
 	bins := Bitlog(c.Bits)
 	bin := func(n int) (key, blockSize int) {
 		i := bins.Index(n)

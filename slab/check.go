@@ -15,10 +15,12 @@ import (
 // a panic with the numbers and that place. Memory that the CPU cannot
 // reach has no canaries; the rest holds there too.
 //
-// It costs 128 bytes a block and a look at the call stack: it is for tests. It
-// is safe for concurrent use if its upstream is.
+// It costs 128 bytes a block, more in a pool whose blocks are aligned to more
+// than 64, and a look at the call stack: it is for tests. It is safe for
+// concurrent use if its upstream is.
 type Check struct {
 	through
+	around int // bytes of a canary
 
 	mu   sync.Mutex
 	live map[spot]checked
@@ -32,15 +34,18 @@ type checked struct {
 }
 
 const (
-	canaryBytes = 64 // on each side; as large as any alignment that is promised
+	canaryBytes = 64 // on each side at least; a block is aligned to no more
 	canary      = 0xC5
 	poisonNew   = 0xA1 // of memory that was not written yet
 	poisonFreed = 0xF3 // of memory that is not to be read any more
 )
 
 // NewCheck returns a Check over upstream.
-func NewCheck(upstream Allocator) *Check {
-	return &Check{through: through{upstream}, live: map[spot]checked{}}
+func NewCheck(upstream Allocator) *Check { return newCheck(upstream, canaryBytes) }
+
+// newCheck leaves blocks aligned to as much as align.
+func newCheck(upstream Allocator, align int) *Check {
+	return &Check{through: through{upstream}, around: max(canaryBytes, align), live: map[spot]checked{}}
 }
 
 // Alloc returns a block with canaries around it, filled with poison.
@@ -48,15 +53,15 @@ func (c *Check) Alloc(size int) (device.Block, error) {
 	if err := checkSize(size); err != nil || size == 0 {
 		return device.Block{}, err
 	}
-	outer, err := c.upstream.Alloc(size + 2*canaryBytes)
+	outer, err := c.upstream.Alloc(size + 2*c.around)
 	if err != nil {
 		return device.Block{}, err
 	}
 	k := checked{outer: outer, site: caller()}
-	k.inner = device.Block{Region: outer.Region, Off: outer.Off + canaryBytes, Len: size}
+	k.inner = device.Block{Region: outer.Region, Off: outer.Off + c.around, Len: size}
 	if m := device.Bytes(outer); m != nil {
 		paint(m, canary)
-		paint(m[canaryBytes:canaryBytes+size], poisonNew)
+		paint(m[c.around:c.around+size], poisonNew)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -95,12 +100,13 @@ func (k checked) fault() string {
 	if m == nil {
 		return ""
 	}
-	alive := bytes.Repeat([]byte{canary}, canaryBytes)
+	around := k.inner.Off - k.outer.Off
+	alive := bytes.Repeat([]byte{canary}, around)
 	side := ""
 	switch {
-	case !bytes.Equal(m[:canaryBytes], alive):
+	case !bytes.Equal(m[:around], alive):
 		side = "before"
-	case !bytes.Equal(m[len(m)-canaryBytes:], alive):
+	case !bytes.Equal(m[len(m)-around:], alive):
 		side = "after"
 	default:
 		return ""
@@ -129,7 +135,7 @@ func (c *Check) Leaks() []Leak {
 // Usage is the upstream's, with canaries as rounding.
 func (c *Check) Usage() Usage {
 	x := c.through.Usage()
-	canaries := x.ActiveBlocks * 2 * canaryBytes
+	canaries := x.ActiveBlocks * 2 * int64(c.around)
 	x.ActiveBytes -= canaries
 	x.RoundingBytes += canaries
 	return x

@@ -10,7 +10,7 @@ type Config struct {
 
 	Bits       int     // bitlog: leading bits kept; 0 is 4
 	Steps      int     // sizeclass: classes a doubling, a power of two; 0 is 4
-	Align      int     // alignment of blocks in bytes, a power of two; 0 is the strategy's default
+	Align      int     // alignment of blocks in bytes, a power of two; 0 is the strategy's default, or what the device needs
 	MissTarget float64 // bestfit, slab: share of allocations that may go upstream; 0 is 0.01
 	Decommit   bool    // bestfit, slab: give free pages back before a new peak
 
@@ -28,4 +28,6 @@ type Config struct {
 	Strict bool   // misuse panics
 	Check  bool   // canaries, poison and call sites; turns caches off
 	Record string // trace file to write; gzip if it ends in .gz
+
+	on nature // of the device, once it is known
 }

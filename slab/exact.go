@@ -13,7 +13,7 @@ type Exact struct{ keeper }
 // NewExact returns an Exact over upstream. Of c it reads MaxHeld,
 // MaxHeldBlocks and MaxBlockBytes.
 func NewExact(upstream Allocator, c Config) *Exact {
-	c = c.forStrategy("exact")
+	c = c.forStrategy("exact", upstream)
 	size := func(n int) (key, blockSize int) { return n, n }
 	return &Exact{newKeeper(upstream, newShelf(c, false), size)}
 }

@@ -48,7 +48,8 @@ func (c Config) json() []byte {
 
 // Explain returns a line for every key that is in effect with its value and
 // where that comes from, in columns. Keys that the strategy or device has no
-// use for are left out.
+// use for are left out. What only the opened device can tell is in
+// [Pool.Explain].
 func (c Config) Explain() string {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
@@ -59,5 +60,12 @@ func (c Config) Explain() string {
 		}
 	}
 	w.Flush()
+	if warning := c.on.warning(); warning != "" {
+		fmt.Fprintf(&b, "warning: %s\n", warning)
+	}
 	return b.String()
 }
+
+// Explain is that of the pool's Config with all that its device has told: the
+// alignment that it needs, and what will not be as it should.
+func (p *Pool) Explain() string { return p.c.given.Explain() }

@@ -15,7 +15,7 @@ func TestSizesBeyondTheClassesAreNotHeld(t *testing.T) {
 	const small, huge = 1, int(maxClass) + 1
 	for _, name := range []string{"bitlog", "sizeclass"} {
 		up := &fake{}
-		s := newStrategy(up, Config{Strategy: name}.forStrategy(name)).(testKeeper)
+		s := newStrategy(up, Config{Strategy: name}.forStrategy(name, up)).(testKeeper)
 		var live []device.Block
 		for range 9 {
 			live = append(live, mustAlloc(t, s, small))

@@ -28,7 +28,7 @@ var options = []option{
 	key[int]{key: "steps", field: func(c *Config) *int { return &c.Steps }, kind: counts,
 		ok: powerOfTwo(1, 64), want: "a power of two, 1 to 64", needs: strategy("sizeclass"), preset: preset(4)},
 	key[int]{key: "align", field: func(c *Config) *int { return &c.Align }, kind: counts,
-		ok: powerOfTwo(8, 4096), want: "a power of two, 8 to 4096", needs: strategy("sizeclass", "bestfit", "slab"),
+		ok: powerOfTwo(8, 4096), want: "a power of two, 8 to 4096", needs: aligning,
 		preset: presetAlign, zero: "16 (64 from 64 bytes up)"},
 	key[float64]{key: "miss_target", field: func(c *Config) *float64 { return &c.MissTarget }, kind: shares,
 		ok: func(v float64) bool { return v > 0 && v <= 1 }, want: "a share above 0 and up to 1 (1% is 0.01)",
@@ -102,14 +102,6 @@ func presetOf[T any](strategy string, v T) func(Config) (T, string) {
 		}
 		return none, "default"
 	}
-}
-
-// presetAlign leaves sizeclass its own, which no number says.
-func presetAlign(c Config) (int, string) {
-	if c.Strategy == "sizeclass" {
-		return 0, "default of sizeclass"
-	}
-	return 16, "default of " + c.Strategy
 }
 
 // presetCache turns the caches off where something has to see every call.

@@ -3,6 +3,7 @@ package slab
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -39,6 +40,7 @@ type Pool struct{ c *core }
 // collector can tell when the user has let go of it.
 type core struct {
 	config   Config
+	given    Config        // without the defaults
 	device   device.Device // at the bottom of the stack, nil if there is none
 	upstream Allocator
 	ledger   ledger
@@ -76,18 +78,24 @@ func (t *tally) sub(n int) { t.blocks--; t.bytes -= int64(n) }
 
 // Open returns a pool that draws on upstream, a device or any Allocator, as c
 // says; what of c is not set depends on the device, if it is one. Config.Device
-// opens nothing: see [OpenConfig], and there for the order of the stack. The
+// opens nothing: see [OpenConfig], and there for the order of the stack. A device
+// that is [device.Deferred] gets a warning by package log/slog, and in Explain. The
 // error is a *ConfigError that names every fault of c, or of the record file.
 func Open(upstream Allocator, c Config) (*Pool, error) {
 	dev := deviceOf(upstream)
 	if dev != nil && c.Device == "" {
 		c.Device = dev.Name() // defaults depend on it
 	}
+	c.on = natureOf(dev)
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
+	if warning := c.on.warning(); warning != "" {
+		slog.Warn("slab: " + warning)
+	}
+	given := c
 	c = c.withDefaults()
-	k := &core{config: c, device: dev, homes: map[device.Region]*home{}, report: c.OnForget == "report"}
+	k := &core{config: c, given: given, device: dev, homes: map[device.Region]*home{}, report: c.OnForget == "report"}
 	if c.MaxBytes > 0 {
 		upstream = NewLimit(upstream, c.MaxBytes)
 	}
@@ -98,7 +106,7 @@ func Open(upstream Allocator, c Config) (*Pool, error) {
 	under.MaxHeld = k.cache.held(c)
 	k.strategy = newStrategy(&k.ledger, under)
 	if c.Check {
-		k.strategy = NewCheck(k.strategy)
+		k.strategy = newCheck(k.strategy, max(c.Align, c.on.align))
 	}
 	if c.Record != "" {
 		if err := k.startRecord(c.Record); err != nil {

@@ -50,7 +50,7 @@ const (
 // NewSizeclass returns a Sizeclass over upstream. Of c it reads Steps, Align,
 // MaxHeld, MaxHeldBlocks and MaxBlockBytes.
 func NewSizeclass(upstream Allocator, c Config) *Sizeclass {
-	c = c.forStrategy("sizeclass")
+	c = c.forStrategy("sizeclass", upstream)
 	g := Grid(c.Steps, c.Align)
 	carved := g.Index(carveLimit) + 1
 	return &Sizeclass{

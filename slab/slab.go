@@ -7,9 +7,10 @@ import "github.com/bufslab/bufslab/device"
 // bit each instead of a record, do not scatter the heap, and free their slab
 // as soon as it is empty. It is the default off the Go heap.
 //
-// Blocks are aligned to Config.Align, 16 bytes unless set; small ones have
-// eight classes a doubling, multiples of it. Slab is safe for concurrent use;
-// Alloc and Free take constant time.
+// Blocks are aligned to Config.Align: unless set 16 bytes, or what a
+// [device.Aligned] upstream needs. Small ones have eight classes a doubling,
+// multiples of it. Slab is safe for concurrent use; Alloc and Free take
+// constant time.
 type Slab struct {
 	arena
 	grid   Classes
@@ -35,7 +36,7 @@ const (
 // NewSlab returns a Slab over upstream. Of c it reads Align, MissTarget,
 // Decommit and MaxHeld.
 func NewSlab(upstream Allocator, c Config) *Slab {
-	c = c.forStrategy("slab")
+	c = c.forStrategy("slab", upstream)
 	g := Grid(8, c.Align)
 	return &Slab{
 		arena:  newArena(upstream, c, c.Align),

@@ -60,9 +60,13 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// forStrategy is withDefaults for a strategy that is made by itself, whichever c names.
-func (c Config) forStrategy(name string) Config {
-	c.Strategy = name
+// forStrategy is withDefaults for a strategy that is made by itself, whichever
+// c names, with the alignment that the device needs at least.
+func (c Config) forStrategy(name string, upstream Allocator) Config {
+	c.Strategy, c.on = name, natureOf(deviceOf(upstream))
+	if c.Align > 0 {
+		c.Align = max(c.Align, c.on.align)
+	}
 	return c.withDefaults()
 }
 

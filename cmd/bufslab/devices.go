@@ -14,9 +14,14 @@ import (
 
 const devicesHelp = `bufslab devices
 
-Lists the schemes that device.Open knows here and, where a device answers to
-the bare scheme, its free and total bytes.
+Lists the schemes that device.Open knows here, of hardware every device that
+there is, with free and total bytes where a device answers. OpenCL's are
+known to a command that was built with -tags opencl.
 `
+
+// hardware lists the devices of a scheme that may have several, with what they are
+// called. Backends that are built in add theirs.
+var hardware = map[string]func() (names, notes []string, err error){}
 
 func devices(args []string, stdout, stderr io.Writer) int {
 	flags := flag.NewFlagSet("bufslab devices", flag.ContinueOnError)
@@ -30,7 +35,7 @@ func devices(args []string, stdout, stderr io.Writer) int {
 	t.AppendHeader(table.Row{"device", "free", "total", ""})
 	t.Style().Format.Header = text.FormatDefault
 	for _, scheme := range device.Schemes() {
-		t.AppendRow(deviceRow(scheme))
+		t.AppendRows(deviceRows(scheme))
 	}
 	if _, err := fmt.Fprintln(stdout, t.Render()); err != nil {
 		return fail(stderr, exitFailed, err)
@@ -38,16 +43,31 @@ func devices(args []string, stdout, stderr io.Writer) int {
 	return exitOK
 }
 
-func deviceRow(scheme string) table.Row {
-	d, err := device.Open(scheme)
+func deviceRows(scheme string) (rows []table.Row) {
+	list := hardware[scheme]
+	if list == nil {
+		return []table.Row{deviceRow(scheme, "")}
+	}
+	names, notes, err := list()
 	if err != nil {
-		return table.Row{scheme, "", "", err}
+		return []table.Row{{scheme, "", "", err}}
+	}
+	for i, name := range names {
+		rows = append(rows, deviceRow(name, notes[i]))
+	}
+	return rows
+}
+
+func deviceRow(name, note string) table.Row {
+	d, err := device.Open(name)
+	if err != nil {
+		return table.Row{name, "", "", err}
 	}
 	free, total, err := d.MemInfo()
 	if err = errors.Join(err, d.Close()); err != nil {
-		return table.Row{scheme, "", "", err}
+		return table.Row{name, "", "", err}
 	}
-	return table.Row{scheme, room(free), room(total), ""}
+	return table.Row{name, room(free), room(total), note}
 }
 
 func room(n int64) string {

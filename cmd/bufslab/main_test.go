@@ -155,7 +155,8 @@ func TestHelpIsNoMistake(t *testing.T) {
 
 func TestDevicesListsSchemes(t *testing.T) {
 	_, out, _ := command("devices")
-	for _, want := range []string{"| heap ", "| mmap ", "| sim     | 1.0 GiB  | 1.0 GiB  |", "| virtual | no limit | no limit |"} {
+	out = strings.Join(strings.Fields(out), " ") // columns are as wide as what is built in
+	for _, want := range []string{"| heap |", "| mmap |", "| sim | 1.0 GiB | 1.0 GiB |", "| virtual | no limit | no limit |"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in\n%s", want, out)
 		}

@@ -24,6 +24,7 @@ var checks = []struct {
 	{"HostBytes", hostBytes},
 	{"BadFree", badFree},
 	{"Concurrent", concurrent},
+	{"Align", align},
 	{"MemInfo", memInfo},
 	{"Copy", copies},
 	{"CopyMistakes", copyMistakes},

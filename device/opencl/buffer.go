@@ -1,0 +1,57 @@
+package opencl
+
+import "unsafe"
+
+// A Buffer is the region of opencl:N and opencl:N:deferred: a cl_mem, which
+// the CPU cannot reach. A kernel gets blocks of it by [Device.SubBuffer].
+type Buffer struct {
+	region
+	mem memID
+}
+
+// newDeferred makes a buffer as OpenCL does by itself: the driver may put off
+// finding memory for it until it is first used, and find none then.
+func newDeferred(d *Device, size int) (owned, error) {
+	mem, err := d.create(size, memReadWrite)
+	if err != nil {
+		return nil, err
+	}
+	return d.buffer(mem, size), nil
+}
+
+// newImmediate moves the buffer to the device before anybody has written it,
+// which moves nothing but makes the driver find memory, or say that there is
+// none. It waits for that: the call may only be enqueued, and fail later. What
+// failed is released; forgotten here, it would be lost at the very moment when
+// memory is short.
+func newImmediate(d *Device, size int) (owned, error) {
+	mem, err := d.create(size, memReadWrite)
+	if err != nil {
+		return nil, err
+	}
+	c := d.ctx
+	var done eventID
+	k := c.EnqueueMigrate(c.queue, 1, &mem, contentUndefined, 0, nil, &done)
+	if k == succeeded {
+		k = c.await(done)
+		c.ReleaseEvent(done)
+	}
+	if err := c.failed(k, "clEnqueueMigrateMemObjects", "%d bytes on %s", size, d.name); err != nil {
+		c.ReleaseMemObject(mem)
+		return nil, err
+	}
+	return d.buffer(mem, size), nil
+}
+
+// create is clCreateBuffer.
+func (d *Device) create(size int, flags uint64) (memID, error) {
+	var k code
+	mem := d.ctx.CreateBuffer(d.ctx.id, flags, uintptr(size), unsafe.Pointer(nil), &k)
+	return mem, d.ctx.failed(k, "clCreateBuffer", "%d bytes on %s", size, d.name)
+}
+
+func (d *Device) buffer(mem memID, size int) *Buffer {
+	b := &Buffer{mem: mem}
+	b.init(d, size, func() { d.ctx.ReleaseMemObject(mem) })
+	return b
+}

@@ -1,0 +1,48 @@
+// Package opencl is the devices of OpenCL. To import it is to register the
+// scheme "opencl" with package device:
+//
+//	import _ "github.com/bufslab/bufslab/device/opencl"
+//
+//	d, err := device.Open("opencl:0")
+//
+// The number counts the devices of all platforms in the order in which the
+// system lists them; [Devices] tells which is which, and "opencl" is the
+// first. What follows it is the form of the memory:
+//
+//	opencl:0            buffers whose memory is there when Alloc returns
+//	opencl:0:deferred   buffers that get memory when they are first used
+//	opencl:0:svm        shared virtual memory, coarse-grained: the CPU's or the device's in turn
+//	opencl:0:svm-fine   shared virtual memory that both may use at any time
+//	opencl:0:pinned     host memory that the driver copies from without help of the CPU
+//
+// All devices of one number share a cl_context, so blocks of one form can be
+// copied to another, and a kernel may use all of them: [Device.Handles],
+// [Device.SubBuffer], [Stream.Queue] and [device.Bytes] have what another
+// binding needs to launch it. This package launches none.
+//
+// # What it needs
+//
+// libOpenCL is loaded when the first device is opened. Nothing is linked, so
+// a program that imports this package builds without a C compiler and without
+// OpenCL, for linux and darwin on amd64 and arm64. It is then a
+// dynamically linked program, CGO_ENABLED=0 or not, and on linux one for
+// glibc. Where the library, a driver or the ability of a form is missing, and on
+// all other systems, opening gives an error that wraps
+// [device.ErrUnavailable] and says what is missing. OpenCL 1.2 is the least.
+//
+//	api.go        the functions, as fields that a test can swap
+//	bind.go       where they come from
+//	errors.go     what the codes mean
+//	hardware.go   the devices there are
+//	context.go    what devices of one number share
+//	device.go     device.Device
+//	subbuffer.go  blocks for kernels
+//	room.go       how much there is
+//	region.go     blocks that are out, and when their memory goes
+//	form.go, buffer.go, svm.go, pinned.go   the forms
+//	place.go      where the bytes of a block are
+//	copy.go       commands that move bytes
+//	stream.go, event.go   queues, and points in them
+//	stream_work.go        what they do
+//	underway.go           and what became of it
+package opencl

@@ -1,0 +1,46 @@
+package opencl
+
+import (
+	"fmt"
+
+	"github.com/bufslab/bufslab/device"
+)
+
+// A form is a kind of memory that a device is opened for.
+type form struct {
+	name string
+	make func(d *Device, size int) (owned, error)
+	// lacks says why the hardware does not have the form, "" where it does.
+	lacks    func(Info) string
+	buffers  bool // the CPU does not reach it, and sub-buffers can be cut
+	deferred bool
+}
+
+func always(Info) string { return "" }
+
+// forms are those that a name can end in. Pinned memory is opened by way of
+// the device that it is pinned for.
+var forms = []*form{
+	{name: "", make: newImmediate, lacks: always, buffers: true},
+	{name: "deferred", make: newDeferred, lacks: always, buffers: true, deferred: true},
+	{name: "svm", make: newCoarse, lacks: func(i Info) string { return without(i.SVM, "shared virtual memory") }},
+	{name: "svm-fine", make: newFine, lacks: func(i Info) string { return without(i.SVMFine, "fine-grained shared virtual memory") }},
+}
+
+var pinned = &form{name: "pinned", make: newPinned, lacks: always}
+
+func without(has bool, what string) string {
+	if has {
+		return ""
+	}
+	return "has no " + what
+}
+
+func formOf(name string) (*form, error) {
+	for _, f := range forms {
+		if f.name == name {
+			return f, nil
+		}
+	}
+	return nil, fmt.Errorf("opencl: no form %q, only deferred, svm, svm-fine and pinned: %w", name, device.ErrUnavailable)
+}

@@ -1,0 +1,5 @@
+//go:build race || asan
+
+package opencl_test
+
+const instrumented = true

@@ -1,0 +1,210 @@
+//go:build (darwin || (linux && !android)) && (amd64 || arm64)
+
+package opencl
+
+import (
+	"encoding/binary"
+	"errors"
+	"testing"
+	"unsafe"
+
+	"github.com/bufslab/bufslab/device"
+)
+
+// Functions that a program has from another binding.
+type kernels struct {
+	CreateProgramWithSource func(c uintptr, n uint32, text **byte, lengths *uintptr, err *code) uintptr
+	BuildProgram            func(p uintptr, n uint32, ids *deviceID, options, notify, user uintptr) code
+	CreateKernel            func(p uintptr, name string, err *code) uintptr
+	SetKernelArg            func(k uintptr, i uint32, size uintptr, value unsafe.Pointer) code
+	SetKernelArgSVMPointer  func(k uintptr, i uint32, p uintptr) code `since:"2.0"`
+	EnqueueNDRangeKernel    func(q, k uintptr, dims uint32, off, global, local *uintptr, n uint32, after, done *eventID) code
+	CreateUserEvent         func(c contextID, err *code) eventID
+	SetUserEventStatus      func(e eventID, status int32) code
+}
+
+func extra(t *testing.T) *kernels {
+	t.Helper()
+	lib, name, err := dlopen(libraries())
+	if err != nil {
+		t.Skip(err)
+	}
+	k := new(kernels)
+	must(t, bind(lib, name, k))
+	return k
+}
+
+// adder is a kernel that adds 1000 to every number of a buffer.
+func adder(t *testing.T, k *kernels, d *Device) uintptr {
+	t.Helper()
+	text := append([]byte("kernel void add(global uint *p) { p[get_global_id(0)] += 1000; }"), 0)
+	var err code
+	_, id, c := d.Handles()
+	p, dev := &text[0], deviceID(id)
+	program := k.CreateProgramWithSource(c, 1, &p, nil, &err)
+	if err == succeeded {
+		err = k.BuildProgram(program, 1, &dev, 0, 0, 0)
+	}
+	if err != succeeded {
+		t.Skipf("the driver compiles no kernel: %d", err)
+	}
+	kernel := k.CreateKernel(program, "add", &err)
+	if err != succeeded {
+		t.Fatal(err)
+	}
+	return kernel
+}
+
+func (k *kernels) launch(t *testing.T, s *Stream, kernel uintptr, n int) {
+	t.Helper()
+	global := uintptr(n)
+	must(t, failed(k.EnqueueNDRangeKernel(s.Queue(), kernel, 1, nil, &global, nil, 0, nil, nil), "clEnqueueNDRangeKernel", ""))
+}
+
+// numbers is from, from+1, ... as a device has them.
+func numbers(from, n int) []byte {
+	m := make([]byte, 0, 4*n)
+	for i := range n {
+		m = binary.NativeEndian.AppendUint32(m, uint32(from+i))
+	}
+	return m
+}
+
+// A kernel of another binding works on part of a region, in the order of a stream.
+func TestKernelOnASubBuffer(t *testing.T) {
+	k := extra(t)
+	d := opened(t, "", unchanged)
+	kernel := adder(t, k, d)
+	s := mustStream(t, d)
+	align := d.Align()
+	b := mustAlloc(t, d, 4*align)
+	defer d.Free(b)
+	put(t, d, b, numbers(0, align))
+	sub, err := d.SubBuffer(part(b, align, align))
+	must(t, err)
+	mem := sub.Mem()
+	must(t, failed(k.SetKernelArg(kernel, 0, unsafe.Sizeof(mem), unsafe.Pointer(&mem)), "clSetKernelArg", ""))
+	must(t, s.Copy(part(b, align, align), device.Host(numbers(7, align/4))))
+	k.launch(t, s, kernel, align/4)
+	back := make([]byte, 4*align)
+	must(t, s.Copy(device.Host(back), b))
+	must(t, s.Sync())
+	sub.Release()
+	sub.Release() // nothing happens
+	want := numbers(0, align)
+	copy(want[align:], numbers(1007, align/4))
+	holds(t, d, b, want)
+	if string(back) != string(want) {
+		t.Error("the copy behind the kernel was done before it")
+	}
+}
+
+func TestSubBufferMistakes(t *testing.T) {
+	var l ledger
+	fail := code(0)
+	d := opened(t, "", func(a *api) {
+		l.watch(a)
+		real := a.CreateSubBuffer
+		a.CreateSubBuffer = func(m memID, flags uint64, kind uint32, region *[2]uintptr, err *code) memID {
+			if fail != 0 {
+				*err = fail
+				return 0
+			}
+			return real(m, flags, kind, region, err)
+		}
+	})
+	b := mustAlloc(t, d, 4*d.Align())
+	for _, p := range []device.Block{part(b, 1, 10), part(b, d.Align()-1, 1), part(b, 0, 0), part(b, 0, b.Len+1), part(b, -d.Align(), 1), {}} {
+		_, err := d.SubBuffer(p)
+		wants(t, err, device.ErrSize)
+	}
+	_, err := d.SubBuffer(device.Host(make([]byte, 100)))
+	wants(t, err, device.ErrUnavailable)
+	fail = -6
+	_, err = d.SubBuffer(b)
+	wants(t, err, device.ErrOutOfMemory)
+	fail = 0
+	sub, err := d.SubBuffer(b)
+	must(t, err)
+	d.Free(b)
+	if l.mems == 0 {
+		t.Error("the memory went before its sub-buffer")
+	}
+	_, err = d.SubBuffer(b)
+	wants(t, err, device.ErrUnavailable)
+	sub.Release()
+	if d.room().used.Load() != 0 {
+		t.Errorf("%d bytes in use at the end", d.room().used.Load())
+	}
+}
+
+// Fine memory is everybody's at any time; coarse memory changes hands.
+func TestKernelOnSharedVirtualMemory(t *testing.T) {
+	k := extra(t)
+	for _, form := range []string{"svm", "svm-fine"} {
+		t.Run(form, func(t *testing.T) {
+			d := opened(t, form, unchanged)
+			kernel := adder(t, k, d)
+			s := mustStream(t, d)
+			const n = 500
+			b := mustAlloc(t, d, 4*n)
+			defer d.Free(b)
+			r := b.Region.(*SVM)
+			for round := range 3 {
+				copy(device.Bytes(b), numbers(round, n))
+				must(t, failed(k.SetKernelArgSVMPointer(kernel, 0, r.Pointer()), "clSetKernelArgSVMPointer", ""))
+				must(t, r.Unmap(s))
+				must(t, r.Unmap(s)) // nothing happens
+				if form == "svm" {
+					lent(t, d, s, b)
+				}
+				k.launch(t, s, kernel, n)
+				must(t, r.Map(s))
+				must(t, s.Sync()) // of fine memory Map waits for nothing
+				if string(device.Bytes(b)) != string(numbers(round+1000, n)) {
+					t.Fatalf("round %d: the kernel's work is not there", round)
+				}
+			}
+		})
+	}
+}
+
+// lent checks that nobody but the device gets at b.
+func lent(t *testing.T, d *Device, s *Stream, b device.Block) {
+	t.Helper()
+	if device.Bytes(b) != nil {
+		t.Error("the CPU has bytes that are the device's")
+	}
+	wants(t, d.Copy(b, device.Host(make([]byte, b.Len))), device.ErrUnavailable)
+	o := mustStream(t, d)
+	wants(t, o.Fill(b, 0), device.ErrUnavailable)
+	wants(t, o.Copy(device.Host(make([]byte, b.Len)), b), device.ErrUnavailable)
+}
+
+func TestMapMistakes(t *testing.T) {
+	d, other := opened(t, "svm", unchanged), opened(t, "svm", unchanged)
+	b := mustAlloc(t, d, 100)
+	r := b.Region.(*SVM)
+	wants(t, r.Unmap(mustStream(t, other)), device.ErrUnavailable)
+	sim, err := device.NewSim(100).NewStream()
+	must(t, err)
+	wants(t, r.Map(sim), device.ErrUnavailable)
+	s := mustStream(t, d)
+	must(t, s.Close())
+	wants(t, r.Unmap(s), device.ErrClosed)
+	s = mustStream(t, d)
+	must(t, r.Unmap(s))
+	d.Free(b) // while it is the device's
+	wants(t, r.Map(s), device.ErrUnavailable)
+}
+
+// Libraries that are not there, and one that is no OpenCL.
+func TestLoadSaysWhatIsMissing(t *testing.T) {
+	for _, name := range []string{"libnosuchthing.so.1", "libc.so.6", "/usr/lib/libSystem.B.dylib"} {
+		a, err := load([]string{name})
+		wants(t, err, device.ErrUnavailable)
+		if err == nil || errors.Is(err, device.ErrDeviceLost) {
+			t.Errorf("%s: %v, %v", name, a, err)
+		}
+	}
+}

@@ -1,0 +1,120 @@
+package opencl
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"unsafe"
+
+	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/slab"
+)
+
+// Whatever a pool of buffers hands out can be a kernel's argument by itself.
+func TestBlocksOfPoolsAreSubBuffers(t *testing.T) {
+	for _, strategy := range slab.Strategies() {
+		for _, c := range []slab.Config{{}, {CacheBytes: -1}, {Check: true}} {
+			d := opened(t, "", unchanged)
+			c.Strategy = strategy
+			p, err := slab.Open(d, c)
+			must(t, err)
+			for i := range 200 {
+				b, err := p.Get([]int{1, 100, 129, 1000, 5000, 40_000}[i%6])
+				must(t, err)
+				sub, err := d.SubBuffer(b.Block())
+				if err != nil {
+					t.Fatalf("%s: %v", c, err)
+				}
+				sub.Release()
+				if i%3 > 0 {
+					must(t, b.Release())
+				}
+			}
+			if err := p.Close(); !errors.As(err, new(*slab.LeakError)) {
+				t.Errorf("%v, and a third of the buffers is out", err)
+			}
+		}
+	}
+}
+
+// Pools say what their device has told them.
+func TestPoolsKnowTheirDevice(t *testing.T) {
+	for form, want := range map[string]string{"": "needs", "deferred": "warning: device opencl:0:deferred", "svm": "default of slab"} {
+		t.Run(form, func(t *testing.T) {
+			p, err := slab.Open(opened(t, form, unchanged), slab.Config{})
+			must(t, err)
+			if text := p.Explain(); !strings.Contains(text, want) {
+				t.Error(text)
+			}
+			must(t, p.Close())
+		})
+	}
+	var e *slab.ConfigError
+	if _, err := slab.Open(opened(t, "", unchanged), slab.Config{Align: 16}); !errors.As(err, &e) {
+		t.Errorf("blocks at multiples of 16 for a device that needs more: %v", err)
+	}
+}
+
+// small is a driver with room for so many bytes, which it does not tell
+// before: it fails with a code, at once or when the buffer gets its memory.
+type small struct {
+	left int
+	size map[memID]int
+	code code
+	late bool
+}
+
+func (s *small) shrink(a *api) {
+	real := *a
+	s.size = map[memID]int{}
+	a.CreateBuffer = func(c contextID, flags uint64, size uintptr, host unsafe.Pointer, err *code) memID {
+		if !s.late && int(size) > s.left {
+			*err = s.code
+			return 0
+		}
+		m := real.CreateBuffer(c, flags, size, host, err)
+		s.size[m], s.left = int(size), s.left-int(size)
+		return m
+	}
+	a.EnqueueMigrate = func(q queueID, mems uint32, m *memID, flags uint64, n uint32, after, done *eventID) code {
+		if s.left < 0 {
+			return s.code
+		}
+		return real.EnqueueMigrate(q, mems, m, flags, n, after, done)
+	}
+	a.ReleaseMemObject = func(m memID) code {
+		s.left += s.size[m]
+		delete(s.size, m)
+		return real.ReleaseMemObject(m)
+	}
+}
+
+// The pool gives back what it holds before it fails, whichever code and call
+// says that there is no room; nothing is lost on the way.
+func TestPoolsAnswerOutOfMemory(t *testing.T) {
+	const room = 1 << 20
+	for _, strategy := range slab.Strategies() {
+		for _, k := range []code{-4, -5, -6} {
+			for _, late := range []bool{false, true} {
+				s := &small{left: room, code: k, late: late}
+				d := opened(t, "", s.shrink)
+				p, err := slab.Open(d, slab.Config{Strategy: strategy})
+				must(t, err)
+				for size := 1000; size < room/2; size += size / 3 {
+					b, err := p.Get(size)
+					if err != nil {
+						t.Fatalf("%s, code %d: %d bytes of %d: %v", strategy, k, size, room, err)
+					}
+					must(t, b.Release())
+				}
+				_, err = p.Get(2 * room)
+				wants(t, err, device.ErrOutOfMemory)
+				p.StopHolding()
+				must(t, p.Close())
+				if s.left != room || len(s.size) != 0 || d.room().used.Load() != 0 {
+					t.Errorf("%s, code %d: %d bytes are lost, %d in use", strategy, k, room-s.left, d.room().used.Load())
+				}
+			}
+		}
+	}
+}

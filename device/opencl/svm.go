@@ -1,0 +1,140 @@
+package opencl
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/bufslab/bufslab/device"
+)
+
+// An SVM is the region of opencl:N:svm and opencl:N:svm-fine: memory that CPU
+// and device reach at one address, which [device.Bytes] has.
+//
+// Fine-grained memory both may use at any time. Coarse-grained memory is
+// either the CPU's or the device's. It is the CPU's when it is allocated, and
+// fills and copies among such regions are then the CPU's work too: a stream
+// finishes what is before them and does them at once. [SVM.Unmap] makes a
+// whole region the device's, for a kernel, and [SVM.Map] the CPU's again. So
+// a pool of blocks that kernels use is best one of whole regions: strategy
+// exact or bitlog.
+type SVM struct {
+	region
+	p    unsafe.Pointer
+	fine bool
+	mu   sync.Mutex  // of changes of hands
+	lent atomic.Bool // unmapped
+}
+
+func newCoarse(d *Device, size int) (owned, error) {
+	p, err := d.allocSVM(size, memReadWrite)
+	if err != nil {
+		return nil, err
+	}
+	c := d.ctx
+	k := c.EnqueueSVMMap(c.queue, 1, mapReadWrite, p, uintptr(size), 0, nil, nil)
+	if err := c.failed(k, "clEnqueueSVMMap", "%d bytes on %s", size, d.name); err != nil {
+		c.SVMFree(c.id, p)
+		return nil, err
+	}
+	s := &SVM{p: p}
+	s.init(d, size, func() { s.unmake() })
+	return s, nil
+}
+
+func newFine(d *Device, size int) (owned, error) {
+	p, err := d.allocSVM(size, memReadWrite|memSVMFine)
+	if err != nil {
+		return nil, err
+	}
+	s := &SVM{p: p, fine: true}
+	s.init(d, size, func() { s.unmake() })
+	return s, nil
+}
+
+// allocSVM is clSVMAlloc, which has no code to fail with, only nil.
+func (d *Device) allocSVM(size int, flags uint64) (unsafe.Pointer, error) {
+	p := d.ctx.SVMAlloc(d.ctx.id, flags, uintptr(size), 0)
+	if p == nil {
+		return nil, failed(failedAlloc, "clSVMAlloc", "%d bytes on %s", size, d.name)
+	}
+	return p, nil
+}
+
+// unmake takes the memory from the CPU, so that the driver is done with it
+// before it goes: clSVMFree waits for nothing.
+func (s *SVM) unmake() {
+	c := s.dev.ctx
+	if !s.fine && !s.lent.Load() {
+		var done eventID
+		if c.EnqueueSVMUnmap(c.queue, s.p, 0, nil, &done) == succeeded {
+			c.await(done)
+			c.ReleaseEvent(done)
+		}
+	}
+	c.SVMFree(c.id, s.p)
+}
+
+// Bytes returns the memory, nil while it is the device's or when it is freed.
+func (s *SVM) Bytes() []byte {
+	if s.gone.Load() || s.lent.Load() {
+		return nil
+	}
+	return unsafe.Slice((*byte)(s.p), s.size)
+}
+
+// Pointer returns the address, for a kernel's arguments. That of a block is Off bytes on.
+func (s *SVM) Pointer() uintptr { return uintptr(s.p) }
+
+// Unmap makes a coarse region the device's: work that is enqueued on t from
+// now on may use it, and until Map nothing else may. Copies and fills of it
+// are ErrUnavailable then. Where it is fine, or the device's already, nothing
+// happens. The error wraps [device.ErrUnavailable] when the region is freed or
+// t is no stream of its hardware.
+func (s *SVM) Unmap(t device.Stream) error {
+	return s.pass(t, true, func(q queueID, wait []eventID, done *eventID) (code, string) {
+		n, list := after(wait)
+		return s.dev.ctx.EnqueueSVMUnmap(q, s.p, n, list, done), "clEnqueueSVMUnmap"
+	})
+}
+
+// Map makes a coarse region the CPU's again when all work of t before is done,
+// for which it waits. In all else it is like Unmap.
+func (s *SVM) Map(t device.Stream) error {
+	return s.pass(t, false, func(q queueID, wait []eventID, done *eventID) (code, string) {
+		n, list := after(wait)
+		return s.dev.ctx.EnqueueSVMMap(q, 0, mapReadWrite, s.p, uintptr(s.size), n, list, done), "clEnqueueSVMMap"
+	})
+}
+
+// pass enqueues a change of hands and notes it: to the device at once, to the
+// CPU when it has happened.
+func (s *SVM) pass(t device.Stream, lend bool, change command) error {
+	q, ok := t.(*Stream)
+	if !ok || q.ctx != s.dev.ctx {
+		return fmt.Errorf("opencl: a %T is no stream of %s: %w", t, s.dev.name, device.ErrUnavailable)
+	}
+	if err := s.hold(); err != nil {
+		return err
+	}
+	defer s.drop()
+	if s.fine {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return q.do(func() error {
+		if s.lent.Load() == lend {
+			return nil
+		}
+		_, err := q.add(change, nil, false, "%d bytes on %s", s.size, s.dev.name)
+		if err == nil && !lend {
+			err = q.drain()
+		}
+		if err == nil {
+			s.lent.Store(lend)
+		}
+		return err
+	})
+}
