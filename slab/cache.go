@@ -124,9 +124,10 @@ func (k *cache) uncached() int { return len(k.depot.classes) }
 // pop returns a block of the class for size bytes, if the loaded batch has
 // one. The caller has entered.
 func (s *shard) pop(class, size int) (e entry, ok bool) {
+	limit := s.limit.Load() // first: what is read before may be older than a drain that has ended since
 	m := &s.mags[class]
 	n := m.n - 1
-	if n < 0 || s.limit.Load() < 0 {
+	if n < 0 || limit < 0 {
 		return e, false
 	}
 	at := &m.loaded.entries[n&(batchLen-1)]
@@ -143,9 +144,10 @@ func (s *shard) pop(class, size int) (e entry, ok bool) {
 // push keeps the block of e, released with size bytes, if the loaded batch
 // and the limit have room. The caller has entered.
 func (s *shard) push(class int, e entry, size int) bool {
+	limit := s.limit.Load() // first, as in pop
 	m := &s.mags[class]
 	n := m.n
-	if n >= m.cap || s.bytes+m.size > s.limit.Load() {
+	if n >= m.cap || s.bytes+m.size > limit {
 		return false
 	}
 	m.loaded.entries[n&(batchLen-1)] = e
