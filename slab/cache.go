@@ -124,10 +124,12 @@ func (k *cache) uncached() int { return len(k.depot.classes) }
 // pop returns a block of the class for size bytes, if the loaded batch has
 // one. The caller has entered.
 func (s *shard) pop(class, size int) (e entry, ok bool) {
-	limit := s.limit.Load() // first: what is read before may be older than a drain that has ended since
+	if s.limit.Load() < 0 { // first: what is read before may be older than a drain that has ended since
+		return e, false
+	}
 	m := &s.mags[class]
 	n := m.n - 1
-	if n < 0 || limit < 0 {
+	if n < 0 {
 		return e, false
 	}
 	at := &m.loaded.entries[n&(batchLen-1)]
