@@ -2,6 +2,7 @@ package device
 
 import (
 	"math"
+	"os"
 	"runtime"
 	"sync"
 	"testing"
@@ -138,4 +139,31 @@ func gcUntil(t *testing.T, done func() bool) {
 		}
 	}
 	t.Fatal("1000 collections were not enough")
+}
+
+// Discarded pages of the heap have no memory behind them; the rest of an
+// allocation, and what the runtime makes of it later, is none of Discard's business.
+func TestHeapDiscardGivesPagesBack(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("other systems may give memory back later")
+	}
+	d := opened(t, "heap")
+	for _, size := range []int{100, 4096, 10_000, 1<<20 + 7} {
+		b := allocated(t, d, size)
+		m := Bytes(b)
+		fill(m, 1)
+		if err := b.Region.(Discarder).Discard(0, size); err != nil {
+			t.Fatal(err)
+		}
+		page := uintptr(os.Getpagesize())
+		for i, v := range m {
+			start := address(m)
+			at := (start + uintptr(i)) &^ (page - 1)
+			whole := at >= start && at+page <= start+uintptr(size)
+			if want := byte(1); !whole && v != want || whole && v != 0 {
+				t.Fatalf("byte %d of %d is %d", i, size, v)
+			}
+		}
+		d.Free(b)
+	}
 }

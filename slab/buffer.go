@@ -95,11 +95,11 @@ func (b PooledBuffer) Release() error {
 	k := s.rack().pool
 	if s.plain {
 		kept := false
-		h := k.cache.enter()
-		if h != nil {
-			kept = h.push(int(s.class), entry{s, b.ptr, b.gen + nextGen}, b.n)
+		id := k.cache.enter()
+		if m := k.cache.magazine(id, int(s.class)); m != nil {
+			kept = m.push(entry{s, b.ptr, b.gen + nextGen}, b.n)
 		}
-		k.cache.leave(h)
+		k.cache.leave(id)
 		if kept {
 			return nil
 		}

@@ -12,10 +12,12 @@ import (
 // still out of the strategy, slot and all, so that a hit touches neither it
 // nor a lock: whoever is pinned to a processor owns its shard.
 //
-//	cache.go     Get and Release on a shard, pinned: no lock, no allocation, no panic
+//	cache.go     Get and Release on a magazine, pinned: no lock, no allocation, no panic
 //	enter.go     who may be on a shard
-//	refill.go    what happens when a magazine is empty or full
+//	refill.go    what happens when a magazine is empty
+//	overflow.go  what happens when it is full, and how large it may grow
 //	depot.go     where full batches wait for other processors
+//	steal.go     how one processor gets at what another has
 //	drain.go     how all shards are emptied by somebody else
 //
 // The design is Bonwick's (magazines and vmem, USENIX 2001): two batches a
@@ -27,37 +29,58 @@ type cache struct {
 	bytes   int64 // a processor may keep
 	waiting int64 // bytes that the depot may keep
 	share   int64 // and all together no more than 1/share of the managed bytes; 0: no matter
+	mags    []magazine
+	classes int // magazines a processor
 	shards  []shard
 	depot   depot
 	beyond  outside
-	stopped atomic.Bool
+
+	shutting sync.Mutex // held by whoever shuts magazines; nothing else is locked under it but shards
+	stolen   atomic.Int64
 }
 
-// A shard is what one processor has. Its fields but limit belong to whoever is
-// pinned there; limit says whether the magazines do too.
+// A shard is what one processor has. It belongs to whoever is pinned there.
 type shard struct {
-	limit atomic.Int64 // of bytes; negative while the magazines are not to be touched
-	bytes int64        // in the magazines
-
-	gets, puts, asked int64 // asked: bytes got less bytes put
-
-	mags   []magazine
+	mags   []magazine // those of cache that are this processor's
+	blank  *batch     // in reserve, for the next magazine that overflows
 	victim int
-	mu     sync.Mutex // where being pinned is not enough; see enter
+	busy   uint32 // not 0 while somebody is here; see fence
+
+	granted atomic.Int64 // bytes that mags may hold: the limit and the spare blocks of each
+
+	gets, puts, asked int64 // what no magazine served; asked: bytes got less bytes put
+
+	mu sync.Mutex // where being pinned is not enough; see enter
 
 	_ [64]byte // keeps the next shard off this one's lines
 }
 
-// A magazine holds blocks of one class, all of size bytes: n in loaded, and a
-// batch full of them or none in spare.
+// A magazine holds blocks of one class: some in loaded, and below them a batch
+// of spare ones or none. Its fields but limit belong to whoever is pinned;
+// limit says whether the rest does too. It has a cache line to itself, and a
+// hit touches no other but those of the entry and the slot.
 type magazine struct {
 	loaded, spare *batch
-	size          int64
-	n, cap        int32 // cap is 0 until the batches are there
-	spareFull     bool
-	uses, seen    uint32 // uses so far; at the last drain
-	_             [16]byte
+	state         uint64       // hits so far<<loadedBits | blocks in loaded
+	asked         int64        // by hits: bytes got less bytes put
+	limit         atomic.Int64 // of blocks in loaded; negative, ^limit, while all of this is not to be touched
+	moved         int64        // blocks that batches have brought, less those they took
+	seen          uint32       // hits at the last drain
+	nspare        int32        // blocks in spare
+	busy          uint32       // not 0 while somebody is here; see fence
 }
+
+const (
+	loadedBits = 8
+	loadedMask = 1<<loadedBits - 1
+	oneHit     = 1 << loadedBits
+)
+
+func (m *magazine) n() int64     { return int64(m.state & loadedMask) }
+func (m *magazine) hits() uint32 { return uint32(m.state >> loadedBits) }
+
+// setN is for whoever moves batches; hits count for themselves.
+func (m *magazine) setN(n int64) { m.state = m.state&^loadedMask | uint64(n) }
 
 // A batch is a stack of entries that changes hands as a whole.
 type batch struct {
@@ -105,110 +128,96 @@ func (k *cache) init(c Config) {
 	if k.bound(c); k.largest == 0 {
 		return
 	}
-	classes := k.grid.Index(k.largest) + 1
-	k.depot.classes = make([]depotClass, classes)
+	k.classes = k.grid.Index(k.largest) + 1
+	k.depot.classes = make([]depotClass, k.classes)
+	k.mags = make([]magazine, k.classes*len(k.shards))
 	for i := range k.shards {
-		k.shards[i].mags = make([]magazine, classes+1) // the last one never has room
-		for j := range classes {
-			k.shards[i].mags[j].size = int64(k.grid.Size(j))
-		}
-		if k.share == 0 {
-			k.shards[i].limit.Store(k.bytes)
-		}
+		k.shards[i].mags = k.mags[i*k.classes : (i+1)*k.classes]
 	}
 }
 
 // uncached is the class of slots whose blocks are not cached.
-func (k *cache) uncached() int { return len(k.depot.classes) }
+func (k *cache) uncached() int { return k.classes }
 
-// pop returns a block of the class for size bytes, if the loaded batch has
-// one. The caller has entered.
-func (s *shard) pop(class, size int) (e entry, ok bool) {
-	if s.limit.Load() < 0 { // first: what is read before may be older than a drain that has ended since
-		return e, false
+// magazine returns the one of the processor called id, or nil if it has none:
+// GOMAXPROCS was raised above what there was. The caller has entered.
+func (k *cache) magazine(id, class int) *magazine {
+	if i := id*k.classes + class; i < len(k.mags) {
+		return &k.mags[i]
 	}
-	m := &s.mags[class]
-	n := m.n - 1
-	if n < 0 {
-		return e, false
+	return nil
+}
+
+// shard returns all that the processor has, or nil. The caller has entered and
+// calls done when it no longer needs it.
+func (k *cache) shard(id int) *shard {
+	if id >= len(k.shards) {
+		return nil
 	}
-	at := &m.loaded.entries[n&(batchLen-1)]
-	e = *at
-	at.p = nil // or the memory would never be found unused
-	m.n = n
-	m.uses++
-	s.bytes -= m.size
-	s.gets++
-	s.asked += int64(size)
-	return e, true
+	s := &k.shards[id]
+	s.busy = 1
+	return s
+}
+
+func (s *shard) done() {
+	if s != nil {
+		s.busy = 0
+	}
+}
+
+// pop returns a block for size bytes, if the loaded batch has one. The caller
+// has entered. What is in the magazine may only be looked at after the limit.
+func (m *magazine) pop(size int) (e entry, ok bool) {
+	m.busy = 1
+	if m.limit.Load() >= 0 {
+		if n := m.state & loadedMask; n != 0 {
+			at := &m.loaded.entries[(n-1)&(batchLen-1)]
+			e, ok = *at, true
+			at.p = nil // or the memory would never be found unused
+			m.state += oneHit - 1
+			m.asked += int64(size)
+		}
+	}
+	m.busy = 0
+	return e, ok
 }
 
 // push keeps the block of e, released with size bytes, if the loaded batch
-// and the limit have room. The caller has entered.
-func (s *shard) push(class int, e entry, size int) bool {
-	limit := s.limit.Load() // first, as in pop
-	m := &s.mags[class]
-	n := m.n
-	if n >= m.cap || s.bytes+m.size > limit {
-		return false
+// may have one more. The caller has entered.
+func (m *magazine) push(e entry, size int) (ok bool) {
+	m.busy = 1
+	limit := m.limit.Load()
+	if n := m.state & loadedMask; int64(n) < limit {
+		m.loaded.entries[n&(batchLen-1)] = e
+		m.state += oneHit + 1
+		m.asked -= int64(size)
+		ok = true
 	}
-	m.loaded.entries[n&(batchLen-1)] = e
-	m.n = n + 1
-	m.uses++
-	s.bytes += m.size
-	s.puts++
-	s.asked -= int64(size)
-	return true
-}
-
-// unload makes the spare batch the loaded one if that is empty and the spare
-// one full; reload if that is full and the spare one blank. They look again, as
-// somebody else may have been here since. The caller has entered, and the
-// limit is not negative.
-func (m *magazine) unload() bool {
-	if m.n > 0 || !m.spareFull {
-		return false
-	}
-	m.loaded, m.spare, m.spareFull, m.n = m.spare, m.loaded, false, m.cap
-	return true
-}
-
-func (m *magazine) reload() bool {
-	if m.n < m.cap || m.spareFull || m.spare == nil {
-		return false
-	}
-	m.loaded, m.spare, m.spareFull, m.n = m.spare, m.loaded, true, 0
-	return true
+	m.busy = 0
+	return ok
 }
 
 // outside counts for goroutines that have no shard.
 type outside struct{ gets, puts, asked atomic.Int64 }
 
 // countGet counts a Get that no magazine served; countPut a Release.
-func (k *cache) countGet(size int) {
-	s := k.enter()
-	if s != nil {
-		s.gets++
-		s.asked += int64(size)
-	}
-	k.leave(s)
-	if s != nil {
-		return
-	}
-	k.beyond.gets.Add(1)
-	k.beyond.asked.Add(int64(size))
-}
+func (k *cache) countGet(size int) { k.count(1, 0, int64(size)) }
+func (k *cache) countPut(size int) { k.count(0, 1, int64(-size)) }
 
-func (k *cache) countPut(size int) {
-	s := k.enter()
+func (k *cache) count(gets, puts, asked int64) {
+	id := k.enter()
+	s := k.shard(id)
 	if s != nil {
-		s.puts++
-		s.asked -= int64(size)
+		s.gets += gets
+		s.puts += puts
+		s.asked += asked
 	}
-	k.leave(s)
+	s.done()
+	k.leave(id)
 	if s != nil {
 		return
 	}
-	k.beyond.puts.Add(1)
-	k.beyond.asked.Add(int64(-size))
+	k.beyond.gets.Add(gets)
+	k.beyond.puts.Add(puts)
+	k.beyond.asked.Add(asked)
 }

@@ -11,6 +11,7 @@ import (
 type depot struct {
 	classes []depotClass
 	bytes   atomic.Int64
+	stopped atomic.Bool // nothing is kept any more, here and in magazines
 }
 
 type depotClass struct {
@@ -42,7 +43,8 @@ func (d *depot) take(class int, size int64) *batch {
 	return b
 }
 
-// put keeps a batch for others, unless that would be more than limit bytes.
+// put keeps a batch for others, unless that would be more than limit bytes. A
+// drain that begins after the depot was stopped finds all that was put.
 func (d *depot) put(class int, b *batch, size, limit int64) bool {
 	n := int64(b.n) * size
 	if d.bytes.Add(n) > limit {
@@ -52,6 +54,10 @@ func (d *depot) put(class int, b *batch, size, limit int64) bool {
 	c := &d.classes[class]
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if d.stopped.Load() {
+		d.bytes.Add(-n)
+		return false
+	}
 	b.next, c.full = c.full, b
 	c.count++
 	return true

@@ -6,8 +6,8 @@ import "github.com/bufslab/bufslab/internal/pin"
 // the last drain, and gives the blocks back to the strategy. It reports whether
 // there were any. The caller holds giving.
 //
-// No lock guards a shard: its limit is made negative, and after a fence
-// nobody is left on it who has seen it otherwise.
+// No lock guards a shard: its magazines' limits are made negative, and after a
+// fence nobody is left on it who has seen them otherwise.
 func (k *core) drain(idle bool) (any bool) {
 	c := &k.cache
 	if c.largest == 0 {
@@ -15,11 +15,7 @@ func (k *core) drain(idle bool) (any bool) {
 	}
 	spill := c.depot.drain(idle, c.sizeOf, nil)
 	if c.worthDraining(idle) {
-		c.shut()
-		for i := range c.shards {
-			spill = c.shards[i].take(idle, spill)
-		}
-		c.open(k.cacheBudget())
+		spill = c.emptyAll(idle, spill)
 	}
 	for _, e := range spill {
 		k.giveBack(e)
@@ -27,76 +23,92 @@ func (k *core) drain(idle bool) (any bool) {
 	return len(spill) > 0
 }
 
+func (k *cache) emptyAll(idle bool, spill []entry) []entry {
+	k.shutting.Lock()
+	defer k.shutting.Unlock()
+	k.shut()
+	defer k.open()
+	for i := range k.shards {
+		spill = k.empty(&k.shards[i], idle, spill)
+	}
+	return spill
+}
+
 func (k *cache) sizeOf(class int) int64 { return int64(k.grid.Size(class)) }
 
 // stop makes the caches keep nothing from now on.
 func (k *cache) stop() {
-	k.stopped.Store(true)
+	k.shutting.Lock()
+	defer k.shutting.Unlock()
+	k.depot.stopped.Store(true)
 	k.shut()
 }
 
 // shut keeps everybody off the magazines until open.
 func (k *cache) shut() {
-	for i := range k.shards {
-		k.shards[i].limit.Store(-1)
+	for i := range k.mags {
+		k.mags[i].invert(func(limit int64) bool { return limit >= 0 })
 	}
-	k.fence()
+	k.fence(k.shards, k.mags)
 }
 
-// open lets the shards be used again, unless the caches were stopped.
-func (k *cache) open(limit int64) {
-	if k.stopped.Load() {
+// open lets the magazines be used again, unless the caches were stopped.
+func (k *cache) open() {
+	if k.depot.stopped.Load() {
 		return
 	}
-	for i := range k.shards {
-		k.shards[i].limit.Store(limit)
+	for i := range k.mags {
+		k.mags[i].invert(func(limit int64) bool { return limit < 0 })
 	}
 }
 
-// worthDraining spares a drain that would find nothing the fence. It looks
-// without synchronisation, so what is released meanwhile may be missed.
+// invert shuts or opens a magazine that is to be.
+func (m *magazine) invert(is func(limit int64) bool) {
+	for {
+		limit := m.limit.Load()
+		if !is(limit) || m.limit.CompareAndSwap(limit, ^limit) {
+			return
+		}
+	}
+}
+
+// worthDraining spares a drain that would find nothing the fence: then it only
+// notes the hits. It looks without synchronisation, so what is released
+// meanwhile may be missed.
 func (k *cache) worthDraining(idle bool) bool {
 	if !pin.Exclusive {
 		return true
 	}
-	for i := range k.shards {
-		for j := range k.shards[i].mags {
-			m := &k.shards[i].mags[j]
-			if m.n > 0 || m.spareFull || idle && m.seen != m.uses {
-				return true
-			}
+	for i := range k.mags {
+		if m := &k.mags[i]; m.stale(idle) && m.n()+int64(m.nspare) > 0 {
+			return true
 		}
+	}
+	for i := range k.mags {
+		k.mags[i].look()
 	}
 	return false
 }
 
-// take empties the magazines of a shard that is not to be touched by others.
-func (s *shard) take(idle bool, spill []entry) []entry {
+// stale reports whether a drain takes what is in m: all, or what nobody has
+// touched since the last one. look is what one that leaves it does.
+func (m *magazine) stale(idle bool) bool { return !idle || m.seen == m.hits() }
+func (m *magazine) look()                { m.seen = m.hits() }
+
+// empty takes out of the magazines of a shard, which are shut, what is stale.
+func (k *cache) empty(s *shard, idle bool, spill []entry) []entry {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for i := range s.mags {
 		m := &s.mags[i]
-		if !idle || m.seen == m.uses {
-			spill = m.take(s, spill)
+		if m.stale(idle) {
+			limit := ^m.limit.Swap(^0)
+			for b := k.strip(s, i, limit); b != nil; b = b.next {
+				spill = append(spill, b.entries[:b.n]...)
+			}
 		}
-		m.seen = m.uses
+		m.look()
 	}
-	return spill
-}
-
-func (m *magazine) take(s *shard, spill []entry) []entry {
-	if m.cap == 0 {
-		return spill
-	}
-	n := len(spill)
-	spill = append(spill, m.loaded.entries[:m.n]...)
-	clear(m.loaded.entries[:])
-	if m.spareFull {
-		spill = append(spill, m.spare.entries[:m.cap]...)
-		clear(m.spare.entries[:])
-	}
-	s.bytes -= int64(len(spill)-n) * m.size
-	m.n, m.spareFull = 0, false
 	return spill
 }
 
@@ -109,12 +121,13 @@ func (k *cache) usage() (cached tally, gets, puts, asked int64) {
 		s.mu.Lock()
 		for j := range s.mags {
 			m := &s.mags[j]
-			n := int64(m.n)
-			if m.spareFull {
-				n += int64(m.cap)
-			}
+			n := m.n() + int64(m.nspare)
 			cached.blocks += n
-			cached.bytes += n * m.size
+			cached.bytes += n * k.sizeOf(j)
+			got, put := m.counts(n)
+			gets += got
+			puts += put
+			asked += m.asked
 		}
 		gets += s.gets
 		puts += s.puts
@@ -122,4 +135,11 @@ func (k *cache) usage() (cached tally, gets, puts, asked int64) {
 		s.mu.Unlock()
 	}
 	return cached, gets, puts, asked
+}
+
+// counts tells the hits of a magazine with n blocks apart: what batches have
+// not moved came by Release and went by Get.
+func (m *magazine) counts(n int64) (gets, puts int64) {
+	hits, more := int64(m.state>>loadedBits), n-m.moved
+	return (hits - more) / 2, (hits + more) / 2
 }

@@ -2,21 +2,45 @@
 
 package slab
 
-import "github.com/bufslab/bufslab/internal/pin"
+import (
+	"runtime"
+	"sync/atomic"
 
-// enter returns the processor's shard, for the caller alone until leave, or
-// nil if it has none: GOMAXPROCS was raised above what there was. Until leave,
-// which has to follow in any case, the caller is pinned; see package pin for
-// what it must not do.
-func (k *cache) enter() *shard {
-	if id := pin.Pin(); id < len(k.shards) {
-		return &k.shards[id]
+	"github.com/bufslab/bufslab/internal/pin"
+)
+
+// enter returns the number of the processor, whose shard and magazines are the
+// caller's alone until leave. That has to follow in any case; until then the
+// caller is pinned, see package pin for what it must not do.
+func (k *cache) enter() (id int) { return pin.Pin() }
+
+func (k *cache) leave(int) { pin.Unpin() }
+
+// fence returns when nobody is left on these magazines, of these shards, who
+// has seen their limits as they were before. The pinned say that they are busy before
+// they look at a limit, with a plain store. After a barrier we see that, or
+// they see the limit; after another one we see what they did until they were no
+// longer busy. (It is Dekker's algorithm with the cost on one side.) Where there is no such barrier the
+// world is stopped, and the pinned cannot be.
+func (k *cache) fence(shards []shard, mags []magazine) {
+	if !pin.Barrier() {
+		pin.Fence()
+		return
 	}
-	return nil
+	for i := range shards {
+		untilIdle(&shards[i].busy)
+	}
+	for i := range mags {
+		untilIdle(&mags[i].busy)
+	}
+	pin.Barrier()
 }
 
-func (k *cache) leave(*shard) { pin.Unpin() }
+// cheapFence reports whether a fence costs less than a block from upstream.
+func cheapFence() bool { return pin.HasBarrier() }
 
-// fence returns when nobody is left on a shard who has seen its limit as it
-// was before.
-func (k *cache) fence() { pin.Fence() }
+func untilIdle(busy *uint32) {
+	for atomic.LoadUint32(busy) != 0 {
+		runtime.Gosched()
+	}
+}

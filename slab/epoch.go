@@ -41,7 +41,7 @@ func (k *core) endEpoch() {
 	case traffic != k.traffic.Swap(traffic):
 		k.idle.Store(0)
 	case k.idle.Add(1) == idleCollections-1:
-		k.freeHeld()
+		k.trim(0)
 		return
 	}
 	if k.config.Strategy == "sizeclass" && onHeap(k.config) {

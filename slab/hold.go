@@ -87,6 +87,8 @@ func (k *core) stopHolding() {
 func (k *core) trim(idle int) int64 {
 	k.giving.Lock()
 	defer k.giving.Unlock()
+	k.ledger.idle.Store(true)
+	defer k.ledger.idle.Store(false)
 	before := k.ledger.managed.Load() // draining sends memory upstream, too
 	k.sweepGiving()
 	k.drain(idle > 0)

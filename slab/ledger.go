@@ -16,6 +16,7 @@ type ledger struct {
 	own      bool // see ownRegions
 	align    int
 	left     func(device.Region) // before the region goes upstream
+	idle     atomic.Bool         // what goes upstream now is memory that nobody has used for a while
 
 	allocs, frees atomic.Int64 // calls that succeeded
 	managed, peak atomic.Int64 // bytes
@@ -58,8 +59,23 @@ func (l *ledger) fault(b device.Block, size int) string {
 func (l *ledger) Free(b device.Block) {
 	l.left(b.Region)
 	l.sub(footprint(b, l.own)) // first, so that no budget looks exceeded
+	if l.idle.Load() {
+		discardCollected(b)
+	}
 	l.upstream.Free(b)
 	l.frees.Add(1)
+}
+
+// discardCollected gives back the pages of a block that goes to the collector.
+// Those of other devices go with it, but the Go heap keeps what it frees
+// resident for minutes.
+func discardCollected(b device.Block) {
+	if _, ok := b.Region.(device.Collected); !ok {
+		return
+	}
+	if d, ok := b.Region.(device.Discarder); ok {
+		d.Discard(b.Off, b.Len) // if it fails, the pages stay: a cost, not a fault
+	}
 }
 
 // Unwrap returns the upstream.

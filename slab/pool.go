@@ -30,8 +30,8 @@ import (
 // enqueued: see [PooledBuffer.UsedOn] and [Pool.GetOn].
 //
 // A pool that sees no Get or Release between two collections gives back what it
-// holds, as sync.Pool does; on the Go heap one in use gives back what it has not
-// touched for so long. A Pool that is itself forgotten gives back what it holds; its buffers stay
+// holds, as sync.Pool does, and the pages behind it at once; on the Go heap one in
+// use gives back what it has not touched for so long. A Pool that is itself forgotten gives back what it holds; its buffers stay
 // valid. Close does so at once and reports what is still out.
 type Pool struct{ c *core }
 
@@ -140,11 +140,11 @@ func (p *Pool) Get(size int) (PooledBuffer, error) {
 	class := k.cache.grid.index(size)
 	var e entry
 	var ok bool
-	s := k.cache.enter()
-	if s != nil {
-		e, ok = s.pop(class, size)
+	id := k.cache.enter()
+	if m := k.cache.magazine(id, class); m != nil {
+		e, ok = m.pop(size)
 	}
-	k.cache.leave(s)
+	k.cache.leave(id)
 	if !ok {
 		return k.get(size, class, true)
 	}
@@ -201,9 +201,9 @@ func (k *core) get(size, class int, stall bool) (PooledBuffer, error) {
 	}
 }
 
-// fromCaches looks where Get has not: in the spare batch and, for a large
-// block, a doubling of classes above, then in the depot, and before it goes
-// upstream a doubling farther.
+// fromCaches looks where Get has not: in the spare batch and then in the depot,
+// and for a large block, before it goes upstream, also in classes above: up to a doubling
+// at first, then to two, and with other processors.
 func (k *core) fromCaches(class, size int) (entry, bool) {
 	above := 0
 	if size > carveLimit {
@@ -213,15 +213,17 @@ func (k *core) fromCaches(class, size int) (entry, bool) {
 		return e, true
 	}
 	for c := class; c <= class+above && c < k.cache.uncached(); c++ {
-		if e, left, ok := k.cache.refill(c, size); ok {
-			k.giveBackAll(left)
+		if e, ok := k.refill(c, size); ok {
 			return e, true
 		}
 	}
-	if above > 0 {
-		return k.cache.again(class, 2*above, size)
+	if above == 0 {
+		return entry{}, false
 	}
-	return entry{}, false
+	if e, ok := k.cache.again(class, 2*above, size); ok {
+		return e, true
+	}
+	return k.steal(class, 2*above, size)
 }
 
 // hand makes an entry a handle. Get does the same by itself: this is too large to

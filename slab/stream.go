@@ -86,13 +86,13 @@ func (k *core) getOn(size int, s device.Stream) (PooledBuffer, error) {
 		return k.hand(e, size)
 	}
 	if !k.holds(ask) {
-		if w := k.steal(s, ask, ask); w != nil {
+		if w := k.stealWaiting(s, ask, ask); w != nil {
 			return k.handWaiting(w, size)
 		}
 	}
 	b, err := k.get(size, class, false)
 	if outOfMemory(err) {
-		if w := k.steal(s, ask, maxAsk); w != nil {
+		if w := k.stealWaiting(s, ask, maxAsk); w != nil {
 			return k.handWaiting(w, size)
 		}
 		return k.get(size, class, true)
@@ -120,9 +120,9 @@ func (k *core) holds(n int) bool {
 	return ok && u.Usage().HeldBytes >= int64(n)
 }
 
-// steal takes a block of size bytes, with so many to spare, that waits for
+// stealWaiting takes a block of size bytes, with so many to spare, that waits for
 // other streams, and has s wait instead.
-func (k *core) steal(s device.Stream, size, spare int) *waiter {
+func (k *core) stealWaiting(s device.Stream, size, spare int) *waiter {
 	w := k.streams.oldest(func(w *waiter) bool { return w.fits(size, spare) })
 	if w == nil {
 		return nil

@@ -1,0 +1,92 @@
+package pin
+
+import (
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+)
+
+// A section is what Barrier is for: one goroutine says with plain stores when it is
+// inside, the other closes the door, has a barrier, and waits until nobody is.
+type section struct {
+	inside uint32
+	_      [60]byte
+	closed atomic.Bool
+	_      [60]byte
+	a, b   int64 // equal, outside
+}
+
+// run goes in and out until stop.
+func (s *section) run(stop *atomic.Bool) {
+	for !stop.Load() {
+		Pin()
+		s.inside = 1
+		if !s.closed.Load() {
+			s.a++
+			for x := range 20 {
+				_ = x
+			}
+			s.b++
+		}
+		s.inside = 0
+		Unpin()
+	}
+}
+
+// broken counts how often somebody was inside behind closed doors.
+func (s *section) broken(rounds int, barrier func() bool) (n int) {
+	for range rounds {
+		s.closed.Store(true)
+		barrier()
+		for atomic.LoadUint32(&s.inside) != 0 {
+			runtime.Gosched()
+		}
+		barrier()
+		a, b := s.a, s.b
+		for x := range 50 {
+			_ = x
+		}
+		if s.a != b || s.b != a {
+			n++
+		}
+		s.closed.Store(false)
+		for x := range 50 {
+			_ = x
+		}
+	}
+	return n
+}
+
+func trySection(t *testing.T, rounds int, barrier func() bool) int {
+	t.Helper()
+	if !Exclusive || !HasBarrier() {
+		t.Skip("there is no barrier in this build or on this system")
+	}
+	if runtime.NumCPU() < 2 || runtime.GOMAXPROCS(0) < 2 {
+		t.Skip("there is one processor")
+	}
+	var s section
+	var stop atomic.Bool
+	var wg sync.WaitGroup
+	wg.Go(func() { s.run(&stop) })
+	defer wg.Wait()
+	defer stop.Store(true)
+	return s.broken(rounds, barrier)
+}
+
+func TestBarrierMakesPlainFlagsSafe(t *testing.T) {
+	if n := trySection(t, 100_000, Barrier); n != 0 {
+		t.Errorf("%d times somebody was inside", n)
+	}
+}
+
+// The control: the same without a barrier.
+func TestPlainFlagsAloneAreNotSafe(t *testing.T) {
+	for range 50 {
+		if trySection(t, 1_000_000, func() bool { return true }) > 0 {
+			return
+		}
+	}
+	t.Skip("the two never ran at once")
+}

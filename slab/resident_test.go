@@ -1,0 +1,105 @@
+package slab_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bufslab/bufslab/slab"
+)
+
+const residentOf = "BUFSLAB_RESIDENT_OF" // the configuration, in the child
+
+// A pool that nobody uses leaves next to nothing resident after three
+// collections. A process of its own sees to it that nobody else's memory counts.
+func TestIdlePoolLeavesNothingResident(t *testing.T) {
+	if line := os.Getenv(residentOf); line != "" {
+		idleResident(t, line)
+		return
+	}
+	if runtime.GOOS != "linux" {
+		t.Skip("other systems tell in other ways what is resident")
+	}
+	for _, line := range []string{"device=heap", "device=mmap", "device=mmap:fixed", "device=heap,strategy=slab"} {
+		t.Run(line, func(t *testing.T) {
+			cmd := exec.Command(os.Args[0], "-test.run=^TestIdlePoolLeavesNothingResident$", "-test.v")
+			cmd.Env = append(os.Environ(), residentOf+"="+line)
+			out, err := cmd.CombinedOutput()
+			if err != nil {
+				t.Fatalf("%v\n%s", err, out)
+			}
+			_, figures, _ := strings.Cut(string(out), "resident: ")
+			figures, _, _ = strings.Cut(figures, "\n")
+			t.Log(figures)
+		})
+	}
+}
+
+func idleResident(t *testing.T, line string) {
+	c, err := slab.ParseConfig(line)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := slab.OpenConfig(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := residentKiB(t)
+	var live [256]slab.PooledBuffer
+	for i := range live {
+		if live[i], err = p.Get(1 << 20); err != nil {
+			t.Fatal(err)
+		}
+		m := live[i].Bytes()
+		for j := 0; j < len(m); j += 4096 {
+			m[j] = 1
+		}
+	}
+	peak := residentKiB(t) - before
+	for _, b := range live {
+		b.Release()
+	}
+	for range 3 {
+		runtime.GC()
+	}
+	// What the third one has begun goes on beside us.
+	left := peak
+	for end := time.Now().Add(10 * time.Second); left*50 > peak && time.Now().Before(end); runtime.Gosched() {
+		left = residentKiB(t) - before
+	}
+	fmt.Printf("resident: %d KiB at the peak, %d three collections later, %.2f %%\n", peak, left, 100*float64(left)/float64(peak))
+	if left*50 > peak {
+		t.Errorf("%d KiB of %d are resident, %d managed", left, peak, p.Stats().ManagedBytes>>10)
+	}
+	runtime.KeepAlive(p)
+}
+
+var statm struct {
+	file *os.File
+	buf  [128]byte
+}
+
+// residentKiB makes no garbage, which would be resident too.
+func residentKiB(t *testing.T) (n int64) {
+	if statm.file == nil {
+		f, err := os.Open("/proc/self/statm")
+		if err != nil {
+			t.Skip(err)
+		}
+		statm.file = f
+	}
+	read, _ := statm.file.ReadAt(statm.buf[:], 0)
+	_, pages, _ := bytes.Cut(statm.buf[:read], []byte(" ")) // the second field
+	for _, c := range pages {
+		if c == ' ' {
+			break
+		}
+		n = n*10 + int64(c-'0')
+	}
+	return n * int64(os.Getpagesize()) >> 10
+}
