@@ -59,7 +59,7 @@ func (s *Sim) Advance(d time.Duration) {
 }
 
 const (
-	lateCall  = time.Microsecond // at most, for a call
+	lateCall  = time.Microsecond // for a call, on average
 	lateShift = 8                // a delay is below 1<<lateShift microseconds, and as likely of any magnitude
 	pollTime  = time.Microsecond // at least, for a look at an event that is not done
 )

@@ -1,9 +1,6 @@
 package slab
 
-import (
-	"runtime"
-	"testing"
-)
+import "testing"
 
 // An idle pool holds nothing after three collections.
 func TestIdlePoolGivesBackAfterThreeCollections(t *testing.T) {
@@ -22,15 +19,8 @@ func TestIdlePoolGivesBackAfterThreeCollections(t *testing.T) {
 			for range 3 {
 				cycle()
 			}
-			for range 1000 { // the last step is a goroutine of its own
-				if p.Stats().ManagedBytes == 0 {
-					break
-				}
-				runtime.Gosched()
-			}
-			if n := p.Stats().ManagedBytes; n != 0 {
-				t.Errorf("%s,%s: %d bytes managed", dev, s, n)
-			}
+			// The last step is a goroutine of its own.
+			eventually(t, dev+","+s+" manages nothing", func() bool { return p.Stats().ManagedBytes == 0 })
 		}
 	}
 }

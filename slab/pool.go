@@ -139,7 +139,8 @@ type sharer interface {
 // Get returns a buffer of size bytes with undefined contents. Size 0 gives an
 // empty buffer without a call upstream. The error wraps ErrSize for a negative
 // size, ErrClosed after Close, and is an *OutOfMemoryError where there is no
-// room though all held memory was given back; nothing changes then.
+// room though all held memory was given back, and what streams use was waited
+// for; nothing changes then.
 func (p *Pool) Get(size int) (PooledBuffer, error) {
 	k := p.c
 	if uint(size-1) >= uint(k.cache.largest) {

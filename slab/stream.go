@@ -24,7 +24,8 @@ import (
 
 // UsedOn says that work on s uses the buffer. It may be said before the work is
 // enqueued or after, at any time before Release, any number of times and
-// from any goroutine. The first Release records an event on s, and
+// from any goroutine; whoever means to forget the buffer keeps the handle until
+// all work is enqueued. The first Release records an event on s, and
 // until that is done the memory is not for others: [Pool.Get] hands it out
 // afterwards, [Pool.GetOn] before on s itself. If s cannot record, Release
 // waits for s: a stream that has failed or is closed has nothing under way then.

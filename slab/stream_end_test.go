@@ -1,0 +1,168 @@
+package slab
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/bufslab/bufslab/device"
+)
+
+// A stream that cannot record is waited for: it is done then, closed, failed
+// or lost as it may be.
+func TestStreamThatCannotRecord(t *testing.T) {
+	streamPools(t, 8, Config{}, func(t *testing.T, p *Pool, d *device.Sim) {
+		q := &queue{err: errLost}
+		mustRelease(t, mustUse(t, mustGet(t, p, streamSize), q))
+		waiting(t, p, 0)
+		if q.syncs != 1 {
+			t.Errorf("%d waits", q.syncs)
+		}
+	})
+}
+
+// On a device that is late, streams that close, fail and get lost let go of
+// what they use, and no work comes to memory that has gone.
+func TestStreamsThatEnd(t *testing.T) {
+	for what, end := range map[string]func(d *device.Sim, s device.Stream){
+		"closed": func(_ *device.Sim, s device.Stream) { s.Close() },
+		"failed": func(d *device.Sim, s device.Stream) { s.Fill(device.Block{Len: 1}, 0) },
+		"lost":   func(d *device.Sim, s device.Stream) { d.Lose(1); d.MemInfo() },
+	} {
+		for _, before := range []bool{false, true} {
+			t.Run(fmt.Sprint(what, before), func(t *testing.T) {
+				streamPools(t, 8, Config{}, func(t *testing.T, p *Pool, d *device.Sim) {
+					d.Late(1)
+					s, err := d.NewStream()
+					if err != nil {
+						t.Fatal(err)
+					}
+					b := mustUse(t, mustGet(t, p, streamSize), s)
+					for range 10 {
+						if err := s.Fill(b.Block(), 1); err != nil {
+							t.Fatal(err)
+						}
+					}
+					if before {
+						end(d, s)
+					}
+					mustRelease(t, b)
+					if !before {
+						end(d, s)
+					}
+					p.StopHolding()
+					if st := p.Stats(); st.ManagedBytes != 0 || d.Stats().UsedAfterFree != 0 {
+						t.Errorf("%+v, memory used after free %d times", st, d.Stats().UsedAfterFree)
+					}
+				})
+			})
+		}
+	}
+}
+
+// FreeHeld leaves what waits, and takes it when it is done. It never waits.
+func TestFreeHeldLeavesWhatWaits(t *testing.T) {
+	streamPools(t, 8, Config{}, func(t *testing.T, p *Pool, d *device.Sim) {
+		q := &queue{}
+		mustRelease(t, mustUse(t, mustGet(t, p, streamSize), q))
+		p.FreeHeld()
+		if waiting(t, p, 1); d.Stats().ActiveBytes == 0 || q.synced() != 0 {
+			t.Error("given back, or waited for")
+		}
+		q.finish()
+		if n := p.Trim(0); n < streamSize || d.Stats().ActiveBytes != 0 {
+			t.Errorf("Trim(0) = %d, %d bytes are out", n, d.Stats().ActiveBytes)
+		}
+	})
+}
+
+// StopHolding waits, and so do Releases after it, and after Close.
+func TestStopHoldingWaits(t *testing.T) {
+	for _, stop := range []func(*Pool){(*Pool).StopHolding, func(p *Pool) { p.Close() }} {
+		streamPools(t, 8, Config{}, func(t *testing.T, p *Pool, d *device.Sim) {
+			q := &queue{}
+			late := mustUse(t, mustGet(t, p, streamSize), q)
+			mustRelease(t, mustUse(t, mustGet(t, p, streamSize), q))
+			stop(p)
+			if waiting(t, p, 0); q.synced() != 1 {
+				t.Errorf("%d waits", q.synced())
+			}
+			mustRelease(t, late)
+			if q.synced() != 2 || d.Stats().ActiveBytes != 0 {
+				t.Errorf("%d waits, %d bytes are out", q.synced(), d.Stats().ActiveBytes)
+			}
+		})
+	}
+}
+
+// A pool that asks others for room gets what waits in them.
+func TestSharedBudgetWaits(t *testing.T) {
+	limit := NewLimit(device.NewSim(1<<30), streamSize)
+	open := func() *Pool {
+		p, err := Open(limit, Config{Strategy: "exact"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	p, o, q := open(), open(), &queue{}
+	mustRelease(t, mustUse(t, mustGet(t, p, streamSize), q))
+	mustRelease(t, mustGet(t, o, streamSize))
+	if q.synced() != 1 {
+		t.Errorf("%d waits", q.synced())
+	}
+	p.Close()
+	o.Close()
+}
+
+// Goroutines share streams, blocks go from one to the other, and nothing is lost.
+func TestStreamsConcurrently(t *testing.T) {
+	for _, name := range Strategies() {
+		t.Run(name, func(t *testing.T) {
+			d := device.NewSim(64 << 20)
+			d.Late(1)
+			p, err := Open(d, Config{Strategy: name, MaxBytes: 2 << 20})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var streams []device.Stream
+			for range 3 {
+				s, err := d.NewStream()
+				if err != nil {
+					t.Fatal(err)
+				}
+				streams = append(streams, s)
+			}
+			var wg sync.WaitGroup
+			for g := range 4 {
+				wg.Add(1)
+				go func() {
+					defer wg.Done()
+					for i := range 500 {
+						s := streams[(g+i)%3]
+						get := func(n int) (PooledBuffer, error) { return p.GetOn(n, s) }
+						if i%3 == 0 {
+							get = p.Get
+						}
+						b, err := get(1 + (i*7919+g)%(96<<10))
+						if err == nil {
+							err = errors.Join(b.UsedOn(s), s.Fill(b.Block(), byte(i)), b.Release())
+						}
+						if err != nil {
+							t.Error(err)
+							return
+						}
+					}
+				}()
+			}
+			wg.Wait()
+			if err := p.Close(); err != nil {
+				t.Error(err)
+			}
+			if s, u := p.Stats(), d.Stats(); s.ManagedBytes != 0 || s.HeldBytes != 0 || s.RoundingBytes != 0 || u.ActiveBytes != 0 || u.UsedAfterFree != 0 {
+				t.Errorf("%+v, %+v", s, u)
+			}
+		})
+	}
+}

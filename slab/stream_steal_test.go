@@ -1,0 +1,126 @@
+package slab
+
+import (
+	"testing"
+
+	"github.com/bufslab/bufslab/device"
+)
+
+// GetOn hands out at once what waits for its stream alone, without an event.
+func TestGetOnItsOwnStream(t *testing.T) {
+	streamPools(t, 8, Config{}, func(t *testing.T, p *Pool, _ *device.Sim) {
+		q := &queue{}
+		b := mustGetOn(t, p, streamSize, q) // counts as used
+		at := where(b)
+		mustRelease(t, b)
+		waiting(t, p, 1)
+		b = mustGetOn(t, p, streamSize*2/3, q)
+		if where(b) != at || b.Len() != streamSize*2/3 || b.Block().Len != b.Len() {
+			t.Error("a block that waits for the same stream is not handed out")
+		}
+		if q.synced() != 0 || len(q.waited) != 0 {
+			t.Errorf("%d waits of the host, %d of the stream", q.synced(), len(q.waited))
+		}
+		waiting(t, p, 0)
+		mustRelease(t, b)
+		waiting(t, p, 1)
+		if small := mustGetOn(t, p, streamSize/3, q); where(small) == at {
+			t.Error("a block more than twice as large is handed out")
+		} else {
+			mustRelease(t, small)
+		}
+	})
+}
+
+// Where there is nothing free GetOn takes what waits for another stream, and
+// lets its own wait; the host waits for nobody.
+func TestGetOnSteals(t *testing.T) {
+	for _, blocks := range []int64{1, 8} { // with and without room
+		streamPools(t, blocks, Config{}, func(t *testing.T, p *Pool, d *device.Sim) {
+			a, b := &queue{name: "a"}, &queue{name: "b"}
+			x := mustGetOn(t, p, streamSize/2+1, a)
+			at, allocs := where(x), p.Stats().UpstreamAllocs
+			mustRelease(t, x)
+			free := p.Stats().HeldBytes - p.Stats().WaitingBytes
+			y := mustGetOn(t, p, streamSize/2+1, b)
+			if free <= streamSize/2 {
+				if where(y) != at || len(b.waited) != 1 || b.waited[0] != a.recorded[0] || p.Stats().UpstreamAllocs != allocs {
+					t.Errorf("not stolen: %d waits of the stream", len(b.waited))
+				}
+			} else if where(y) == at {
+				t.Error("stolen although there is free memory")
+			}
+			if a.synced() != 0 {
+				t.Error("the host has waited")
+			}
+			mustRelease(t, y)
+		})
+	}
+}
+
+// Where there is no room it steals what is much larger too.
+func TestGetOnStealsWhatIsLarger(t *testing.T) {
+	for _, name := range []string{"direct", "exact", "bitlog"} { // which have nothing smaller to cut from it
+		d := device.NewSim(10 * streamSize)
+		p, err := Open(d, Config{Strategy: name})
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, b := &queue{}, &queue{}
+		d.FailAlloc(2, device.ErrOutOfMemory)
+		mustRelease(t, mustGetOn(t, p, streamSize, a))
+		x := mustGetOn(t, p, 100, b)
+		if len(b.waited) != 1 || a.synced() != 0 {
+			t.Errorf("%s: not stolen, %d waits of the host", name, a.synced())
+		}
+		if s := p.Stats(); s.ActiveBytes != 100 || s.RoundingBytes < streamSize-100 {
+			t.Errorf("%s: %+v", name, s)
+		}
+		mustRelease(t, x)
+		p.Close()
+	}
+}
+
+// A stream that has failed steals nothing, and what it wanted still waits.
+func TestFailedStreamStealsNothing(t *testing.T) {
+	streamPools(t, 8, Config{}, func(t *testing.T, p *Pool, _ *device.Sim) {
+		a, b := &queue{}, &queue{err: errLost}
+		mustRelease(t, mustGetOn(t, p, streamSize, a))
+		x := mustGetOn(t, p, streamSize, b)
+		waiting(t, p, 1)
+		mustRelease(t, x)
+	})
+}
+
+// Of a block that several streams have used, GetOn of one waits for the others.
+func TestStealFromSeveralStreams(t *testing.T) {
+	d := device.NewSim(streamSize)
+	p, err := Open(d, Config{Strategy: "exact"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, b, c := &queue{}, &queue{}, &queue{}
+	mustRelease(t, mustUse(t, mustGet(t, p, streamSize), a, b, c))
+	x := mustGetOn(t, p, streamSize, b)
+	if len(b.waited) != 2 || b.waited[0] != a.recorded[0] || b.waited[1] != c.recorded[0] {
+		t.Errorf("waits for %d events", len(b.waited))
+	}
+	mustRelease(t, x)
+	p.Close()
+}
+
+// Where every block has to go by the strategy, none is handed out while it waits.
+func TestGetOnByTheStrategy(t *testing.T) {
+	for _, c := range []Config{{Check: true}, {Zero: true}, {Record: t.TempDir() + "/trace.csv"}} {
+		streamPools(t, 8, c, func(t *testing.T, p *Pool, _ *device.Sim) {
+			q := &queue{}
+			b := mustGetOn(t, p, streamSize, q)
+			at := where(b)
+			mustRelease(t, b)
+			if b = mustGetOn(t, p, streamSize, q); where(b) == at {
+				t.Error("handed out while it waits")
+			}
+			mustRelease(t, b)
+		})
+	}
+}
