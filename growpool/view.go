@@ -38,7 +38,9 @@ func (v View[T]) Slice() []T {
 	}
 	p := atomic.LoadPointer(&v.of.open)
 	if invariants.Enabled || p == nil {
-		p = v.of.slice()
+		if p = v.of.slice(); p == nil {
+			return nil
+		}
 	}
 	return unsafe.Slice((*T)(p), v.n)
 }
@@ -100,6 +102,7 @@ func (v View[T]) at(i []int) *T {
 		off, ok = v.cell(i[0], i[1])
 	} else if len(i) == v.rank() {
 		off, _, ok = v.span(i)
+		ok = ok && v.of != nil
 	}
 	if !ok {
 		v.outOfRange(i)
