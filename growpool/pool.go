@@ -20,7 +20,7 @@ type Pool[K comparable] struct {
 	keep   *keeper // nil without a budget
 	slab   *slab.Pool
 	config Config
-	budget budget
+	budget *budget
 	closed atomic.Bool
 	leases atomic.Int64
 	sweep  sweeper
@@ -38,7 +38,7 @@ func New[K comparable](pool *slab.Pool, c Config) *Pool[K] {
 	if c.Growth == nil {
 		c.Growth = Exact
 	}
-	p := &Pool[K]{slab: pool, config: c, budget: budget{max: math.MaxInt64, room: math.MaxInt64}}
+	p := &Pool[K]{slab: pool, config: c, budget: &budget{max: math.MaxInt64, room: math.MaxInt64}}
 	p.table.init()
 	if c.MaxBytes > 0 {
 		p.budget.limit(c.MaxBytes, keyBytes[K]())
@@ -235,7 +235,7 @@ func (p *Pool[K]) provide(e *entry[K], have, want int, must bool) (*buffer, erro
 // make makes a buffer and gives it to the key, if it may keep it, and a
 // reference to the caller.
 func (p *Pool[K]) make(e *entry[K], size int, must bool) (*buffer, error) {
-	b := newBuffer(size, &p.budget, e, e.key)
+	b := newBuffer(size, p.budget, e, e.key)
 	kept := p.reserve(e, b)
 	if !kept && must && !p.shed(e, b) {
 		return nil, p.budget.refusal(size)
