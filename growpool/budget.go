@@ -1,6 +1,9 @@
 package growpool
 
-import "sync"
+import (
+	"sync"
+	"sync/atomic"
+)
 
 // A budget counts the bytes of a pool's buffers, and refuses more than it may
 // have: whoever makes a buffer reserves its bytes before and frees them
@@ -15,6 +18,8 @@ type budget struct {
 	perKey     int64
 	held, peak int64
 	buffers    int64
+
+	forgotten atomic.Int64 // buffers that were left to the collector
 }
 
 func (b *budget) reserve(n int) bool {

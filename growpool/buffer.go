@@ -77,7 +77,9 @@ func (b *buffer) drop() {
 	if b.refs.Add(-1) > 0 {
 		return
 	}
-	if !b.shown.Load() {
+	if b.shown.Load() {
+		b.budget.forgotten.Add(1)
+	} else {
 		_ = b.handle.Release() // the only one, as only the last reference gets here
 	}
 	b.refund()

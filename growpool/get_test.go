@@ -176,6 +176,19 @@ func TestNoRoomChangesNothing(t *testing.T) {
 	}
 }
 
+// Memory that Get has shown comes back by a collection only: there is one before
+// anybody is told that there is no room.
+func TestNoRoomIsSaidAfterACollection(t *testing.T) {
+	p := New[string](openSlab(t, "device=heap,max_bytes=1000000,strategy=direct"), Config{})
+	for n := 100_000; n < 450_000; n += 25_000 {
+		mustGet[byte](t, p, "k", n)
+	}
+	v := mustGet[byte](t, p, "k", 450_000)
+	_, err := Get[byte](p, "k", 600_000) // what is to be replaced stays until then
+	wantError(t, err, errOutOfMemory)
+	v.Slice()[449_999] = 1
+}
+
 func TestHitsDoNotAllocate(t *testing.T) {
 	p := open(t, Config{})
 	b := open(t, Config{MaxBytes: 1 << 30})

@@ -111,7 +111,7 @@ func private[T any, K comparable](p *Pool[K], e *entry[K], t element, d dims, sh
 	if !p.shed(e, b) {
 		return nil, p.budget.refusal(b.size)
 	}
-	err := b.fill(p.slab)
+	err := b.fillPatiently(p.slab)
 	if err == nil {
 		if err = t.checkAt(b.ptr); err == nil {
 			e.misses++

@@ -240,7 +240,7 @@ func (p *Pool[K]) make(e *entry[K], size int, must bool) (*buffer, error) {
 	if !kept && must && !p.shed(e, b) {
 		return nil, p.budget.refusal(size)
 	}
-	if err := b.fill(p.slab); err != nil {
+	if err := b.fillPatiently(p.slab); err != nil {
 		if kept {
 			p.unkeep(e)
 		}

@@ -1,0 +1,34 @@
+package growpool
+
+import (
+	"runtime"
+	"sync/atomic"
+
+	"github.com/bufslab/bufslab/slab"
+)
+
+// fillPatiently is fill, and where there is no room it has the collector look
+// for what was forgotten: memory that Get has shown comes back by no other way.
+func (b *buffer) fillPatiently(p *slab.Pool) error {
+	err := b.fill(p)
+	if outOfMemory(err) && b.budget.forgotten.Swap(0) > 0 {
+		collect()
+		err = b.fill(p)
+	}
+	return err
+}
+
+// collect runs the collector and gives the finalizers that it found due a
+// chance. It waits without a channel, and not for ever: a finalizer of
+// somebody else may never return.
+func collect() {
+	var ran atomic.Bool
+	runtime.SetFinalizer(new([16]byte), func(*[16]byte) { ran.Store(true) })
+	runtime.GC()
+	for range 10_000 {
+		if ran.Load() {
+			return
+		}
+		runtime.Gosched()
+	}
+}
