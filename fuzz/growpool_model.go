@@ -48,8 +48,13 @@ const (
 )
 
 // turn is what happens to the windows of a key that lost its buffer.
-func (m *growModel) turn(g *grown) {
+func (m *growModel) turn(t *rapid.T, key string) {
+	t.Helper()
+	g := m.keys[key]
 	for _, w := range g.views {
+		if w.valid() && !m.bounded {
+			t.Fatalf("a view of key %q is valid, whose buffer was replaced", key)
+		}
 		m.stale = append(m.stale, page{w, bytes.Clone(w.bytes)})
 	}
 	if n := len(m.stale) - mostStale; n > 0 {
@@ -78,7 +83,7 @@ func (m *growModel) judge(t *rapid.T, key string, w window, before growpool.KeyS
 		want.Misses++
 	}
 	if want.Hits == before.Hits {
-		m.turn(g)
+		m.turn(t, key)
 		want.Bytes = max(now.Bytes, int64(len(w.bytes)))
 	}
 	if now != want && !(m.bounded && now.Bytes == 0) {
@@ -108,7 +113,7 @@ func (m *growModel) check(t *rapid.T) {
 			t.Fatalf("key %q: %+v, without a request since %+v", key, now, g.stats)
 		}
 		if m.bounded && now.Bytes == 0 && g.stats.Bytes > 0 {
-			m.turn(g)
+			m.turn(t, key)
 			g.stats = now
 		}
 		sum.Bytes += now.Bytes

@@ -2,6 +2,7 @@ package fuzz
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"unsafe"
 
@@ -23,6 +24,8 @@ type kind struct {
 	get     func(t *rapid.T, p *growpool.Pool[string], key string, shape []int) (window, error)
 	acquire func(t *rapid.T, p *growpool.Pool[string], key string, shape []int) (window, error)
 }
+
+func (k kind) String() string { return fmt.Sprintf("%d bytes", k.size) }
 
 type odd struct {
 	a int32
