@@ -28,8 +28,8 @@ type kind struct {
 func (k kind) String() string { return fmt.Sprintf("%d bytes", k.size) }
 
 type odd struct {
-	a int32
-	b [3]int16
+	_ int32
+	_ [3]int16
 }
 
 var kinds = []kind{kindOf[byte](), kindOf[float64](), kindOf[int16](), kindOf[complex128](), kindOf[[3]byte](), kindOf[odd]()}

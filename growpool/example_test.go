@@ -47,14 +47,14 @@ func ExampleAcquire() {
 	var wg sync.WaitGroup
 	for n := range 4 {
 		wg.Go(func() {
-			scratch, err := growpool.Acquire[int](context.Background(), pool, "scratch", 1000*(n+1))
+			scratch, err := growpool.Acquire[int64](context.Background(), pool, "scratch", 1000*(n+1))
 			if err != nil {
 				fmt.Println(err)
 				return
 			}
 			defer scratch.Release()
 			for i := range scratch.Slice() {
-				scratch.Slice()[i] = n
+				scratch.Slice()[i] = int64(n)
 			}
 		})
 	}

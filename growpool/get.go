@@ -50,10 +50,7 @@ func get[T any, K comparable](p *Pool[K], key K, shape []int) (View[T], error) {
 		if b != nil && atomic.LoadPointer(&b.word) == wordOf[T]() {
 			d, ok := dimsOf(shape, unsafe.Sizeof(x))
 			if ok && d.n <= b.size/int(unsafe.Sizeof(x)) {
-				e.hits.add()
-				if p.keep != nil {
-					p.keep.touch(e.id)
-				}
+				p.hit(e)
 				return newView[T](e, b, d, shape), nil
 			}
 		}

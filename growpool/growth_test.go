@@ -2,6 +2,7 @@ package growpool
 
 import (
 	"math"
+	"math/bits"
 	"strconv"
 	"testing"
 
@@ -15,7 +16,7 @@ func TestPolicies(t *testing.T) {
 		bytes      int
 	}{
 		{"exact", 100, 101, 101},
-		{"pow2", 0, 100, 128}, {"pow2", 128, 129, 256}, {"pow2", 0, 1 << 40, 1 << 40}, {"pow2", 0, 1, 1},
+		{"pow2", 0, 100, 128}, {"pow2", 128, 129, 256}, {"pow2", 0, 1 << 29, 1 << 29}, {"pow2", 0, 1, 1},
 		{"factor=1.5", 0, 100, 100}, {"factor=1.5", 100, 101, 150}, {"factor=1.5", 100, 1000, 1000},
 		{"factor=2", math.MaxInt - 5, math.MaxInt - 4, math.MaxInt - 4},
 		{"steps=4", 0, 1025, 1280}, {"steps=4", 0, 1280, 1280}, {"steps=16", 0, 1025, 1088}, {"steps=1", 0, 100, 128},
@@ -69,6 +70,9 @@ func figures(t *testing.T, name string, g Growth) (grows, misses int64, held, pe
 // A recorded service: what the policies need for it, and that Steps lies below the
 // line from Exact to Pow2.
 func TestPoliciesOnARecording(t *testing.T) {
+	if bits.UintSize < 64 {
+		t.Skip("the recording needs 15 GiB of addresses")
+	}
 	const name = "keyed/azure-code.csv.gz"
 	exact, misses, held, peak := figures(t, name, Exact)
 	if exact+misses > 325 || held != 1 || peak != 1 {

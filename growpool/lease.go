@@ -91,9 +91,6 @@ func (p *Pool[K]) lend(e *entry[K], t element, d dims) (*buffer, error) {
 	if b := e.cur.Load(); b != nil {
 		b.hide()
 	}
-	if p.keep != nil {
-		p.keep.touch(e.id)
-	}
 	b, err := p.obtain(e, d.n*int(t.size), true)
 	if err != nil {
 		return nil, err

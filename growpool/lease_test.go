@@ -16,16 +16,16 @@ import (
 func TestLeaseCountsLikeGet(t *testing.T) {
 	p := open(t, Config{})
 	for _, n := range []int{10, 10, 20, 5} {
-		release(t, acquire[int](t, p, "k", n))
+		release(t, acquire[int64](t, p, "k", n))
 	}
 	wantStats(t, p, "k", KeyStats{Hits: 2, Misses: 1, Grows: 1, Bytes: 160})
-	mustGet[int](t, p, "k", 20)
+	mustGet[int64](t, p, "k", 20)
 	wantStats(t, p, "k", KeyStats{Hits: 3, Misses: 1, Grows: 1, Bytes: 160})
 }
 
 func TestReleaseEndsALeaseOnce(t *testing.T) {
 	p := open(t, Config{})
-	l := acquire[int](t, p, "k", 10)
+	l := acquire[int64](t, p, "k", 10)
 	if len(l.Slice()) != 10 || !l.Valid() {
 		t.Fatal("no view")
 	}
@@ -33,7 +33,7 @@ func TestReleaseEndsALeaseOnce(t *testing.T) {
 	if l.Slice() != nil || l.Valid() || l.Len() != 0 {
 		t.Error("a released lease shows something")
 	}
-	other := acquire[int](t, p, "k", 10)
+	other := acquire[int64](t, p, "k", 10)
 	wantError(t, l.Release(), ErrReleased)
 	_, err := Get[int](p, "k", 1)
 	wantError(t, err, ErrLeased) // so the second Release has not ended the other's
@@ -41,7 +41,7 @@ func TestReleaseEndsALeaseOnce(t *testing.T) {
 		t.Errorf("%v does not name the key", err)
 	}
 	release(t, other)
-	mustGet[int](t, p, "k", 1)
+	mustGet[int64](t, p, "k", 1)
 }
 
 // What only leases have shown goes back before the larger buffer is taken.
@@ -67,12 +67,12 @@ func TestGrowOfAnAcquiredBufferNeverNeedsBoth(t *testing.T) {
 func TestAcquireWaitsFirstComeFirstServed(t *testing.T) {
 	p := open(t, Config{})
 	synctest.Test(t, func(t *testing.T) {
-		l := acquire[int](t, p, "k", 1)
+		l := acquire[int64](t, p, "k", 1)
 		var order []int
 		var wg sync.WaitGroup
 		for i := range 10 {
 			wg.Go(func() {
-				l := acquire[int](t, p, "k", 1+i)
+				l := acquire[int64](t, p, "k", 1+i)
 				order = append(order, i)
 				release(t, l)
 			})
@@ -92,7 +92,7 @@ func TestAcquireWaitsFirstComeFirstServed(t *testing.T) {
 func TestWaitingEndsWithTheContext(t *testing.T) {
 	p := open(t, Config{})
 	synctest.Test(t, func(t *testing.T) {
-		l := acquire[int](t, p, "k", 1)
+		l := acquire[int64](t, p, "k", 1)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		_, err := Acquire[int](ctx, p, "k", 1)
@@ -100,7 +100,7 @@ func TestWaitingEndsWithTheContext(t *testing.T) {
 		_, err = Acquire[int](ctx, p, "other", 1) // over before it began
 		wantError(t, err, context.DeadlineExceeded)
 		var wg sync.WaitGroup
-		wg.Go(func() { release(t, acquire[int](t, p, "k", 1)) }) // nobody stands before it any more
+		wg.Go(func() { release(t, acquire[int64](t, p, "k", 1)) }) // nobody stands before it any more
 		synctest.Wait()
 		release(t, l)
 		wg.Wait()
@@ -128,7 +128,7 @@ func TestTurnIsPassedOnWhenItComesTooLate(t *testing.T) {
 func TestCloseEndsWaiting(t *testing.T) {
 	p := open(t, Config{})
 	synctest.Test(t, func(t *testing.T) {
-		l := acquire[int](t, p, "k", 1)
+		l := acquire[int64](t, p, "k", 1)
 		var wg sync.WaitGroup
 		wg.Go(func() {
 			_, err := Acquire[int](t.Context(), p, "k", 1)
@@ -150,8 +150,8 @@ func TestCloseEndsWaiting(t *testing.T) {
 func TestPrivateBuffer(t *testing.T) {
 	below := openSlab(t, "device=heap,strategy=direct")
 	p := New[string](below, Config{Private: true})
-	a := acquire[int](t, p, "k", 100)
-	b := acquire[int](t, p, "k", 200)
+	a := acquire[int64](t, p, "k", 100)
+	b := acquire[int64](t, p, "k", 200)
 	a.Slice()[0], b.Slice()[0] = 1, 2
 	if a.Slice()[0] != 1 {
 		t.Error("they share memory")

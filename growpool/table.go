@@ -19,6 +19,7 @@ type table[K comparable] struct {
 	number bool // keys are integers of 64 bits
 	secret [2]uint64
 	seed   maphash.Seed
+	hand   atomic.Uint64 // of around
 
 	mu   sync.Mutex // of those who change it; leaf
 	live int        // entries
@@ -142,8 +143,15 @@ func (t *table[K]) all() iter.Seq[*entry[K]] {
 	}
 }
 
-func (t *table[K]) len() int {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.live
+// around ranges over the entries, beginning where it was stopped the last time.
+func (t *table[K]) around() iter.Seq[*entry[K]] {
+	return func(yield func(*entry[K]) bool) {
+		s, from := t.slots.Load(), t.hand.Load()
+		for i := range uint64(len(s.at)) {
+			if e := s.at[(from+i)&s.mask].Load(); e != nil && e != &t.dug && !yield(e) {
+				t.hand.Store(from + i)
+				return
+			}
+		}
+	}
 }
