@@ -4,12 +4,14 @@
 //
 //	device       where memory lives: heap, mmap, virtual, sim, and how bytes move
 //	slab         how memory is reused: strategies, the pool in front, its Config
+//	growpool     buffers with keys that grow, seen through views
 //	trace        recordings of allocations: read, write, replay
 //	fuzz         models that property-test a device, a strategy or a pool
 //	cmd/bufslab  replays traces over configurations
 //
-// Imports point one way only, cmd to trace to slab to device, so that each
+// Imports point one way only, cmd to trace and growpool to slab to device, so that each
 // package can be read and used without those above it. Packages slab and
 // device need nothing outside the standard library but golang.org/x/sys and
-// go-humanize; only fuzz imports rapid. The test beside this file holds that.
+// go-humanize; only fuzz imports rapid and
+// only growpool imports ristretto. The test beside this file holds that.
 package bufslab

@@ -11,10 +11,13 @@ import (
 type Config struct {
 	// Growth says how large a buffer becomes that has to; nil is Exact.
 	Growth Growth
-	// MaxBytes bounds what the pool holds: the bytes of all buffers, of
+	// MaxBytes bounds what the pool holds: the bytes of the keys' buffers, of
 	// leases and of a buffer being made, never more for a moment. In budgets
 	// that are large beside what the bookkeeping takes, that is counted too,
-	// see [Usage]. 0 is no bound.
+	// see [Usage]. A cache decides which keys keep their buffers; a View of
+	// a key that may not is the caller's alone, and so is every View of a
+	// buffer that its key has lost: the collector takes that memory at its own pace, a
+	// lease's goes back at once. 0 is no bound.
 	MaxBytes int64
 	// IdleAfter is the time after which a key that nobody asked for loses its
 	// buffer. 0 is never. It happens up to a quarter later.
