@@ -108,26 +108,27 @@ func TestBadShapesAreRefusedBeforeAnythingHappens(t *testing.T) {
 }
 
 func TestNoRoomChangesNothing(t *testing.T) {
-	below := openSlab(t, "device=heap,max_bytes=100000,strategy=direct")
-	p := New[string](below, Config{})
-	v := mustGet[byte](t, p, "k", 60_000)
-	v.Slice()[59_999] = 7
-	before := p.Stats()
-	_, err := Get[byte](p, "k", 90_000)
-	wantError(t, err, errOutOfMemory)
-	_, err = Get[byte](p, "new", 90_000)
-	wantError(t, err, errOutOfMemory)
-	if !v.Valid() || v.Slice()[59_999] != 7 || !reflect.DeepEqual(p.Stats(), before) {
-		t.Errorf("before %v, now %v", before, p.Stats())
-	}
-	// A leased buffer goes first, and comes back.
-	l := acquire[byte](t, p, "l", 30_000)
-	release(t, l)
-	_, err = Acquire[byte](t.Context(), p, "l", 90_000)
-	wantError(t, err, errOutOfMemory)
-	wantStats(t, p, "l", KeyStats{Misses: 1, Bytes: 30_000})
-	if l := acquire[byte](t, p, "l", 20_000); l.Slice() == nil {
-		t.Error("the key is gone")
+	for name, c := range map[string]Config{"no budget": {}, "policy": {Growth: Pow2}, "budget": {MaxBytes: 1 << 20}} {
+		t.Run(name, func(t *testing.T) {
+			p := New[string](openSlab(t, "device=heap,max_bytes=131072,strategy=direct"), c)
+			v := mustGet[byte](t, p, "k", 65_536)
+			v.Slice()[65_535] = 7
+			before := p.Stats()
+			_, err := Get[byte](p, "k", 90_000)
+			wantError(t, err, errOutOfMemory)
+			_, err = Get[byte](p, "new", 90_000)
+			wantError(t, err, errOutOfMemory)
+			if !v.Valid() || v.Slice()[65_535] != 7 || !reflect.DeepEqual(p.Stats(), before) || p.MemoryUsage().HeldBytes != 65_536 {
+				t.Errorf("before %v, now %v, %+v", before, p.Stats(), p.MemoryUsage())
+			}
+			// A buffer that only leases have shown goes first, and comes back.
+			release(t, acquire[byte](t, p, "l", 32_768))
+			_, err = Acquire[byte](t.Context(), p, "l", 90_000)
+			wantError(t, err, errOutOfMemory)
+			wantStats(t, p, "l", KeyStats{Misses: 1, Bytes: 32_768})
+			release(t, acquire[byte](t, p, "l", 20_000))
+			wantStats(t, p, "l", KeyStats{Misses: 1, Hits: 1, Bytes: 32_768})
+		})
 	}
 }
 

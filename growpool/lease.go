@@ -104,7 +104,7 @@ func (p *Pool[K]) lend(e *entry[K], t element, d dims) (*buffer, error) {
 
 // private returns a lease of a buffer that is no key's.
 func private[T any, K comparable](p *Pool[K], e *entry[K], t element, d dims, shape []int) (*Lease[T], error) {
-	b := newBuffer(d.n*int(t.size), p.budget, e, e.key)
+	b := p.newBuffer(e, d.n*int(t.size))
 	if !p.shed(e, b) {
 		return nil, p.budget.refusal(b.size)
 	}

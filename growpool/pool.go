@@ -12,7 +12,8 @@ import (
 
 // A Pool keeps a buffer for every key, as large as the largest request for it
 // so far. It is safe for concurrent use; who uses one key in several
-// goroutines wants [Acquire]. Its zero value is not usable.
+// goroutines wants [Acquire]. Its zero value is not usable. Keys are compared by
+// ==, so one that is not equal to itself, a NaN, is new each time.
 //
 // A Pool that is itself forgotten leaves its buffers to the slab.Pool.
 type Pool[K comparable] struct {

@@ -73,7 +73,7 @@ func (p *Pool[K]) putBack(e *entry[K], old *buffer, have int) {
 	switch {
 	case old == nil:
 	case !old.shown.Load():
-		if b, err := p.make(e, have, false); err == nil {
+		if b := p.newBuffer(e, have); p.reserve(e, b) && p.fill(e, b, true) == nil {
 			b.drop()
 		}
 	case p.reserve(e, old):
@@ -84,37 +84,43 @@ func (p *Pool[K]) putBack(e *entry[K], old *buffer, have int) {
 	}
 }
 
-// provide makes a buffer as large as the policy says, or if there is no room for
-// that as large as it has to be.
+// provide makes a buffer as large as the policy says, if the key may keep one
+// of that size, or else as large as it has to be.
 func (p *Pool[K]) provide(e *entry[K], have, want int, must bool) (*buffer, error) {
 	if size := p.config.Growth(have, want); size > want && int64(size) <= p.budget.max {
-		if b, err := p.make(e, size, must); err == nil || !outOfMemory(err) {
-			return b, err
+		if b := p.newBuffer(e, size); p.reserve(e, b) {
+			if err := p.fill(e, b, true); err == nil || !outOfMemory(err) {
+				return b, err
+			}
 		}
 	}
-	return p.make(e, want, must)
-}
-
-// make makes a buffer and gives it to the key, if it may keep it, and a
-// reference to the caller.
-func (p *Pool[K]) make(e *entry[K], size int, must bool) (*buffer, error) {
-	b := newBuffer(size, p.budget, e, e.key)
+	b := p.newBuffer(e, want)
 	kept := p.reserve(e, b)
 	if !kept && must && !p.shed(e, b) {
-		return nil, p.budget.refusal(size)
+		return b, p.budget.refusal(want)
 	}
+	return b, p.fill(e, b, kept)
+}
+
+func (p *Pool[K]) newBuffer(e *entry[K], size int) *buffer {
+	return newBuffer(size, p.budget, e, e.key)
+}
+
+// fill gets the memory of a buffer and gives it to the key, if that may keep it. One
+// reference is the caller's.
+func (p *Pool[K]) fill(e *entry[K], b *buffer, kept bool) error {
 	if err := b.fillPatiently(p.slab); err != nil {
 		if kept {
 			p.unkeep(e)
 		}
 		b.refund()
-		return nil, err
+		return err
 	}
 	if kept {
 		b.hold()
 		p.give(e, b)
 	}
-	return b, nil
+	return nil
 }
 
 // give makes b the key's, unless the cache has changed its mind meanwhile.
@@ -127,6 +133,7 @@ func (p *Pool[K]) give(e *entry[K], b *buffer) {
 
 // reserve gets leave for the key to keep b, from the cache and the budget.
 func (p *Pool[K]) reserve(e *entry[K], b *buffer) bool {
+	b.evicted.Store(false) // it may have been, for the one that failed
 	if p.keep != nil {
 		gone, ok := p.keep.admit(e.id, b, int64(b.size)+p.budget.perKey)
 		p.evictAll(gone)
