@@ -19,7 +19,8 @@ type budget struct {
 	held, peak int64
 	buffers    int64
 
-	forgotten atomic.Int64 // buffers that were left to the collector
+	forgotten atomic.Int64 // bytes that were left to the collector since it was last asked
+	valve     int64        // when to ask it, 0 is never
 }
 
 func (b *budget) reserve(n int) bool {

@@ -78,7 +78,7 @@ func (b *buffer) drop() {
 		return
 	}
 	if b.shown.Load() {
-		b.budget.forgotten.Add(1)
+		b.budget.forgotten.Add(int64(b.size))
 	} else {
 		_ = b.handle.Release() // the only one, as only the last reference gets here
 	}

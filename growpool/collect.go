@@ -7,9 +7,14 @@ import (
 	"github.com/bufslab/bufslab/slab"
 )
 
-// fillPatiently is fill, and where there is no room it has the collector look
-// for what was forgotten: memory that Get has shown comes back by no other way.
+// fillPatiently is fill that has the collector look for what was forgotten,
+// when that is much or where there is no room: memory that Get has shown comes
+// back by no other way.
 func (b *buffer) fillPatiently(p *slab.Pool) error {
+	if v := b.budget.valve; v > 0 && b.budget.forgotten.Load() >= v {
+		b.budget.forgotten.Store(0)
+		collect()
+	}
 	err := b.fill(p)
 	for range 2 { // what a finalizer brings back may come after ours
 		if !outOfMemory(err) || b.budget.forgotten.Load() == 0 {

@@ -16,9 +16,13 @@ type Config struct {
 	// that are large beside what the bookkeeping takes, that is counted too,
 	// see [Usage]. A cache decides which keys keep their buffers; a View of
 	// a key that may not is the caller's alone, and so is every View of a
-	// buffer that its key has lost: the collector takes that memory at its own pace, a
-	// lease's goes back at once. 0 is no bound.
+	// buffer that its key has lost: the collector takes that memory, a lease's goes back
+	// at once. 0 is no bound.
 	MaxBytes int64
+	// GCValve has the collector run whenever so many bytes that Get has shown
+	// were left to it, as it knows nothing of the budget. 0 is MaxBytes, and
+	// never without a budget; -1 is never.
+	GCValve int64
 	// IdleAfter is the time after which a key that nobody asked for loses its
 	// buffer. 0 is never. It happens up to a quarter later.
 	IdleAfter time.Duration
@@ -32,6 +36,9 @@ func (c Config) Validate() error {
 	var faults []error
 	if c.MaxBytes < 0 {
 		faults = append(faults, fmt.Errorf("MaxBytes %d: want 0 or more", c.MaxBytes))
+	}
+	if c.GCValve < -1 {
+		faults = append(faults, fmt.Errorf("GCValve %d: want -1 or more", c.GCValve))
 	}
 	if c.IdleAfter < 0 {
 		faults = append(faults, fmt.Errorf("IdleAfter %v: want 0 or more", c.IdleAfter))

@@ -37,7 +37,8 @@
 // So a program that grows often off the heap uses Acquire. While a buffer
 // grows, one shown by Get needs old and new memory together, until the
 // collector has run; one that was only acquired never more than the larger.
-// On the heap a small buffer shares a slab with others, and comes back with
+// In a pool with a budget the collector runs now and then for that, see
+// Config.GCValve. On the heap a small buffer shares a slab with others, and comes back with
 // the last of them.
 //
 // # What it is not for

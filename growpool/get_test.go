@@ -188,6 +188,7 @@ func TestNewPanicsOnABadConfig(t *testing.T) {
 	for name, f := range map[string]func(){
 		"MaxBytes -1":  func() { New[int](below, Config{MaxBytes: -1}) },
 		"IdleAfter -1": func() { New[int](below, Config{IdleAfter: -1}) },
+		"GCValve -2":   func() { New[int](below, Config{GCValve: -2}) },
 		"New with":     func() { New[int](nil, Config{}) },
 		"Factor of":    func() { Factor(1) },
 		"Grid of":      func() { Steps(3) },

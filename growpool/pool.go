@@ -40,6 +40,10 @@ func New[K comparable](pool *slab.Pool, c Config) *Pool[K] {
 		c.Growth = Exact
 	}
 	p := &Pool[K]{slab: pool, config: c, budget: &budget{max: math.MaxInt64, room: math.MaxInt64}}
+	p.budget.valve = c.GCValve
+	if c.GCValve == 0 {
+		p.budget.valve = c.MaxBytes
+	}
 	p.table.init()
 	if c.MaxBytes > 0 {
 		p.budget.limit(c.MaxBytes, keyBytes[K]())
