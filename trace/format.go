@@ -58,31 +58,13 @@ func named(names []string) (format, error) {
 
 func parseRow(names, fields []string) (op Op, err error) {
 	op.Size = unsaid
-	named := false // by its id, or a Get by its key
+	named := false
 	for i, text := range fields {
-		switch names[i] {
-		case "op":
-			op.Kind, err = parseKind(text)
-		case "id":
-			if op.Kind != Get || text != "" {
-				op.ID, err = strconv.ParseUint(text, 10, 64)
-				named = op.Kind != Get
-			}
-		case "size":
-			op.Size, err = parseSize(text)
-		case "key":
-			op.Key = text
-			named = named || op.Kind == Get
-		case "stream":
-			op.Stream, err = parseOptional(text)
-		case "time_ns":
-			var ns uint64
-			ns, err = parseOptional(text)
-			op.TimeNS = int64(min(ns, math.MaxInt64))
-		}
+		is, err := op.parse(names[i], text)
 		if err != nil {
 			return op, fmt.Errorf("%w: %s %q: %w", ErrMalformed, names[i], text, err)
 		}
+		named = named || is
 	}
 	switch {
 	case op.Kind == Get && (!named || op.Size < 1):
@@ -91,6 +73,33 @@ func parseRow(names, fields []string) (op Op, err error) {
 		err = fmt.Errorf("%w: op %v wants an id and a size", ErrMalformed, op.Kind)
 	}
 	return op, err
+}
+
+// parse reads a column. It reports whether that is what names the op: the key of a
+// Get, which has no id, or the id.
+func (op *Op) parse(column, text string) (named bool, err error) {
+	switch column {
+	case "op":
+		op.Kind, err = parseKind(text)
+	case "id":
+		if op.Kind == Get && text == "" {
+			return false, nil
+		}
+		op.ID, err = strconv.ParseUint(text, 10, 64)
+		return op.Kind != Get, err
+	case "size":
+		op.Size, err = parseSize(text)
+	case "key":
+		op.Key = text
+		return op.Kind == Get, nil
+	case "stream":
+		op.Stream, err = parseOptional(text)
+	case "time_ns":
+		var ns uint64
+		ns, err = parseOptional(text)
+		op.TimeNS = int64(min(ns, math.MaxInt64))
+	}
+	return false, err
 }
 
 func parseKind(text string) (Kind, error) {
