@@ -4,13 +4,16 @@
 //
 //	device       where memory lives: heap, mmap, virtual, sim, and how bytes move
 //	slab         how memory is reused: strategies, the pool in front, its Config
+//	growpool     buffers with keys that grow, seen through views
 //	unified      arrays in two places, host and device, that copy only what changed
 //	trace        recordings of allocations: read, write, replay
 //	fuzz         models that property-test a device, a strategy, a pool or a unified buffer
 //	cmd/bufslab  replays traces over configurations
 //
-// Imports point one way only, cmd to trace to slab to device, so that each
-// package can be read and used without those above it. Packages slab and
-// device need nothing outside the standard library but golang.org/x/sys and
-// go-humanize; only fuzz imports rapid. The test beside this file holds that.
+// Imports point one way only, cmd to trace, growpool and unified to slab to
+// device, so that each package can be read and used without those above it.
+// Packages slab and device need nothing outside the standard library but
+// golang.org/x/sys and go-humanize; only fuzz imports rapid, only growpool
+// ristretto, and only the devices in directories of their own a driver. The
+// test beside this file holds that.
 package bufslab

@@ -74,11 +74,19 @@ func TestSlabNeedsLittle(t *testing.T) {
 	}
 }
 
-func TestOnlyFuzzImportsRapid(t *testing.T) {
+func TestOnlyFuzzImportsRapid(t *testing.T) { onlyImports(t, "fuzz", "pgregory.net/rapid") }
+
+func TestOnlyGrowpoolImportsRistretto(t *testing.T) {
+	onlyImports(t, "growpool", "github.com/dgraph-io/ristretto/v2")
+}
+
+// onlyImports fails if packages of another directory import a module, in tests too.
+func onlyImports(t *testing.T, dir, module string) {
+	t.Helper()
 	for _, line := range list(t, "-f", `{{.ImportPath}} {{join .Imports " "}} {{join .TestImports " "}} {{join .XTestImports " "}}`, "./...") {
 		paths := strings.Fields(line)
-		if top(paths[0]) != "fuzz" && slices.Contains(paths[1:], "pgregory.net/rapid") {
-			t.Errorf("%s imports rapid", paths[0])
+		if top(paths[0]) != dir && slices.Contains(paths[1:], module) {
+			t.Errorf("%s imports %s", paths[0], module)
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/bufslab/bufslab/device"
 	"github.com/bufslab/bufslab/fuzz"
+	"github.com/bufslab/bufslab/growpool"
 	"github.com/bufslab/bufslab/slab"
 )
 
@@ -76,4 +77,13 @@ func ExampleCheckAllocator() {
 // The test of the example: a strategy as simple as that passes.
 func TestPile(t *testing.T) {
 	fuzz.CheckAllocator(t, newPile)
+}
+
+// A pool of keyed buffers, as its program configures it.
+func ExampleCheckGrowPool() {
+	_ = func(t *testing.T) { // func TestBuffers(t *testing.T)
+		fuzz.CheckGrowPool(t, func(memory *slab.Pool) *growpool.Pool[string] {
+			return growpool.New[string](memory, growpool.Config{Growth: growpool.Steps(16)})
+		})
+	}
 }

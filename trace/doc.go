@@ -14,6 +14,12 @@
 // time_ns may follow. The header may be missing: columns then stand in that
 // order. Logs of RMM's logging resource adaptor are read as they are.
 //
+// A keyed trace has the requests to the buffers of a growpool.Pool instead:
+//
+//	op,key,size
+//	g,coeff,65468160
+//	g,E_tilda_lm,1843200
+//
 // [Load] reads a file and [Replay] runs it through a pool. [Reader] and
 // [Writer] work row by row.
 package trace

@@ -18,6 +18,9 @@ const unsaid = -1
 // columns are those of a trace without a header, in order.
 var columns = []string{"op", "id", "size", "key", "stream", "time_ns"}
 
+// keyedColumns are those of a keyed trace without a header.
+var keyedColumns = []string{"op", "key", "size", "stream", "time_ns"}
+
 // rmmColumns are those of RMM's log.
 var rmmColumns = []string{"Thread", "Time", "Action", "Pointer", "Size", "Stream"}
 
@@ -30,6 +33,9 @@ func formatOf(first []string) (f format, header bool, err error) {
 	case first[0] == "op":
 		f, err = named(slices.Clone(first))
 		return f, true, err
+	case first[0] == "g" && len(first) >= 3 && len(first) <= len(keyedColumns):
+		f, err = named(keyedColumns[:len(first)])
+		return f, false, err
 	case len(first) < 3 || len(first) > len(columns):
 		return nil, false, fmt.Errorf("%w: %d columns, want %s", ErrMalformed, len(first), strings.Join(columns, ","))
 	}
@@ -52,41 +58,53 @@ func named(names []string) (format, error) {
 
 func parseRow(names, fields []string) (op Op, err error) {
 	op.Size = unsaid
-	id := false
+	named := false
 	for i, text := range fields {
-		switch names[i] {
-		case "op":
-			if text == "g" {
-				return op, ErrKeyed
-			}
-			op.Kind, err = parseKind(text)
-		case "id":
-			op.ID, err = strconv.ParseUint(text, 10, 64)
-			id = true
-		case "size":
-			op.Size, err = parseSize(text)
-		case "key":
-			op.Key = text
-		case "stream":
-			op.Stream, err = parseOptional(text)
-		case "time_ns":
-			var ns uint64
-			ns, err = parseOptional(text)
-			op.TimeNS = int64(min(ns, math.MaxInt64))
-		}
+		is, err := op.parse(names[i], text)
 		if err != nil {
 			return op, fmt.Errorf("%w: %s %q: %w", ErrMalformed, names[i], text, err)
 		}
+		named = named || is
 	}
-	if !id || op.Kind == Alloc && op.Size == unsaid {
-		return op, fmt.Errorf("%w: op %v wants an id and a size", ErrMalformed, op.Kind)
+	switch {
+	case op.Kind == Get && (!named || op.Size < 1):
+		err = fmt.Errorf("%w: op g wants a key and a size of 1 byte or more", ErrMalformed)
+	case !named || op.Kind == Alloc && op.Size == unsaid:
+		err = fmt.Errorf("%w: op %v wants an id and a size", ErrMalformed, op.Kind)
 	}
-	return op, nil
+	return op, err
+}
+
+// parse reads a column. It reports whether that is what names the op: the key of a
+// Get, which has no id, or the id.
+func (op *Op) parse(column, text string) (named bool, err error) {
+	switch column {
+	case "op":
+		op.Kind, err = parseKind(text)
+	case "id":
+		if op.Kind == Get && text == "" {
+			return false, nil
+		}
+		op.ID, err = strconv.ParseUint(text, 10, 64)
+		return op.Kind != Get, err
+	case "size":
+		op.Size, err = parseSize(text)
+	case "key":
+		op.Key = text
+		return op.Kind == Get, nil
+	case "stream":
+		op.Stream, err = parseOptional(text)
+	case "time_ns":
+		var ns uint64
+		ns, err = parseOptional(text)
+		op.TimeNS = int64(min(ns, math.MaxInt64))
+	}
+	return false, err
 }
 
 func parseKind(text string) (Kind, error) {
-	if text != "a" && text != "f" {
-		return 0, errors.New("want a or f")
+	if text != "a" && text != "f" && text != "g" {
+		return 0, errors.New("want a, f or g")
 	}
 	return Kind(text[0]), nil
 }

@@ -12,6 +12,7 @@ type Kind byte
 const (
 	Alloc Kind = 'a'
 	Free  Kind = 'f'
+	Get   Kind = 'g' // a request to the buffer of a key, see package growpool
 )
 
 // String returns the letter of the op column.
@@ -20,9 +21,9 @@ func (k Kind) String() string { return string(rune(k)) }
 // An Op is one row of a trace.
 type Op struct {
 	Kind   Kind
-	ID     uint64 // of the allocation, its own as long as it is live
+	ID     uint64 // of the allocation, its own as long as it is live; a Get has none
 	Size   int    // bytes, as the program asked for them
-	Key    string // the name of a keyed buffer, "" if there is none
+	Key    string // the name of a keyed buffer, "" if there is none; a Get has one
 	Stream uint64 // the queue of device work that the memory is used on
 	TimeNS int64  // since the beginning of the recording
 }
@@ -40,9 +41,10 @@ var (
 	// ErrSize says that a size is negative, too large for an int, or on a
 	// free another than on the allocation.
 	ErrSize = errors.New("wrong size")
-	// ErrKeyed says that the trace has requests to keyed buffers (op g),
-	// which want package growpool and not an allocator.
-	ErrKeyed = errors.New("keyed trace: op g needs growpool")
+	// ErrKeyed says that requests to keyed buffers (op g) stand beside
+	// allocations, or that such a trace was given to [Replay]: they want
+	// package growpool and not an allocator.
+	ErrKeyed = errors.New("op g, a request to growpool, among allocations")
 )
 
 // A SyntaxError says where a trace is wrong.

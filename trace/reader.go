@@ -20,6 +20,7 @@ type Reader struct {
 	parse format
 	line  int            // of the last row
 	sizes map[uint64]int // of live ids; freed where that has happened
+	first Kind           // of the first row: requests and allocations do not mix
 	err   error          // of every Next from now on
 }
 
@@ -97,6 +98,15 @@ func (d *Reader) row() (op Op, skip bool, err error) {
 // check follows the life of the op's id. It fills in the size that a free
 // leaves out.
 func (d *Reader) check(op *Op) error {
+	if d.first == 0 {
+		d.first = op.Kind
+	}
+	if (op.Kind == Get) != (d.first == Get) {
+		return ErrKeyed
+	}
+	if op.Kind == Get {
+		return nil
+	}
 	size, known := d.sizes[op.ID]
 	switch {
 	case op.Kind == Alloc && known && size != freed:

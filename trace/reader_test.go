@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -69,6 +70,19 @@ func TestReaderTakesOptionalColumns(t *testing.T) {
 	}
 }
 
+func TestReaderTakesKeyedTraces(t *testing.T) {
+	want := []Op{{Kind: Get, Size: 100, Key: "a"}, {Kind: Get, Size: 200, Key: "b,c"}, {Kind: Get, Size: 50, Key: "a"}, {Kind: Get, Size: 1}}
+	for name, text := range map[string]string{
+		"header":    "op,key,size\ng,a,100\ng,\"b,c\",200\ng,a,50\ng,,1\n",
+		"no header": "g,a,100\ng,\"b,c\",200\ng,a,50\ng,,1\n",
+		"with ids":  "op,id,size,key\ng,,100,a\ng,,200,\"b,c\"\ng,,50,a\ng,,1,\n",
+	} {
+		if got, err := ops(text); err != nil || !slices.Equal(got, want) {
+			t.Errorf("%s: %v, %v", name, got, err)
+		}
+	}
+}
+
 func TestAnIDMayBeUsedAgainOnceFree(t *testing.T) {
 	if got, err := ops("a,1,10\nf,1,10\na,1,20\nf,1,20\n"); err != nil || len(got) != 4 {
 		t.Errorf("%v, %v", got, err)
@@ -99,7 +113,13 @@ func TestReaderNamesFileLineAndFault(t *testing.T) {
 		"op,id,size,color\n":                             {1, ErrMalformed},
 		"op,id,size,id\n":                                {1, ErrMalformed},
 		"hello\n":                                        {1, ErrMalformed},
-		"op,key,size\ng,x,8\n":                           {2, ErrKeyed},
+		"op,key,size\ng,x,8\na,x,8\n":                    {3, ErrMalformed},
+		"op,id,size,key\ng,,8,x\na,1,8,\n":               {3, ErrKeyed},
+		"op,id,size,key\na,1,8,\ng,,8,x\n":               {3, ErrKeyed},
+		"op,id,size\ng,1,8\n":                            {2, ErrMalformed},
+		"op,key,size\ng,x,0\n":                           {2, ErrMalformed},
+		"op,key,size\ng,x,\n":                            {2, ErrMalformed},
+		"op,key,size\ng,x,-8\n":                          {2, ErrSize},
 		"op,key,size\na,x,8\n":                           {2, ErrMalformed},
 		"a,1,2\nf,3,2\n":                                 {2, ErrUnknownID},
 		string(zipped("a,1,2\nf,3,2\n")):                 {2, ErrUnknownID},

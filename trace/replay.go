@@ -29,8 +29,12 @@ type Result struct {
 // Replay runs t through a pool that was opened for it, and has the pool stop
 // holding. The error is of the first allocation that failed; everything is
 // released then, as it is at the end. Reading the trace is not timed, and
-// garbage that it left is collected before the clock starts.
+// garbage that it left is collected before the clock starts. A keyed trace gives
+// an error that wraps ErrKeyed.
 func Replay(t *Trace, p *slab.Pool) (Result, error) {
+	if t.Keyed() {
+		return Result{}, fmt.Errorf("trace: %s: %w", t.Name, ErrKeyed)
+	}
 	handles := make([]slab.PooledBuffer, t.slots)
 	live := make([]bool, t.slots)
 	defer releaseAll(handles, live)

@@ -2,6 +2,7 @@ package trace
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -35,6 +36,32 @@ func TestTraceCountsWhatTheProgramHad(t *testing.T) {
 	tr := read(t, "a,9,100\na,5,50\nf,9,100\na,9,20\nf,5,50\n")
 	if tr.Name != "t.csv" || tr.Allocs != 3 || tr.Frees != 2 || tr.PeakLiveBytes != 150 || tr.LiveBytes != 20 || tr.slots != 2 {
 		t.Errorf("%+v", tr)
+	}
+}
+
+func TestKeyedTrace(t *testing.T) {
+	tr := read(t, "op,key,size\ng,a,100\ng,b,10\ng,a,150\ng,b,5\n")
+	if !tr.Keyed() || tr.Gets != 4 || tr.LargestBytes != 160 || !slices.Equal(tr.Keys(), []string{"a", "b"}) || tr.Allocs != 0 {
+		t.Errorf("%+v", tr)
+	}
+	var got []int
+	for key, size := range tr.Requests() {
+		got = append(got, key, size)
+	}
+	if !slices.Equal(got, []int{0, 100, 1, 10, 0, 150, 1, 5}) {
+		t.Error(got)
+	}
+	p := open(t, "device=virtual,strategy=direct")
+	defer p.Close()
+	if _, err := Replay(tr, p); !errors.Is(err, ErrKeyed) {
+		t.Error(err)
+	}
+	plain := read(t, "a,0,100\nf,0,100\n")
+	for range plain.Requests() {
+		t.Error("allocations are no requests")
+	}
+	if plain.Keyed() || len(plain.Keys()) != 0 {
+		t.Error("it is keyed")
 	}
 }
 

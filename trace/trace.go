@@ -3,8 +3,10 @@ package trace
 import (
 	"fmt"
 	"io"
+	"iter"
 	"math"
 	"os"
+	"slices"
 )
 
 // A Trace is a whole recording in memory, ready to be replayed any number of
@@ -15,8 +17,32 @@ type Trace struct {
 	PeakLiveBytes int64 // the most bytes that were allocated at a time
 	LiveBytes     int64 // allocated and never freed
 
+	// Of a keyed trace, and then all of the above are 0:
+	Gets         int   // requests
+	LargestBytes int64 // the sum of the largest request of each key
+
 	steps []step
-	slots int // handles that a replay needs at a time
+	slots int      // handles that a replay needs at a time
+	keys  []string // of Gets, by slot
+}
+
+// Keyed reports whether the trace is one of requests to keyed buffers. They
+// are replayed through a growpool.Pool, see [Trace.Requests].
+func (t *Trace) Keyed() bool { return t.Gets > 0 }
+
+// Keys returns the keys of a keyed trace, in the order of their first requests.
+func (t *Trace) Keys() []string { return slices.Clone(t.keys) }
+
+// Requests ranges over the requests of a keyed trace: the key's place in Keys
+// and the size in bytes.
+func (t *Trace) Requests() iter.Seq2[int, int] {
+	return func(yield func(key, size int) bool) {
+		for _, s := range t.steps {
+			if !t.Keyed() || !yield(int(s.slot), s.size) {
+				return
+			}
+		}
+	}
 }
 
 // A step is an op without what a replay does not use. Its slot is a small
@@ -38,7 +64,7 @@ func Load(path string) (*Trace, error) {
 
 // Read reads a whole trace. The name is that of the Trace and of the file in errors.
 func Read(r io.Reader, name string) (*Trace, error) {
-	b := builder{Trace: Trace{Name: name}, slotOf: make(map[uint64]int32)}
+	b := builder{Trace: Trace{Name: name}, slotOf: make(map[uint64]int32), keyOf: make(map[string]int32)}
 	for op, err := range NewReader(r, name).All() {
 		if err != nil {
 			return nil, err
@@ -53,11 +79,16 @@ func Read(r io.Reader, name string) (*Trace, error) {
 // A builder gives live ids slots, the last that became free first.
 type builder struct {
 	Trace
-	slotOf map[uint64]int32
-	free   []int32
+	slotOf  map[uint64]int32
+	free    []int32
+	keyOf   map[string]int32
+	largest []int // request, by key
 }
 
 func (b *builder) add(op Op) error {
+	if op.Kind == Get {
+		return b.addGet(op)
+	}
 	if op.Kind == Free {
 		slot := b.slotOf[op.ID]
 		delete(b.slotOf, op.ID)
@@ -76,6 +107,25 @@ func (b *builder) add(op Op) error {
 	b.Allocs++
 	b.LiveBytes += int64(op.Size)
 	b.PeakLiveBytes = max(b.PeakLiveBytes, b.LiveBytes)
+	return nil
+}
+
+func (b *builder) addGet(op Op) error {
+	key, known := b.keyOf[op.Key]
+	if !known {
+		key = int32(len(b.keys))
+		b.keyOf[op.Key] = key
+		b.keys = append(b.keys, op.Key)
+		b.largest = append(b.largest, 0)
+	}
+	more := max(0, op.Size-b.largest[key])
+	if int64(more) > math.MaxInt64-b.LargestBytes {
+		return fmt.Errorf("%d bytes on top of %d for all keys: %w", more, b.LargestBytes, ErrSize)
+	}
+	b.largest[key] += more
+	b.LargestBytes += int64(more)
+	b.steps = append(b.steps, step{key, op.Size})
+	b.Gets++
 	return nil
 }
 

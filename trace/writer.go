@@ -54,13 +54,18 @@ func Create(path string, extra ...string) (*Writer, error) {
 	return t, t.err
 }
 
-// Write writes a row.
+// Write writes a row. A Get needs the column key.
 func (t *Writer) Write(op Op) error {
+	if op.Kind == Get && t.err == nil && !slices.Contains(t.extra, "key") {
+		t.err = fmt.Errorf("trace: op g needs the column key: %w", ErrMalformed)
+	}
 	if t.err != nil {
 		return t.err
 	}
 	t.row = append(t.row[:0], byte(op.Kind), ',')
-	t.row = strconv.AppendUint(t.row, op.ID, 10)
+	if op.Kind != Get {
+		t.row = strconv.AppendUint(t.row, op.ID, 10)
+	}
 	t.row = append(t.row, ',')
 	t.row = strconv.AppendInt(t.row, int64(op.Size), 10)
 	for _, name := range t.extra {

@@ -44,6 +44,21 @@ func TestWriterWritesWhatReaderReads(t *testing.T) {
 	}
 }
 
+func TestWriterWritesKeyedTraces(t *testing.T) {
+	var b bytes.Buffer
+	w := NewWriter(&b, "key")
+	op := Op{Kind: Get, Size: 9, Key: "k,1"}
+	if err := errors.Join(w.Write(op), w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := ops(b.String()); err != nil || len(got) != 1 || got[0] != op {
+		t.Errorf("%v, %v of %q", got, err, &b)
+	}
+	if err := NewWriter(&b).Write(op); !errors.Is(err, ErrMalformed) {
+		t.Errorf("without the column: %v", err)
+	}
+}
+
 func TestWriterRefusesOtherColumns(t *testing.T) {
 	for _, extra := range []string{"color", "id"} {
 		w := NewWriter(&bytes.Buffer{}, extra)

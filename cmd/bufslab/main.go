@@ -1,6 +1,6 @@
 // Command bufslab says which configuration of package slab suits a program:
 //
-//	bufslab replay [-config LINE]... [-json] [TRACE...]
+//	bufslab replay [-config LINE]... [-growth POLICY]... [-budget SIZE] [-json] [TRACE...]
 //	bufslab devices
 //
 // Run it with -help for more.
@@ -23,7 +23,7 @@ const (
 
 const usage = `bufslab says which configuration of package slab suits a program.
 
-	bufslab replay [-config LINE]... [-json] [TRACE...]
+	bufslab replay [-config LINE]... [-growth POLICY]... [-budget SIZE] [-json] [TRACE...]
 	      run recorded allocations through pools and compare what they took
 	bufslab devices
 	      list the places where memory can live

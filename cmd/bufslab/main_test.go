@@ -92,6 +92,57 @@ func TestReplayRunsEveryTraceOnEveryConfig(t *testing.T) {
 	}
 }
 
+const keyedSmall = "op,key,size\ng,a,1000\ng,b,600\ng,a,1200\ng,a,100\n"
+
+func TestReplayOfAKeyedTracePrintsATable(t *testing.T) {
+	code, out, stderr := command("replay", "-growth", "exact", "-growth", "pow2", file(t, keyedSmall))
+	if code != exitOK || stderr != "" {
+		t.Fatalf("exit %d: %s", code, stderr)
+	}
+	for _, want := range []string{
+		`\| trace \| config +\| growth \| requests \| keys \| misses \| grows \| hit % \|  held \| transient peak \| ns/op \|`,
+		`\| small \| device=virtual,strategy=direct \| exact  \|        4 \|    2 \|      2 \|     1 \| 25.00 \| 1.000 \|          1.000 \| +\d+ \|`,
+		`\| small \| device=virtual,strategy=direct \| pow2   \|        4 \|    2 \|      2 \|     1 \| 25.00 \| 1.707 \|          1.707 \| +\d+ \|`,
+	} {
+		if !regexp.MustCompile(want).MatchString(out) {
+			t.Errorf("no %s in\n%s", want, out)
+		}
+	}
+}
+
+func TestReplayOfAKeyedTracePrintsJSON(t *testing.T) {
+	path := file(t, keyedSmall)
+	code, out, stderr := command("replay", "-json", "-growth", "factor=2", "-config", "strategy=exact", path)
+	if code != exitOK || stderr != "" {
+		t.Fatalf("exit %d: %s", code, stderr)
+	}
+	out = regexp.MustCompile(`"ns_per_op":[0-9.e+]+`).ReplaceAllString(out, `"ns_per_op":0`)
+	name, _ := json.Marshal(path)
+	want := `{"trace":` + string(name) + `,"config":"strategy=exact","growth":"factor=2","requests":4,"keys":2,"hits":1,"misses":2,"grows":1,` +
+		`"hit_ratio":0.25,"largest_bytes":1800,"held_bytes":2600,"held_ratio":1.4444444444444444,` +
+		`"transient_peak_bytes":2600,"transient_peak_ratio":1.4444444444444444,"ns_per_op":0,"end_held_bytes":0,"end_active_bytes":0}` + "\n"
+	if out != want {
+		t.Errorf("got  %swant %s", out, want)
+	}
+}
+
+// A budget that is too small for all keys is kept, and costs hits.
+func TestReplayWithinABudget(t *testing.T) {
+	_, out, _ := command("replay", "-json", "-growth", "exact", "-budget", "1500", file(t, keyedSmall))
+	var r keyedRow
+	if err := json.Unmarshal([]byte(out), &r); err != nil || r.PeakBytes > 1500 || r.Hits+r.Misses+r.Grows != 4 || r.HeldBytes > 1500 {
+		t.Errorf("%v in %s", err, out)
+	}
+}
+
+// Tables of both kinds stand one below the other.
+func TestReplayOfBothKinds(t *testing.T) {
+	_, out, _ := command("replay", "-config", "strategy=direct", "-growth", "exact", file(t, keyedSmall), file(t, small))
+	if strings.Count(out, "| trace ") != 2 || strings.Index(out, "allocs") > strings.Index(out, "growth") {
+		t.Error(out)
+	}
+}
+
 // TestExitCodes has a command line, its exit code and a word of what it says on stderr.
 func TestExitCodes(t *testing.T) {
 	good := file(t, small)
@@ -113,6 +164,12 @@ func TestExitCodes(t *testing.T) {
 		{exitBad, "strategy slab has no use for it", []string{"replay", "-config", "steps=4", good}},
 		{exitBad, "no scheme", []string{"replay", "-config", "device=tape", good}},
 		{exitBad, "-jsn", []string{"replay", "-jsn", good}},
+		{exitOK, "", []string{"replay", "-growth", "steps=8", "-budget", "1MiB", file(t, keyedSmall)}},
+		{exitFailed, "op 1 of 4", []string{"replay", "-growth", "exact", "-budget", "900", file(t, keyedSmall)}},
+		{exitBad, "there is none", []string{"replay", "-growth", "exact", good}},
+		{exitBad, "growth \"double\"", []string{"replay", "-growth", "double", "-budget", "10", file(t, keyedSmall)}},
+		{exitBad, "-budget \"much\"", []string{"replay", "-growth", "double", "-budget", "much", file(t, keyedSmall)}},
+		{exitBad, "small.csv:3: op g, a request to growpool", []string{"replay", file(t, "op,id,size,key\na,1,8,\ng,,8,k\n")}},
 		{exitBad, "takes no arguments", []string{"devices", "heap"}},
 		{exitBad, "-x", []string{"devices", "-x"}},
 		{exitBad, "usage", []string{}},

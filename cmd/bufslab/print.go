@@ -12,9 +12,15 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 )
 
-// A printer shows rows. The error of close is the first of all.
+// A line is the result of a replay, of either kind.
+type line interface {
+	cells() table.Row
+	leftBehind() error
+}
+
+// A printer shows lines. The error of close is the first of all.
 type printer interface {
-	print(row)
+	print(line)
 	close() error
 }
 
@@ -30,7 +36,7 @@ func newJSON(w io.Writer) *jsonLines {
 	return &jsonLines{e: e}
 }
 
-func (j *jsonLines) print(r row) {
+func (j *jsonLines) print(r line) {
 	if err := j.e.Encode(r); j.err == nil {
 		j.err = err
 	}
@@ -38,40 +44,75 @@ func (j *jsonLines) print(r row) {
 
 func (j *jsonLines) close() error { return j.err }
 
-// A grid prints all rows at the end, when the widths of the columns are known.
+// A tables prints all lines at the end, when the widths of the columns are
+// known: those of allocations, then those of keyed traces.
+type tables struct {
+	w            io.Writer
+	plain, keyed *grid
+}
+
 type grid struct {
-	w    io.Writer
 	t    table.Writer
 	rows int
 }
 
-func newTable(w io.Writer) *grid {
-	t := table.NewWriter()
-	t.AppendHeader(table.Row{"trace", "config", "allocs", "peak live", "peak managed", "footprint", "upstream", "miss %", "ns/op"})
-	t.Style().Format.Header = text.FormatDefault
-	var right []table.ColumnConfig
-	for column := 3; column <= 9; column++ {
-		right = append(right, table.ColumnConfig{Number: column, Align: text.AlignRight, AlignHeader: text.AlignRight})
+func newTables(w io.Writer) *tables {
+	return &tables{w,
+		newGrid("trace", "config", "allocs", "peak live", "peak managed", "footprint", "upstream", "miss %", "ns/op"),
+		newGrid("trace", "config", "growth", "requests", "keys", "misses", "grows", "hit %", "held", "transient peak", "ns/op"),
 	}
-	t.SetColumnConfigs(right)
-	return &grid{w: w, t: t}
 }
 
-func (g *grid) print(r row) {
-	g.rows++
-	g.t.AppendRow(table.Row{
+// newGrid returns an empty table whose columns are numbers, but for the names at the left.
+func newGrid(header ...any) *grid {
+	t := table.NewWriter()
+	t.AppendHeader(header)
+	t.Style().Format.Header = text.FormatDefault
+	var right []table.ColumnConfig
+	for i, name := range header {
+		if name != "trace" && name != "config" && name != "growth" {
+			right = append(right, table.ColumnConfig{Number: i + 1, Align: text.AlignRight, AlignHeader: text.AlignRight})
+		}
+	}
+	t.SetColumnConfigs(right)
+	return &grid{t: t}
+}
+
+func (r row) cells() table.Row {
+	return table.Row{
 		shortName(r.Trace), r.Config, humanize.Comma(r.Allocs), size(r.PeakLiveBytes), size(r.PeakManagedBytes),
 		fmt.Sprintf("%.3f", r.FootprintRatio), humanize.Comma(r.UpstreamAllocs),
 		fmt.Sprintf("%.2f", 100*r.MissRatio), fmt.Sprintf("%.0f", r.NsPerOp),
-	})
+	}
 }
 
-func (g *grid) close() error {
-	if g.rows == 0 {
-		return nil
+func (r keyedRow) cells() table.Row {
+	return table.Row{
+		shortName(r.Trace), r.Config, r.Growth, humanize.Comma(r.Requests), humanize.Comma(r.Keys), humanize.Comma(r.Misses),
+		humanize.Comma(r.Grows), fmt.Sprintf("%.2f", 100*r.HitRatio), fmt.Sprintf("%.3f", r.HeldRatio),
+		fmt.Sprintf("%.3f", r.PeakRatio), fmt.Sprintf("%.0f", r.NsPerOp),
 	}
-	_, err := fmt.Fprintln(g.w, g.t.Render())
-	return err
+}
+
+func (t *tables) print(r line) {
+	g := t.plain
+	if _, ok := r.(keyedRow); ok {
+		g = t.keyed
+	}
+	g.rows++
+	g.t.AppendRow(r.cells())
+}
+
+func (t *tables) close() error {
+	for _, g := range []*grid{t.plain, t.keyed} {
+		if g.rows == 0 {
+			continue
+		}
+		if _, err := fmt.Fprintln(t.w, g.t.Render()); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func size(n int64) string { return humanize.IBytes(uint64(max(n, 0))) }

@@ -10,12 +10,12 @@ import (
 	"github.com/bufslab/bufslab/trace"
 )
 
-const replayHelp = `bufslab replay [-config LINE]... [-json] [TRACE...]
+const replayHelp = `bufslab replay [-config LINE]... [-growth POLICY]... [-budget SIZE] [-json] [TRACE...]
 
 Runs every TRACE through a new pool for every LINE and prints what that took.
 
-	TRACE         a CSV file op,id,size or a log of RMM, gzip or not; if there
-	              is none, the recording of an Apache Arrow program that ships
+	TRACE         a CSV file op,id,size or a log of RMM, gzip or not, or a keyed
+	              one, op,key,size; if there is none, the recording of an Apache Arrow program that ships
 	              with the command
 	-config LINE  a configuration as slab.ParseConfig takes it, for instance
 	              strategy=slab,cache_bytes=0,max_bytes=4GiB; once for each
@@ -30,6 +30,20 @@ Runs every TRACE through a new pool for every LINE and prints what that took.
 	upstream      calls to the device for memory
 	miss %        upstream calls by allocations
 	ns/op         time of an allocation or a free
+
+A keyed TRACE runs through a growpool.Pool for every LINE and POLICY, each
+request a lease that is released at once. Without LINE its memory is
+device=virtual,strategy=direct.
+
+	-growth POLICY  exact, pow2, factor=F or steps=N, once for each pool. If there
+	                is none, exact, pow2, factor=1.5 and steps=16
+	-budget SIZE    the most that the pool may hold, for instance 4GiB
+
+	grows, misses   requests that made a buffer larger; that found none
+	hit %           the rest of the requests
+	held            bytes of all buffers at the end, by the sum of the largest
+	                request of each key; 1 is the floor without a budget
+	transient peak  the most bytes held at a time, while growing too, by that sum
 
 It exits with 1 if a replay fails or leaves memory behind once the pool has
 stopped holding, and with 2 if LINE, TRACE or an option is wrong.
@@ -48,6 +62,21 @@ type row struct {
 	trace.Result
 }
 
+func (r row) leftBehind() error {
+	if r.EndActiveBytes == 0 && r.EndHeldBytes == 0 && r.EndUpstreamBytes == 0 {
+		return nil
+	}
+	return fmt.Errorf("%d bytes active, %d held and %d upstream after the pool stopped holding",
+		r.EndActiveBytes, r.EndHeldBytes, r.EndUpstreamBytes)
+}
+
+// A job is one replay.
+type job struct {
+	trace *trace.Trace
+	what  string // it runs on
+	run   func() (line, error)
+}
+
 func replay(args []string, stdout, stderr io.Writer) int {
 	flags := flag.NewFlagSet("bufslab replay", flag.ContinueOnError)
 	asJSON := flags.Bool("json", false, "")
@@ -56,33 +85,65 @@ func replay(args []string, stdout, stderr io.Writer) int {
 		lines = append(lines, line)
 		return nil
 	})
+	var keyed keyedFlags
+	keyed.define(flags)
 	if code, done := parse(flags, args, replayHelp, stdout, stderr); done {
 		return code
 	}
 	// All input is read before anything runs: mistakes are told at once.
-	setups, err := setupsOf(lines)
-	if err != nil {
-		return fail(stderr, exitBad, err)
-	}
 	traces, err := load(flags.Args())
 	if err != nil {
 		return fail(stderr, exitBad, err)
 	}
-	var out printer = newTable(stdout)
+	jobs, err := jobsOf(traces, lines, keyed)
+	if err != nil {
+		return fail(stderr, exitBad, err)
+	}
+	var out printer = newTables(stdout)
 	if *asJSON {
 		out = newJSON(stdout)
 	}
-	return replayAll(traces, setups, out, stderr)
+	return runAll(jobs, out, stderr)
 }
 
-// setupsOf reads the lines of -config, or takes every strategy, and names
-// everything that is wrong with any of them.
-func setupsOf(lines []string) ([]setup, error) {
-	if len(lines) == 0 {
-		for _, strategy := range slab.Strategies() {
-			lines = append(lines, "device=virtual,strategy="+strategy)
+// jobsOf plans every trace on every setup.
+func jobsOf(traces []*trace.Trace, lines []string, k keyedFlags) ([]job, error) {
+	plain, err := setupsOf(lines, plainLines())
+	keyed, _ := setupsOf(lines, []string{"device=virtual,strategy=direct"}) // the same lines have the same faults
+	pools, err2 := k.pools()
+	if err = errors.Join(err, err2); err != nil {
+		return nil, err
+	}
+	var jobs []job
+	needless := k.given
+	for _, t := range traces {
+		if t.Keyed() {
+			jobs, needless = append(jobs, keyedJobs(t, keyed, pools)...), false
+			continue
 		}
-		lines = append(lines, "device=virtual,strategy=slab,cache_bytes=0")
+		for _, s := range plain {
+			jobs = append(jobs, job{t, s.line, func() (line, error) { return replayOne(t, s) }})
+		}
+	}
+	if needless {
+		return nil, errors.New("-growth and -budget are for keyed traces, and there is none")
+	}
+	return jobs, nil
+}
+
+// plainLines are what is compared if nothing else is asked for.
+func plainLines() (lines []string) {
+	for _, strategy := range slab.Strategies() {
+		lines = append(lines, "device=virtual,strategy="+strategy)
+	}
+	return append(lines, "device=virtual,strategy=slab,cache_bytes=0")
+}
+
+// setupsOf reads the lines of -config, or others if there are none, and names
+// everything that is wrong with any of them.
+func setupsOf(lines, others []string) ([]setup, error) {
+	if len(lines) == 0 {
+		lines = others
 	}
 	var setups []setup
 	var faults []error
@@ -116,22 +177,20 @@ func load(paths []string) ([]*trace.Trace, error) {
 	return traces, nil
 }
 
-// replayAll goes on after a failure, so that the other rows can be compared.
-func replayAll(traces []*trace.Trace, setups []setup, out printer, stderr io.Writer) int {
-	bar := newProgress(len(traces)*len(setups), stderr)
+// runAll goes on after a failure, so that the other rows can be compared.
+func runAll(jobs []job, out printer, stderr io.Writer) int {
+	bar := newProgress(len(jobs), stderr)
 	code := exitOK
-	for _, t := range traces {
-		for _, s := range setups {
-			bar.begin(t.Name, s.line)
-			r, err := replayOne(t, s)
-			bar.end()
-			if err == nil {
-				out.print(r)
-				err = leftBehind(r)
-			}
-			if err != nil {
-				code = max(code, fail(stderr, codeOf(err), fmt.Errorf("%s with %s: %w", t.Name, s.line, err)))
-			}
+	for _, j := range jobs {
+		bar.begin(j.trace.Name, j.what)
+		r, err := j.run()
+		bar.end()
+		if err == nil {
+			out.print(r)
+			err = r.leftBehind()
+		}
+		if err != nil {
+			code = max(code, fail(stderr, codeOf(err), fmt.Errorf("%s with %s: %w", j.trace.Name, j.what, err)))
 		}
 	}
 	if err := out.close(); err != nil {
@@ -151,14 +210,6 @@ func replayOne(t *trace.Trace, s setup) (row, error) {
 	}
 	r, err := trace.Replay(t, p)
 	return row{t.Name, s.line, r}, errors.Join(err, p.Close())
-}
-
-func leftBehind(r row) error {
-	if r.EndActiveBytes == 0 && r.EndHeldBytes == 0 && r.EndUpstreamBytes == 0 {
-		return nil
-	}
-	return fmt.Errorf("%d bytes active, %d held and %d upstream after the pool stopped holding",
-		r.EndActiveBytes, r.EndHeldBytes, r.EndUpstreamBytes)
 }
 
 func codeOf(err error) int {

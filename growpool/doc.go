@@ -1,0 +1,48 @@
+// Package growpool keeps a buffer for each key that grows to the largest request.
+//
+// Programs that work on one thing after the other, cells of a grid, files, requests, need the same few
+// arrays each time, in sizes that vary. A [Pool] gives each array a key and
+// keeps the largest buffer that the key ever needed; a smaller request is a
+// window on it, without a copy and without an allocation:
+//
+//	pool := growpool.New[string](memory, growpool.Config{})
+//	for _, cell := range cells {
+//		coeff, err := growpool.Get[float64](pool, "coeff", cell.Rows, cell.Columns)
+//		...
+//		m := mat.NewDense(cell.Rows, cell.Columns, coeff.Slice())
+//	}
+//
+// The cast:
+//
+//	Pool      finds the buffer of a key; its memory is a slab.Pool's
+//	Get       returns a View of it, larger if need be
+//	View      a window: Slice, At, Set and Row; stale once a later Get replaced the buffer
+//	Acquire   returns a Lease, a View that nobody else has until Release
+//	Growth    how large a buffer becomes: Exact, Pow2, Factor, Steps
+//	budget    what all buffers may take; a ristretto cache says which keys keep theirs
+//
+// # Where old memory goes
+//
+// Contents are not kept when a buffer grows, so the old memory goes before the
+// new is taken: the pool never has both. What can still be seen cannot go
+// back, though:
+//
+//	shown by                memory     the old buffer
+//	Acquire only            any        goes back to the slab.Pool before the larger one is taken
+//	Get                     Go heap    comes back when no View and no slice of it is left
+//	Get, by At and Set      elsewhere  comes back when no View is left (above 32 KiB)
+//	Get, by Slice or Row    elsewhere  is not used again: above 32 KiB its pages go back at once
+//	                                   when no View is left, below it stays out
+//
+// So a program that grows often off the heap uses Acquire. While a buffer
+// grows, one shown by Get needs old and new memory together, until the
+// collector has run; one that was only acquired never more than the larger.
+// In a pool with a budget the collector runs now and then for that, see
+// Config.GCValve. On the heap a small buffer shares a slab with others, and comes back with
+// the last of them.
+//
+// # What it is not for
+//
+// Data that is to last: the next Get of the key may overwrite it. Elements with
+// pointers: the collector does not look into buffers.
+package growpool

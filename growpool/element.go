@@ -1,0 +1,70 @@
+package growpool
+
+import (
+	"fmt"
+	"reflect"
+	"unsafe"
+)
+
+// An element is a type as the fast path knows it: its descriptor's address,
+// which costs nothing to get and to compare.
+type element struct {
+	word        unsafe.Pointer
+	size, align uintptr
+	typ         reflect.Type // for the slow path; from the same descriptor
+}
+
+// wordOf returns what tells T from all other types.
+func wordOf[T any]() unsafe.Pointer {
+	var p any = (*T)(nil)
+	return *(*unsafe.Pointer)(unsafe.Pointer(&p))
+}
+
+func elementOf[T any]() element {
+	var zero T
+	return element{wordOf[T](), unsafe.Sizeof(zero), unsafe.Alignof(zero), reflect.TypeFor[T]()}
+}
+
+// check judges a type by itself.
+func (e element) check() error {
+	if e.size == 0 {
+		return fmt.Errorf("growpool: type %v has no bytes: %w", e.typ, ErrElement)
+	}
+	if path := pointerIn(e.typ); path != "" {
+		return fmt.Errorf("growpool: type %v holds pointers (%s): %w", e.typ, path, ErrElement)
+	}
+	return nil
+}
+
+// checkAt judges memory that is to hold elements.
+func (e element) checkAt(p unsafe.Pointer) error {
+	if off := uintptr(p) % e.align; off != 0 {
+		return fmt.Errorf("growpool: type %v wants an alignment of %d bytes, the slab.Pool's memory lies %d bytes beside: %w",
+			e.typ, e.align, off, ErrElement)
+	}
+	return nil
+}
+
+// pointerIn returns where a type holds a pointer, "" if it holds none.
+func pointerIn(t reflect.Type) string {
+	switch k := t.Kind(); k {
+	case reflect.Bool, reflect.Uintptr, reflect.Complex64, reflect.Complex128, reflect.Float32, reflect.Float64,
+		reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
+		reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		return ""
+	case reflect.Array:
+		if t.Len() == 0 {
+			return ""
+		}
+		return pointerIn(t.Elem())
+	case reflect.Struct:
+		for i := range t.NumField() {
+			if f := t.Field(i); pointerIn(f.Type) != "" {
+				return "field " + f.Name + " " + f.Type.String()
+			}
+		}
+		return ""
+	default:
+		return "a " + k.String()
+	}
+}

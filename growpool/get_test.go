@@ -1,0 +1,228 @@
+package growpool
+
+import (
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"unsafe"
+
+	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/slab"
+)
+
+func TestHitsMissesAndGrowsAreCountedExactly(t *testing.T) {
+	p := open(t, Config{})
+	for _, n := range []int{100, 100, 50, 200, 1, 201, 201} {
+		mustGet[float64](t, p, "coeff", n)
+	}
+	mustGet[byte](t, p, "other", 3)
+	wantStats(t, p, "coeff", KeyStats{Hits: 4, Misses: 1, Grows: 2, Bytes: 201 * 8})
+	wantStats(t, p, "other", KeyStats{Misses: 1, Bytes: 3})
+	if got, want := p.Totals(), (KeyStats{Hits: 4, Misses: 2, Grows: 2, Bytes: 201*8 + 3}); got != want {
+		t.Errorf("Totals %+v, want %+v", got, want)
+	}
+	if u := p.MemoryUsage(); u.TotalBytes != 201*8+3 || u.Keys["coeff"] != 201*8 || len(u.Keys) != 2 || u.HeldBytes != u.TotalBytes {
+		t.Errorf("%+v", u)
+	}
+}
+
+func TestCopiesOfStatsAndUsageAreTheCallers(t *testing.T) {
+	p := open(t, Config{})
+	mustGet[byte](t, p, "k", 8)
+	p.Stats()["k"] = KeyStats{}
+	p.MemoryUsage().Keys["k"] = 0
+	wantStats(t, p, "k", KeyStats{Misses: 1, Bytes: 8})
+	if p.MemoryUsage().Keys["k"] != 8 {
+		t.Error("a caller changed the pool's figures")
+	}
+}
+
+func TestSmallerRequestIsAPrefixWithoutACopy(t *testing.T) {
+	p := open(t, Config{})
+	large := mustGet[int32](t, p, "k", 10, 10).Slice()
+	for i := range large {
+		large[i] = int32(i)
+	}
+	small := mustGet[int32](t, p, "k", 7, 3)
+	if s := small.Slice(); &s[0] != &large[0] || len(s) != 21 || cap(s) != 21 || s[20] != 20 {
+		t.Errorf("len %d, cap %d, %v", len(s), cap(s), s)
+	}
+}
+
+// Capacity is a number of elements: (1000,1) and then (1,1000) needs no more.
+func TestShapesOfAsManyElementsShareABuffer(t *testing.T) {
+	p := open(t, Config{})
+	mustGet[float64](t, p, "k", 1000, 1)
+	v := mustGet[float64](t, p, "k", 1, 1000)
+	if !slices.Equal(v.Shape(), []int{1, 1000}) || len(v.Slice()) != 1000 {
+		t.Error(v.Shape())
+	}
+	mustGet[float64](t, p, "k", 10, 10, 10)
+	wantStats(t, p, "k", KeyStats{Hits: 2, Misses: 1, Bytes: 8000})
+}
+
+func TestOtherElementTypesAndRanksOnOneKey(t *testing.T) {
+	p := open(t, Config{})
+	type cell struct {
+		a int64
+		b [3]int16
+	}
+	mustGet[float64](t, p, "k", 100)
+	f := mustGet[float32](t, p, "k", 10, 20)
+	if len(f.Slice()) != 200 {
+		t.Error(len(f.Slice()))
+	}
+	c := mustGet[cell](t, p, "k", 2, 5, 5).Slice()
+	if len(c) != 50 || cap(c) != 50 || uintptr(unsafe.Pointer(&c[0]))%unsafe.Alignof(c[0]) != 0 {
+		t.Error(len(c), cap(c))
+	}
+	mustGet[complex128](t, p, "k", 50)
+	mustGet[[3]byte](t, p, "k", 266)
+	mustGet[[3]byte](t, p, "k", 267)
+	wantStats(t, p, "k", KeyStats{Hits: 4, Misses: 1, Grows: 1, Bytes: 801})
+}
+
+func TestBadShapesAreRefusedBeforeAnythingHappens(t *testing.T) {
+	p := open(t, Config{})
+	for _, shape := range [][]int{
+		nil, {0}, {-1}, {3, 0}, {3, -2}, {0, -1}, {-2, -2}, {math.MaxInt}, {math.MaxInt, 2}, {math.MaxInt/8 + 1},
+		{math.MaxInt / 2, math.MaxInt / 2, 5}, {math.MinInt}, {1, 1, 1, 0}, {2, math.MaxInt / 2},
+	} {
+		v, err := Get[float64](p, "k", shape...)
+		wantError(t, err, ErrShape, device.ErrSize)
+		_, err = Acquire[float64](t.Context(), p, "k", shape...)
+		wantError(t, err, ErrShape, slab.ErrSize)
+		if v.Slice() != nil || len(p.Stats()) != 0 {
+			t.Errorf("shape %v left something: %v", shape, p.Stats())
+		}
+	}
+	// A good buffer does not let a bad shape pass either.
+	mustGet[float64](t, p, "k", 10)
+	for _, shape := range [][]int{nil, {0}, {-1}, {math.MinInt}, {-1, -1}, {math.MaxInt/2 + 1, 4}, {5, 0}} {
+		_, err := Get[float64](p, "k", shape...)
+		wantError(t, err, ErrShape)
+	}
+	wantStats(t, p, "k", KeyStats{Misses: 1, Bytes: 80})
+}
+
+func TestNoRoomChangesNothing(t *testing.T) {
+	for name, c := range map[string]Config{"no budget": {}, "policy": {Growth: Pow2}, "budget": {MaxBytes: 1 << 20}} {
+		t.Run(name, func(t *testing.T) {
+			p := New[string](openSlab(t, "device=heap,max_bytes=131072,strategy=direct"), c)
+			v := mustGet[byte](t, p, "k", 65_536)
+			v.Slice()[65_535] = 7
+			before := p.Stats()
+			_, err := Get[byte](p, "k", 90_000)
+			wantError(t, err, errOutOfMemory)
+			_, err = Get[byte](p, "new", 90_000)
+			wantError(t, err, errOutOfMemory)
+			if !v.Valid() || v.Slice()[65_535] != 7 || !reflect.DeepEqual(p.Stats(), before) || p.MemoryUsage().HeldBytes != 65_536 {
+				t.Errorf("before %v, now %v, %+v", before, p.Stats(), p.MemoryUsage())
+			}
+			// A buffer that only leases have shown goes first, and comes back.
+			release(t, acquire[byte](t, p, "l", 32_768))
+			_, err = Acquire[byte](t.Context(), p, "l", 90_000)
+			wantError(t, err, errOutOfMemory)
+			wantStats(t, p, "l", KeyStats{Misses: 1, Bytes: 32_768})
+			release(t, acquire[byte](t, p, "l", 20_000))
+			wantStats(t, p, "l", KeyStats{Misses: 1, Hits: 1, Bytes: 32_768})
+		})
+	}
+}
+
+// Memory that Get has shown comes back by a collection only: there is one before
+// anybody is told that there is no room.
+func TestNoRoomIsSaidAfterACollection(t *testing.T) {
+	p := New[string](openSlab(t, "device=heap,max_bytes=1000000,strategy=direct"), Config{})
+	for n := 100_000; n < 450_000; n += 25_000 {
+		mustGet[byte](t, p, "k", n)
+	}
+	v := mustGet[byte](t, p, "k", 450_000)
+	_, err := Get[byte](p, "k", 600_000) // what is to be replaced stays until then
+	wantError(t, err, errOutOfMemory)
+	v.Slice()[449_999] = 1
+}
+
+func TestHitsDoNotAllocate(t *testing.T) {
+	p := open(t, Config{})
+	b := open(t, Config{MaxBytes: 1 << 30})
+	numbers := New[int](openSlab(t, ""), Config{})
+	mustGet[float64](t, p, "k", 10_000)
+	mustGet[float64](t, b, "k", 10_000)
+	Get[float64](numbers, 1000, 10_000)
+	n := 0
+	var sum float64
+	for name, f := range map[string]func(){
+		"1":      func() { sum += mustGet[float64](t, p, "k", 1+n%1000).At(0) },
+		"2":      func() { v, _ := Get[float64](p, "k", 1+n%10, 1+n%20); v.Set(1, 0, n%20); v.Row(0)[0] = 1 },
+		"3":      func() { v, _ := Get[float64](p, "k", 10, 10, 10); v.Set(1, 9, 9, 9) },
+		"5":      func() { v, _ := Get[float64](p, "k", 2, 2, 2, 2, 2); sum += v.At(1, 1, 1, 1, 1) },
+		"number": func() { v, _ := Get[float64](numbers, 1000, 1+n%1000); v.Slice()[0] = 1 },
+	} {
+		if a := testing.AllocsPerRun(100, func() { n++; f() }); a != 0 {
+			t.Errorf("%s dimensions: %v allocations a hit", name, a)
+		}
+	}
+	for range 200 { // what the cache notes of a hit, it notes in batches
+		mustGet[float64](t, b, "k", 1, 2)
+	}
+}
+
+func TestClosedPoolRefuses(t *testing.T) {
+	p := open(t, Config{})
+	v := mustGet[byte](t, p, "k", 10)
+	if err := p.Close(); err != nil || p.Close() != nil || v.Valid() {
+		t.Error(err)
+	}
+	_, err := Get[byte](p, "k", 10)
+	wantError(t, err, ErrClosed)
+	_, err = Acquire[byte](t.Context(), p, "k", 10)
+	wantError(t, err, ErrClosed)
+	v.Slice()[9] = 1 // on the heap that is still nobody else's
+}
+
+func TestNewPanicsOnABadConfig(t *testing.T) {
+	below := openSlab(t, "")
+	for name, f := range map[string]func(){
+		"MaxBytes -1":  func() { New[int](below, Config{MaxBytes: -1}) },
+		"IdleAfter -1": func() { New[int](below, Config{IdleAfter: -1}) },
+		"GCValve -2":   func() { New[int](below, Config{GCValve: -2}) },
+		"New with":     func() { New[int](nil, Config{}) },
+		"Factor of":    func() { Factor(1) },
+		"Grid of":      func() { Steps(3) },
+	} {
+		func() {
+			defer func() {
+				if s, _ := recover().(string); !strings.Contains(s, name) {
+					t.Errorf("no word of %q in %q", name, s)
+				}
+			}()
+			f()
+		}()
+	}
+	if err := (Config{MaxBytes: -1, IdleAfter: -2}).Validate(); err == nil || strings.Count(err.Error(), "want") != 2 {
+		t.Errorf("not every fault is named: %v", err)
+	}
+}
+
+func TestClearKeepsStatisticsAndClearStatsKeepsBuffers(t *testing.T) {
+	p := open(t, Config{})
+	v := mustGet[byte](t, p, "k", 100)
+	mustGet[byte](t, p, "k", 50)
+	p.Clear()
+	wantStats(t, p, "k", KeyStats{Hits: 1, Misses: 1})
+	if v.Valid() || p.MemoryUsage().TotalBytes != 0 || len(p.MemoryUsage().Keys) != 0 {
+		t.Error(p.MemoryUsage())
+	}
+	mustGet[byte](t, p, "k", 10)
+	wantStats(t, p, "k", KeyStats{Hits: 1, Misses: 2, Bytes: 10})
+	p.ClearStats()
+	wantStats(t, p, "k", KeyStats{Bytes: 10})
+	mustGet[byte](t, p, "k", 10)
+	wantStats(t, p, "k", KeyStats{Hits: 1, Bytes: 10})
+	if p.Totals() != (KeyStats{Hits: 1, Bytes: 10}) {
+		t.Error(p.Totals())
+	}
+}

@@ -1,0 +1,76 @@
+package growpool
+
+import (
+	"runtime"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func TestIdleKeysLoseTheirBuffers(t *testing.T) {
+	below := openSlab(t, "device=heap,strategy=direct")
+	synctest.Test(t, func(t *testing.T) {
+		p := New[string](below, Config{IdleAfter: time.Minute})
+		defer p.Close()
+		release(t, acquire[byte](t, p, "idle", 1000))
+		leased := acquire[byte](t, p, "leased", 1000)
+		for range 20 {
+			mustGet[byte](t, p, "used", 1000)
+			time.Sleep(10 * time.Second)
+			synctest.Wait()
+			if s := time.Duration(20) * 10 * time.Second; s < time.Minute {
+				wantStats(t, p, "idle", KeyStats{Misses: 1, Bytes: 1000})
+			}
+		}
+		wantStats(t, p, "idle", KeyStats{Misses: 1})
+		wantStats(t, p, "used", KeyStats{Misses: 1, Hits: 19, Bytes: 1000})
+		wantStats(t, p, "leased", KeyStats{Misses: 1, Bytes: 1000})
+		if s := below.Stats(); s.ActiveBytes != 2000 {
+			t.Errorf("%+v", s)
+		}
+		release(t, leased)
+		time.Sleep(90 * time.Second)
+		synctest.Wait()
+		if u := p.MemoryUsage(); u.TotalBytes != 0 {
+			t.Errorf("%+v", u)
+		}
+		release(t, acquire[byte](t, p, "idle", 10))
+		wantStats(t, p, "idle", KeyStats{Misses: 2, Bytes: 10})
+	})
+}
+
+func TestIdleKeysStayUntilThen(t *testing.T) {
+	below := openSlab(t, "device=heap")
+	synctest.Test(t, func(t *testing.T) {
+		p := New[string](below, Config{IdleAfter: time.Minute})
+		v := mustGet[byte](t, p, "k", 1000)
+		time.Sleep(time.Minute - 1)
+		synctest.Wait()
+		if !v.Valid() {
+			t.Error("gone too early")
+		}
+		time.Sleep(15*time.Second + 1)
+		synctest.Wait()
+		if v.Valid() {
+			t.Error("still there a quarter later")
+		}
+		p.Close()
+		time.Sleep(time.Hour) // no timer is left
+	})
+}
+
+// The clock does not keep a pool alive, nor does the cache.
+func TestForgottenPoolsGo(t *testing.T) {
+	below := openSlab(t, "device=heap")
+	gone := make(chan struct{}, 2)
+	for _, c := range []Config{{IdleAfter: time.Hour}, {MaxBytes: 1 << 20}} {
+		p := New[int](below, c)
+		if _, err := Get[byte](p, 1, 1<<10); err != nil {
+			t.Fatal(err)
+		}
+		runtime.AddCleanup(p, func(int) { gone <- struct{}{} }, 0)
+	}
+	cycle()
+	<-gone
+	<-gone
+}

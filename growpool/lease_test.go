@@ -1,0 +1,262 @@
+package growpool
+
+import (
+	"context"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/bufslab/bufslab/device"
+)
+
+func TestLeaseCountsLikeGet(t *testing.T) {
+	p := open(t, Config{})
+	for _, n := range []int{10, 10, 20, 5} {
+		release(t, acquire[int64](t, p, "k", n))
+	}
+	wantStats(t, p, "k", KeyStats{Hits: 2, Misses: 1, Grows: 1, Bytes: 160})
+	mustGet[int64](t, p, "k", 20)
+	wantStats(t, p, "k", KeyStats{Hits: 3, Misses: 1, Grows: 1, Bytes: 160})
+}
+
+func TestReleaseEndsALeaseOnce(t *testing.T) {
+	p := open(t, Config{})
+	l := acquire[int64](t, p, "k", 10)
+	if len(l.Slice()) != 10 || !l.Valid() {
+		t.Fatal("no view")
+	}
+	release(t, l)
+	if l.Slice() != nil || l.Valid() || l.Len() != 0 {
+		t.Error("a released lease shows something")
+	}
+	other := acquire[int64](t, p, "k", 10)
+	wantError(t, l.Release(), ErrReleased)
+	_, err := Get[int](p, "k", 1)
+	wantError(t, err, ErrLeased) // so the second Release has not ended the other's
+	if !strings.Contains(err.Error(), `"k"`) {
+		t.Errorf("%v does not name the key", err)
+	}
+	release(t, other)
+	mustGet[int64](t, p, "k", 1)
+}
+
+// What only leases have shown goes back before the larger buffer is taken.
+func TestGrowOfAnAcquiredBufferNeverNeedsBoth(t *testing.T) {
+	below := openSlab(t, "device=heap,strategy=direct")
+	p := New[string](below, Config{})
+	for n := 1000; n <= 10_000; n += 1000 {
+		release(t, acquire[byte](t, p, "k", n))
+	}
+	if s := below.Stats(); s.PeakManagedBytes != 10_000 || s.ActiveBlocks != 1 || s.Forgotten != 0 {
+		t.Errorf("%+v", s)
+	}
+	if u := p.MemoryUsage(); u.PeakBytes != 10_000 || u.HeldBytes != 10_000 {
+		t.Errorf("%+v", u)
+	}
+	mustGet[byte](t, p, "k", 100) // from now on somebody may see it
+	release(t, acquire[byte](t, p, "k", 11_000))
+	if s := below.Stats(); s.ActiveBytes != 21_000 {
+		t.Errorf("what Get has shown went back: %+v", s)
+	}
+}
+
+func TestAcquireWaitsFirstComeFirstServed(t *testing.T) {
+	p := open(t, Config{})
+	synctest.Test(t, func(t *testing.T) {
+		l := acquire[int64](t, p, "k", 1)
+		var order []int
+		var wg sync.WaitGroup
+		for i := range 10 {
+			wg.Go(func() {
+				l := acquire[int64](t, p, "k", 1+i)
+				order = append(order, i)
+				release(t, l)
+			})
+			synctest.Wait() // it stands in line
+		}
+		release(t, l)
+		wg.Wait()
+		for i, who := range order {
+			if i != who {
+				t.Fatalf("served in the order %v", order)
+			}
+		}
+	})
+	wantStats(t, p, "k", KeyStats{Misses: 1, Grows: 9, Hits: 1, Bytes: 80})
+}
+
+func TestWaitingEndsWithTheContext(t *testing.T) {
+	p := open(t, Config{})
+	synctest.Test(t, func(t *testing.T) {
+		l := acquire[int64](t, p, "k", 1)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		_, err := Acquire[int](ctx, p, "k", 1)
+		wantError(t, err, context.DeadlineExceeded)
+		_, err = Acquire[int](ctx, p, "other", 1) // over before it began
+		wantError(t, err, context.DeadlineExceeded)
+		var wg sync.WaitGroup
+		wg.Go(func() { release(t, acquire[int64](t, p, "k", 1)) }) // nobody stands before it any more
+		synctest.Wait()
+		release(t, l)
+		wg.Wait()
+	})
+	if _, ok := p.Stats()["other"]; ok {
+		t.Error("a context that was over left a key")
+	}
+}
+
+// A turn that comes at the same moment as the end of the context is passed on.
+func TestTurnIsPassedOnWhenItComesTooLate(t *testing.T) {
+	var q turn
+	q.taken = true
+	first, second := q.join(), q.join()
+	q.pass()
+	<-first
+	q.leave(first)
+	<-second
+	q.pass()
+	if q.taken || len(q.waiting) != 0 {
+		t.Errorf("%+v", q)
+	}
+}
+
+func TestCloseEndsWaiting(t *testing.T) {
+	p := open(t, Config{})
+	synctest.Test(t, func(t *testing.T) {
+		l := acquire[int64](t, p, "k", 1)
+		var wg sync.WaitGroup
+		wg.Go(func() {
+			_, err := Acquire[int](t.Context(), p, "k", 1)
+			wantError(t, err, ErrClosed)
+		})
+		synctest.Wait()
+		if err := p.Close(); err == nil || !strings.Contains(err.Error(), "1 leases") {
+			t.Error(err)
+		}
+		l.Slice()[0] = 1
+		release(t, l)
+		wg.Wait()
+	})
+	if u := p.MemoryUsage(); u.HeldBytes != 0 {
+		t.Errorf("%+v", u)
+	}
+}
+
+func TestPrivateBuffer(t *testing.T) {
+	below := openSlab(t, "device=heap,strategy=direct")
+	p := New[string](below, Config{Private: true})
+	a := acquire[int64](t, p, "k", 100)
+	b := acquire[int64](t, p, "k", 200)
+	a.Slice()[0], b.Slice()[0] = 1, 2
+	if a.Slice()[0] != 1 {
+		t.Error("they share memory")
+	}
+	if u := p.MemoryUsage(); u.TotalBytes != 800 || u.HeldBytes != 2400 {
+		t.Errorf("%+v", u)
+	}
+	release(t, b)
+	if s := below.Stats(); s.ActiveBytes != 800 || s.ManagedBytes != 800 {
+		t.Errorf("the private buffer did not go back: %+v", s)
+	}
+	release(t, a)
+	wantStats(t, p, "k", KeyStats{Misses: 2, Bytes: 800})
+}
+
+func TestNoRoomForALeaseLeavesTheTurn(t *testing.T) {
+	p := New[string](openSlab(t, "device=heap,max_bytes=10000,strategy=direct"), Config{})
+	_, err := Acquire[byte](t.Context(), p, "k", 20_000)
+	wantError(t, err, device.ErrOutOfMemory)
+	if len(p.Stats()) != 0 {
+		t.Error("a key was made in vain")
+	}
+	release(t, acquire[byte](t, p, "k", 10_000))
+}
+
+// Sixteen goroutines on eight keys, each lease to its owner alone, with and
+// without a budget, while somebody clears and looks.
+func TestManyGoroutines(t *testing.T) {
+	for name, c := range map[string]Config{
+		"waiting": {}, "private": {Private: true}, "factor": {Growth: Factor(1.5)},
+		"budget": {MaxBytes: 1 << 20}, "private budget": {Private: true, MaxBytes: 1 << 20},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			below := openSlab(t, "device=heap")
+			p := New[int](below, c)
+			var served atomic.Int64
+			var wg sync.WaitGroup
+			for g := range 16 {
+				wg.Go(func() { served.Add(stress(t, p, g)) })
+			}
+			wg.Wait()
+			if s := p.Totals(); s.Hits+s.Misses+s.Grows != served.Load() {
+				t.Errorf("%d requests were served: %+v", served.Load(), s)
+			}
+			if u := p.MemoryUsage(); c.MaxBytes > 0 && u.PeakBytes > c.MaxBytes || u.HeldBytes != u.TotalBytes {
+				t.Errorf("%+v", u)
+			}
+			if err := p.Close(); err != nil || p.MemoryUsage().HeldBytes != 0 {
+				t.Errorf("%v, %+v", err, p.MemoryUsage())
+			}
+			if s := below.Stats(); s.ActiveBlocks != 0 {
+				t.Errorf("nothing but leases, and memory is out: %+v", s)
+			}
+		})
+	}
+}
+
+func stress(t *testing.T, p *Pool[int], g int) (served int64) {
+	r := rand.New(rand.NewPCG(uint64(g), 1))
+	for i := range 300 {
+		if g == 0 && i%50 == 49 {
+			p.Clear()
+			p.MemoryUsage()
+		}
+		l, err := Acquire[int](t.Context(), p, r.IntN(8), 1+r.IntN(4000))
+		if err != nil {
+			t.Errorf("goroutine %d: %v", g, err)
+			return served
+		}
+		served++
+		m := l.Slice()
+		for k := range m {
+			m[k] = g
+		}
+		for _, x := range m {
+			if x != g {
+				t.Errorf("goroutine %d has written where %d has a lease", x, g)
+				return served
+			}
+		}
+		if err := l.Release(); err != nil {
+			t.Error(err)
+		}
+	}
+	return served
+}
+
+// Gets of one key from many goroutines are counted one by one.
+func TestConcurrentGetsAreCountedExactly(t *testing.T) {
+	p := open(t, Config{Growth: Pow2})
+	const goroutines, each = 16, 2000
+	var wg sync.WaitGroup
+	for g := range goroutines {
+		wg.Go(func() {
+			for i := range each {
+				if v, err := Get[byte](p, "k", 1+(i*g)%5000); err != nil || len(v.Slice()) != 1+(i*g)%5000 {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	s := p.Stats()["k"]
+	if s.Hits+s.Misses+s.Grows != goroutines*each || s.Misses != 1 || s.Grows > 13 || s.Bytes != 8192 {
+		t.Errorf("%+v", s)
+	}
+}

@@ -1,0 +1,118 @@
+package growpool
+
+import "unsafe"
+
+// KeyStats counts what happened to a key. Hits + Misses + Grows is the number
+// of its requests that succeeded.
+type KeyStats struct {
+	Hits   int64 // requests that the key's buffer had room for
+	Misses int64 // requests when the key had no buffer, or for a private one
+	Grows  int64 // requests that replaced the buffer by a larger one
+	Bytes  int64 // of the buffer now
+}
+
+func (s *KeyStats) add(o KeyStats) {
+	s.Hits += o.Hits
+	s.Misses += o.Misses
+	s.Grows += o.Grows
+	s.Bytes += o.Bytes
+}
+
+// Stats returns the statistics of every key, exact when no call runs. In a pool with a
+// budget a key that loses its buffer leaves, with its statistics, which
+// [Pool.Totals] still has.
+func (p *Pool[K]) Stats() map[K]KeyStats {
+	all := map[K]KeyStats{}
+	for e := range p.table.all() {
+		if s := p.statsOf(e); s != (KeyStats{}) {
+			all[e.key] = s
+		}
+	}
+	return all
+}
+
+func (p *Pool[K]) statsOf(e *entry[K]) KeyStats {
+	e.mu.Lock()
+	defer p.done(e)
+	s := e.counts()
+	if b := e.cur.Load(); b != nil {
+		s.Bytes = int64(b.size)
+	}
+	return s
+}
+
+// Totals returns the sums of the statistics over all keys, those that have
+// left included.
+func (p *Pool[K]) Totals() KeyStats {
+	var sum KeyStats
+	for _, s := range p.Stats() {
+		sum.add(s)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	sum.add(p.gone)
+	return sum
+}
+
+// ClearStats sets all counts to 0. Buffers stay.
+func (p *Pool[K]) ClearStats() {
+	for e := range p.table.all() {
+		e.mu.Lock()
+		e.hidden = e.total()
+		p.done(e)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.gone = KeyStats{}
+}
+
+// Usage says where a pool's memory is, in bytes.
+type Usage[K comparable] struct {
+	TotalBytes    int64       // of Keys
+	Keys          map[K]int64 // the buffers, by key
+	HeldBytes     int64       // TotalBytes, and leases of buffers that are no key's any more
+	PeakBytes     int64       // HeldBytes at most; a grow gives up the old buffer before it takes the new one
+	MetadataBytes int64       // of the bookkeeping, estimated
+}
+
+// MemoryUsage returns what the pool's buffers take. With a budget of about 10 MiB or
+// more HeldBytes and MetadataBytes together stay within it.
+func (p *Pool[K]) MemoryUsage() Usage[K] {
+	u := Usage[K]{Keys: map[K]int64{}}
+	entries := int64(0)
+	for e := range p.table.all() {
+		entries++
+		if b := e.cur.Load(); b != nil {
+			u.Keys[e.key] = int64(b.size)
+			u.TotalBytes += int64(b.size)
+		}
+	}
+	u.HeldBytes, u.PeakBytes = p.budget.usage()
+	u.MetadataBytes = entries * keyBytes[K]()
+	if p.keep != nil {
+		u.MetadataBytes += cacheBytes(p.config.MaxBytes)
+	}
+	return u
+}
+
+// keyBytes is what a key's bookkeeping takes: its entry, counters and buffer,
+// up to eight slots of the table, and what the cache and the slab.Pool note of it.
+func keyBytes[K comparable]() int64 {
+	const elsewhere = 256
+	return int64(unsafe.Sizeof(entry[K]{})+unsafe.Sizeof(buffer{})) + lineBytes + 8*8 + elsewhere
+}
+
+// cacheBytes is what the cache takes by itself: four bytes a counter, the
+// queue of its changes, and its shards.
+func cacheBytes(maxBytes int64) int64 { return 4*countersFor(maxBytes) + 384<<10 }
+
+// limit sets what may be held. A budget that is large beside the cache pays for the
+// bookkeeping; a small one is for buffers, and beyond a few keys for theirs.
+func (b *budget) limit(maxBytes, perKey int64) {
+	b.max, b.perKey = maxBytes, perKey
+	if fixed := cacheBytes(maxBytes); fixed <= maxBytes/16 {
+		b.room = maxBytes - fixed
+		return
+	}
+	b.room = maxBytes + 16*perKey
+}

@@ -1,0 +1,136 @@
+package growpool
+
+import (
+	"fmt"
+	"runtime"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/internal/invariants"
+)
+
+// A View is a window on the buffer of a key: as many elements as its shape
+// says, one after the other, the last index fastest. It is a value: copies
+// show the same memory. The zero View shows nothing.
+//
+// A View is good until the next Get of its key that needs more room. After
+// that it is stale: it still shows the old memory, which on the Go heap is
+// nobody else's as long as a View or a slice of one is there, but nobody
+// else looks at it. Copy what is to last. Contents are undefined at first, also
+// after a hit with another element type.
+//
+// Reading and writing are the caller's to guard, like those of a slice. In
+// check builds (build tag invariants) the use of a stale View panics.
+type View[T any] struct {
+	of *buffer
+	dims
+}
+
+// Slice returns the elements, their capacity cut to their number. It is nil
+// for the zero View and where the CPU does not reach the memory. The slice
+// lasts as long as the View is good; on the Go heap it is memory-safe forever.
+// Off the heap only the View keeps the memory from being given to somebody else
+// once a larger Get has replaced it: see the package comment.
+func (v View[T]) Slice() []T {
+	if v.of == nil {
+		return nil
+	}
+	p := atomic.LoadPointer(&v.of.open)
+	if invariants.Enabled || p == nil {
+		if p = v.of.slice(); p == nil {
+			return nil
+		}
+	}
+	return unsafe.Slice((*T)(p), v.n)
+}
+
+// Shape returns a copy of the shape, nil for the zero View.
+func (v View[T]) Shape() []int { return v.shape() }
+
+// Len returns the number of elements.
+func (v View[T]) Len() int { return v.n }
+
+// Valid reports whether the View is good: neither has a Get of the key replaced
+// its buffer, nor has the key lost it, to the budget, to time or to Clear.
+func (v View[T]) Valid() bool { return v.of != nil && v.of.state.Load() == current }
+
+// At returns the element with an index for each dimension. It panics like a slice
+// if there are more or fewer of them, or one is out of range.
+func (v View[T]) At(i ...int) T {
+	p := v.at(i)
+	x := *p
+	runtime.KeepAlive(v.of)
+	return x
+}
+
+// Set sets the element with an index for each dimension. It panics as At does.
+func (v View[T]) Set(x T, i ...int) {
+	*v.at(i) = x
+	runtime.KeepAlive(v.of)
+}
+
+// Row returns the elements that have these leading indices. With all indices but
+// the last that is a row; with fewer it is a plane or more. What is said of
+// the result of Slice is true of it. It panics if there are as many indices
+// as dimensions, or one is out of range.
+func (v View[T]) Row(i ...int) []T {
+	off, n, ok := v.span(i)
+	if !ok || len(i) >= v.rank() {
+		v.outOfRange(i)
+	}
+	return v.Slice()[off : off+n : off+n]
+}
+
+// Block returns the memory as a block of its device, for copies, as
+// [slab.PooledBuffer.Block] does. It is the zero Block for the zero View.
+func (v View[T]) Block() device.Block {
+	if v.of == nil {
+		return device.Block{}
+	}
+	v.of.check()
+	var x T
+	b := v.of.handle.Block()
+	b.Len = v.n * int(unsafe.Sizeof(x))
+	return b
+}
+
+func (v View[T]) at(i []int) *T {
+	var off int
+	var ok bool
+	if len(i) == 2 && v.last != 0 {
+		off, ok = v.cell(i[0], i[1])
+	} else if len(i) == v.rank() {
+		off, _, ok = v.span(i)
+		ok = ok && v.of != nil
+	}
+	if !ok {
+		v.outOfRange(i)
+	}
+	if v.of.ptr == nil {
+		panic("growpool: the CPU does not reach the memory of this View")
+	}
+	v.of.check()
+	var x T
+	return (*T)(unsafe.Add(v.of.ptr, off*int(unsafe.Sizeof(x))))
+}
+
+func (v View[T]) outOfRange(i []int) {
+	panic(fmt.Sprintf("growpool: index %v of shape %v", append([]int{}, i...), v.shape()))
+}
+
+// check panics in check builds if a later Get has replaced the buffer.
+func (b *buffer) check() {
+	if invariants.Enabled && b.state.Load() == replaced {
+		panic(fmt.Sprintf("growpool: view of key %#v used after a later Get replaced its buffer", b.key))
+	}
+}
+
+// slice returns the address for a slice. The slab.Pool has to know that there
+// may be one, of memory that the collector does not see.
+func (b *buffer) slice() unsafe.Pointer {
+	b.check()
+	b.handle.Bytes()
+	atomic.StorePointer(&b.open, b.ptr)
+	return b.ptr
+}
