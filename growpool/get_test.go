@@ -146,6 +146,9 @@ func TestNoRoomIsSaidAfterACollection(t *testing.T) {
 }
 
 func TestHitsDoNotAllocate(t *testing.T) {
+	if sanitized {
+		t.Skip("the address sanitizer allocates")
+	}
 	p := open(t, Config{})
 	b := open(t, Config{MaxBytes: 1 << 30})
 	numbers := New[int](openSlab(t, ""), Config{})

@@ -100,7 +100,7 @@ func TestReplayOfAKeyedTracePrintsATable(t *testing.T) {
 		t.Fatalf("exit %d: %s", code, stderr)
 	}
 	for _, want := range []string{
-		`\| trace \| config +\| growth \| requests \| keys \| misses \| grows \| hit % \|  held \| transient peak \| ns/op \|`,
+		`\| trace \| config +\| growth \| requests \| keys \| misses \| grows \| hit % \|  held \| transient peak \| +ns/op \|`,
 		`\| small \| device=virtual,strategy=direct \| exact  \|        4 \|    2 \|      2 \|     1 \| 25.00 \| 1.000 \|          1.000 \| +\d+ \|`,
 		`\| small \| device=virtual,strategy=direct \| pow2   \|        4 \|    2 \|      2 \|     1 \| 25.00 \| 1.707 \|          1.707 \| +\d+ \|`,
 	} {

@@ -1,0 +1,5 @@
+//go:build !asan
+
+package growpool
+
+const sanitized = false
