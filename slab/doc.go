@@ -19,6 +19,7 @@
 //	PooledBuffer  a handle; released once, and forgotten without harm
 //	slot          what a handle points to: whose turn the memory is
 //	home          what a pool knows of a region: the slots of its blocks
+//	waiter        a released block that streams have still work to do on
 //	ledger        what a pool has from its upstream
 //
 // The way of a Get:
@@ -28,13 +29,15 @@
 //     or, if it is a large one, another processor (refill.go, steal.go).
 //  2. The strategy is asked. It finds a free block, or goes upstream through
 //     the ledger and the limit (stack.go names the strategies, each in its file).
-//  3. There is no room: the caches are emptied, held memory is given back, pools
-//     that share the budget are asked to do so, and the strategy is asked again.
+//  3. There is no room: the caches are emptied, streams that use released blocks
+//     are waited for, held memory is given back, pools that share the budget are
+//     asked to do so, and the strategy is asked again.
 //  4. The block gets a slot in the home of its region (home.go).
 //
 // Release ends the slot's generation by one compare-and-swap; whoever wins it
 // puts the block into the magazine, and what overflows goes back to the
-// strategy. What happens to a buffer that is never released stands in forget.go.
+// strategy. What happens to a buffer that is never released stands in forget.go,
+// to one that streams use in stream.go.
 //
 // # What it is not for
 //
