@@ -17,7 +17,6 @@ import (
 //	refill.go    what happens when a magazine is empty
 //	overflow.go  what happens when it is full, and how large it may grow
 //	depot.go     where full batches wait for other processors
-//	steal.go     how one processor gets at what another has
 //	drain.go     how all shards are emptied by somebody else
 //
 // The design is Bonwick's (magazines and vmem, USENIX 2001): two batches a
@@ -34,9 +33,6 @@ type cache struct {
 	shards  []shard
 	depot   depot
 	beyond  outside
-
-	shutting sync.Mutex // held by whoever shuts magazines; nothing else is locked under it but shards
-	stolen   atomic.Int64
 }
 
 // A shard is what one processor has. It belongs to whoever is pinned there.
@@ -46,7 +42,7 @@ type shard struct {
 	victim int
 	busy   uint32 // not 0 while somebody is here; see fence
 
-	granted atomic.Int64 // bytes that mags may hold: the limit and the spare blocks of each
+	granted int64 // bytes that mags may hold: the limit and the spare blocks of each
 
 	gets, puts, asked int64 // what no magazine served; asked: bytes got less bytes put
 
@@ -106,6 +102,10 @@ const (
 	// held anyway; cachedSmall where large blocks are worth more in the heap.
 	cachedLimit = 32 << 20
 	cachedSmall = 32 << 10
+	// aligned is how many magazines are more than 32 KiB: an allocation of its
+	// own, on a page. The runtime puts a word in front of smaller ones, and each magazine
+	// would be on two lines.
+	aligned = 32<<10/lineBytes + 1
 	// smallShare is the part of the managed bytes that caches may hold then.
 	smallShare = 16
 )
@@ -130,7 +130,8 @@ func (k *cache) init(c Config) {
 	}
 	k.classes = k.grid.Index(k.largest) + 1
 	k.depot.classes = make([]depotClass, k.classes)
-	k.mags = make([]magazine, k.classes*len(k.shards))
+	n := k.classes * len(k.shards)
+	k.mags = make([]magazine, n, max(n, aligned))
 	for i := range k.shards {
 		k.shards[i].mags = k.mags[i*k.classes : (i+1)*k.classes]
 	}

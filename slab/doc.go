@@ -25,8 +25,7 @@
 // The way of a Get:
 //
 //  1. Sizes that are cached are rounded up to a class. The processor's
-//     magazine of that class has a block: done (cache.go). Or the depot has,
-//     or, if it is a large one, another processor (refill.go, steal.go).
+//     magazine of that class has a block: done (cache.go). Or the depot has (refill.go).
 //  2. The strategy is asked. It finds a free block, or goes upstream through
 //     the ledger and the limit (stack.go names the strategies, each in its file).
 //  3. There is no room: the caches are emptied, streams that use released blocks

@@ -24,8 +24,6 @@ func (k *core) drain(idle bool) (any bool) {
 }
 
 func (k *cache) emptyAll(idle bool, spill []entry) []entry {
-	k.shutting.Lock()
-	defer k.shutting.Unlock()
 	k.shut()
 	defer k.open()
 	for i := range k.shards {
@@ -38,8 +36,6 @@ func (k *cache) sizeOf(class int) int64 { return int64(k.grid.Size(class)) }
 
 // stop makes the caches keep nothing from now on.
 func (k *cache) stop() {
-	k.shutting.Lock()
-	defer k.shutting.Unlock()
 	k.depot.stopped.Store(true)
 	k.shut()
 }
@@ -49,7 +45,7 @@ func (k *cache) shut() {
 	for i := range k.mags {
 		k.mags[i].invert(func(limit int64) bool { return limit >= 0 })
 	}
-	k.fence(k.shards, k.mags)
+	k.fence()
 }
 
 // open lets the magazines be used again, unless the caches were stopped.

@@ -16,28 +16,30 @@ func (k *cache) enter() (id int) { return pin.Pin() }
 
 func (k *cache) leave(int) { pin.Unpin() }
 
-// fence returns when nobody is left on these magazines, of these shards, who
-// has seen their limits as they were before. The pinned say that they are busy before
-// they look at a limit, with a plain store. After a barrier we see that, or
-// they see the limit; after another one we see what they did until they were no
-// longer busy. (It is Dekker's algorithm with the cost on one side.) Where there is no such barrier the
+// fence returns when nobody is left on a magazine who has seen its limit as it
+// was before. The pinned say that they are busy before they look at a limit,
+// with a plain store. After a barrier we see that, or they see the limit; after another
+// one, where that takes one, we see what they did until they were no longer busy. (It is Dekker's
+// algorithm with the cost on one side.) Where there is no such barrier the
 // world is stopped, and the pinned cannot be.
-func (k *cache) fence(shards []shard, mags []magazine) {
+func (k *cache) fence() {
 	if !pin.Barrier() {
 		pin.Fence()
 		return
 	}
-	for i := range shards {
-		untilIdle(&shards[i].busy)
+	for i := range k.shards {
+		untilIdle(&k.shards[i].busy)
 	}
-	for i := range mags {
-		untilIdle(&mags[i].busy)
+	for i := range k.mags {
+		untilIdle(&k.mags[i].busy)
 	}
-	pin.Barrier()
+	if !storesInOrder {
+		pin.Barrier()
+	}
 }
 
-// cheapFence reports whether a fence costs less than a block from upstream.
-func cheapFence() bool { return pin.HasBarrier() }
+// storesInOrder says that whoever sees a store sees those before it.
+const storesInOrder = runtime.GOARCH == "amd64" || runtime.GOARCH == "386"
 
 func untilIdle(busy *uint32) {
 	for atomic.LoadUint32(busy) != 0 {

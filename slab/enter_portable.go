@@ -15,14 +15,11 @@ func (k *cache) enter() (id int) {
 
 func (k *cache) leave(id int) { k.shards[id].mu.Unlock() }
 
-// fence returns when nobody is left on these shards who has seen the limits of
-// their magazines as they were before.
-func (k *cache) fence(shards []shard, _ []magazine) {
-	for i := range shards {
-		shards[i].mu.Lock()
-		shards[i].mu.Unlock() //nolint:staticcheck // that it could be had is all
+// fence returns when nobody is left on a magazine who has seen its limit as it
+// was before.
+func (k *cache) fence() {
+	for i := range k.shards {
+		k.shards[i].mu.Lock()
+		k.shards[i].mu.Unlock() //nolint:staticcheck // that it could be had is all
 	}
 }
-
-// cheapFence reports whether a fence costs less than a block from upstream.
-func cheapFence() bool { return true }

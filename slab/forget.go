@@ -140,5 +140,5 @@ func (s *slot) arm() {
 func (s *slot) disarm() { runtime.SetFinalizer(s.rack1(), nil) }
 
 func (s *slot) rack1() *rack1 {
-	return (*rack1)(unsafe.Add(unsafe.Pointer(s), -int(rackBytes)))
+	return (*rack1)(unsafe.Pointer(s.rack()))
 }

@@ -64,10 +64,10 @@ func (k *cache) makeRoom(s *shard, class int, budget int64) (from int, out *batc
 // has entered and found the limit not negative.
 func (s *shard) grant(m *magazine, limit, to, bytes, budget int64) bool {
 	more := (to - limit) * bytes
-	if s.granted.Load()+more > budget || !m.limit.CompareAndSwap(limit, to) { // or a drain has begun
+	if s.granted+more > budget || !m.limit.CompareAndSwap(limit, to) { // or a drain has begun
 		return false
 	}
-	s.granted.Add(more)
+	s.granted += more
 	return true
 }
 
@@ -77,8 +77,8 @@ func (k *cache) unburden(s *shard, m *magazine, bytes, budget int64) (out *batch
 	n, below := m.n(), int64(m.nspare)
 	out, m.loaded, s.blank = m.loaded, s.blank, nil
 	m.setN(0)
-	if more := (n - below) * bytes; s.granted.Load()+more <= budget {
-		s.granted.Add(more)
+	if more := (n - below) * bytes; s.granted+more <= budget {
+		s.granted += more
 		m.nspare = int32(n)
 		out, m.spare, n = m.spare, out, below
 	}
@@ -112,7 +112,7 @@ func (k *cache) evict(s *shard, but int) (from int, out *batch) {
 // whose limit was as given and is changed already.
 func (k *cache) strip(s *shard, class int, limit int64) (out *batch) {
 	m := &s.mags[class]
-	s.granted.Add(-(limit + int64(m.nspare)) * k.sizeOf(class))
+	s.granted -= (limit + int64(m.nspare)) * k.sizeOf(class)
 	m.loaded = m.take(m.loaded, m.n(), &out)
 	m.spare = m.take(m.spare, int64(m.nspare), &out)
 	m.setN(0)

@@ -42,7 +42,7 @@ func TestProcessorsMayComeAndGo(t *testing.T) {
 // cachedBytes is what the caches of a pool hold, and the most of a processor.
 func cachedBytes(p *Pool) (sum, most int64) {
 	for i := range p.c.cache.shards {
-		n := p.c.cache.shards[i].granted.Load()
+		n := p.c.cache.shards[i].granted
 		sum, most = sum+n, max(most, n)
 	}
 	return sum, most

@@ -29,7 +29,7 @@ func (k *cache) unload(s *shard, class int) {
 	}
 	m.loaded, m.spare = m.spare, m.loaded
 	m.setN(int64(m.nspare))
-	s.granted.Add(-int64(m.nspare) * k.sizeOf(class))
+	s.granted -= int64(m.nspare) * k.sizeOf(class)
 	m.nspare = 0
 }
 

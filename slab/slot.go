@@ -22,7 +22,7 @@ type slot struct {
 	escaped  atomic.Bool // the owner has a raw view of memory that the collector does not see
 	off, len int         // the block, within the region of its home; under the pool's mu
 	class    uint16      // of the caches
-	index    uint8       // in its rack
+	back     uint16      // bytes from here to the rack
 	out      bool        // the strategy has handed the block out; under the pool's mu
 	token    bool        // in a rack of its own; see forget.go
 	plain    bool        // Release has nothing to do but to cache it
@@ -35,18 +35,20 @@ const (
 	nextGen = 1 << pinBits
 )
 
-// A rack is an allocation of slots, and the way from a slot to its home: it
-// ends where the first slot begins. Alone they share a cache line, so that a
-// block that has a region of its own costs its Release one line and not two.
+// A rack is an allocation of slots: it begins with the way from a slot to its
+// home. Every Release reads that, so it must not share a cache line with a slot
+// that another processor writes; on two processors that made a hit three times
+// slower. A slot that is alone in its rack shares a line with it, so that a
+// block which has a region of its own costs its Release one line and not two.
+//
+// The runtime puts a word in front of objects with pointers beyond 512 bytes,
+// so a rack and a slot end a word before their lines do.
 type rack struct {
 	home *home
 	pool *core
 }
 
-const (
-	lineBytes = 64
-	rackBytes = unsafe.Sizeof(rack{})
-)
+const lineBytes = 64
 
 // A seat is a slot on a line of its own.
 type seat struct {
@@ -60,26 +62,30 @@ type (
 		slot slot
 	}
 	rack8 struct {
-		_ [lineBytes - rackBytes]byte
 		rack
+		_     [lineBytes - unsafe.Sizeof(rack{})]byte
 		seats [8]seat
 	}
 	rack64 struct {
-		_ [lineBytes - rackBytes]byte
 		rack
+		_     [lineBytes - unsafe.Sizeof(rack{})]byte
 		seats [64]seat
 	}
 )
 
 // rack returns the rack of a slot.
 func (s *slot) rack() *rack {
-	return (*rack)(unsafe.Add(unsafe.Pointer(s), -int(rackBytes)-int(s.index)*lineBytes))
+	return (*rack)(unsafe.Add(unsafe.Pointer(s), -int(s.back)))
 }
 
 func (s *slot) home() *home { return s.rack().home }
 
 // newSlot returns a slot in a rack of its own.
-func newSlot(h *home) *slot { return &(&rack1{rack: rack{home: h, pool: h.pool}}).slot }
+func newSlot(h *home) *slot {
+	r := &rack1{rack: rack{home: h, pool: h.pool}}
+	r.slot.back = uint16(unsafe.Offsetof(r.slot))
+	return &r.slot
+}
 
 // newRack returns the seats of a new rack for a home that has use for about n.
 func newRack(h *home, n int) []seat {
@@ -90,7 +96,7 @@ func newRack(h *home, n int) []seat {
 		seats = (&rack64{rack: rack{home: h, pool: h.pool}}).seats[:]
 	}
 	for i := range seats {
-		seats[i].index = uint8(i)
+		seats[i].back = uint16(lineBytes * (i + 1))
 	}
 	return seats
 }

@@ -60,7 +60,7 @@ func (s *section) broken(rounds int, barrier func() bool) (n int) {
 
 func trySection(t *testing.T, rounds int, barrier func() bool) int {
 	t.Helper()
-	if !Exclusive || !HasBarrier() {
+	if !Exclusive || !Barrier() {
 		t.Skip("there is no barrier in this build or on this system")
 	}
 	if runtime.NumCPU() < 2 || runtime.GOMAXPROCS(0) < 2 {
