@@ -1,6 +1,10 @@
 package slab
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/bufslab/bufslab/internal/pin"
+)
 
 // An idle pool holds nothing after three collections.
 func TestIdlePoolGivesBackAfterThreeCollections(t *testing.T) {
@@ -30,13 +34,17 @@ func TestIdlePoolGivesBackAfterThreeCollections(t *testing.T) {
 func TestPoolInUseKeepsWhatItUses(t *testing.T) {
 	p := openPool(t, "heap", Config{})
 	const rounds = 50
+	most := int64(rounds / 2)
+	if !pin.Exclusive {
+		most = rounds * 4 / 5 // it also forgets at a collection on which shard it was
+	}
 	for range rounds {
 		for range 10 {
 			mustGet(t, p, 300<<10).Release()
 		}
 		cycle()
 	}
-	if s := p.Stats(); s.UpstreamAllocs > rounds/2 {
+	if s := p.Stats(); s.UpstreamAllocs > most {
 		t.Errorf("%+v", s)
 	}
 }
