@@ -109,7 +109,6 @@ var brokenBuffers = []struct {
 
 func TestBrokenBuffersAreFound(t *testing.T) {
 	quick(t)
-	set(t, "rapid.checks", "2000") // most are found in the first ten
 	for _, f := range brokenBuffers {
 		t.Run(f.name, func(t *testing.T) {
 			text := verdict(t, fuzz.UnifiedProperty(late(1), fuzz.Buffers(func(d device.Device, n int) (fuzz.UnifiedBuffer, error) {
