@@ -102,7 +102,7 @@ func (m *growModel) getBad(t *rapid.T) {
 	if now[key] != before[key] || len(now) != len(before) {
 		t.Fatalf("bad requests for key %q: %+v, then %+v", key, before, now)
 	}
-	needNoCall(t, l, m.up.ledger(), 0)
+	needNoMore(t, l, m.up.ledger(), 0)
 }
 
 // getFails has the upstream fail at some call from now on.

@@ -67,13 +67,13 @@ func (m *poolModel) getBad(t *rapid.T) {
 	case "zero":
 		m.needSpace(t)
 		ok(t, m.try(t, 0))
-		needNoCall(t, before, m.up.ledger(), 0)
+		needNoMore(t, before, m.up.ledger(), 0)
 	case "negative":
 		size := -rapid.SampledFrom([]int{1, 64, maxInt, maxInt - 63}).Draw(t, "bytes")
 		if err := m.try(t, size); !errors.Is(err, slab.ErrSize) {
 			t.Fatalf("Get of %d bytes: error does not wrap slab.ErrSize: %v", size, err)
 		}
-		needNoCall(t, before, m.up.ledger(), size)
+		needNoMore(t, before, m.up.ledger(), size)
 	case "absurd":
 		size := rapid.SampledFrom(absurd).Draw(t, "bytes")
 		if err := m.try(t, size); !errors.Is(err, slab.ErrSize) {
