@@ -36,15 +36,32 @@ const idleCollections = 2
 // makes collections rarer, one in use gives back what it has not touched.
 func (k *core) endEpoch() {
 	k.sweep()
-	_, gets, puts, _ := k.cache.usage()
-	switch traffic := gets + puts; {
-	case traffic != k.traffic.Swap(traffic):
-		k.idle.Store(0)
-	case k.idle.Add(1) == idleCollections-1:
-		k.trim(0)
+	cached, gets, puts, _ := k.cache.usage()
+	traffic := gets + puts
+	if traffic == k.traffic.Swap(traffic) {
+		if k.idle.Add(1) == idleCollections {
+			k.trim(0, true)
+		}
 		return
 	}
-	if k.config.Strategy == "sizeclass" && onHeap(k.config) {
-		k.trim(idleCollections)
+	k.idle.Store(0)
+	if k.config.Strategy == "sizeclass" && onHeap(k.config) && k.hadItsTurn(traffic, cached.blocks) {
+		k.trim(idleCollections, false)
 	}
+}
+
+// hadItsTurn reports whether as many buffers went out and back since it last did
+// as blocks are held, so that one which was not touched may be called idle. What
+// comes from upstream brings collections about: without this a program that
+// began to give back would have one every few Gets, and give back ever more.
+func (k *core) hadItsTurn(traffic, cached int64) bool {
+	held := cached
+	if u, ok := k.strategy.(User); ok {
+		held += u.Usage().HeldBlocks
+	}
+	if traffic-k.turn.Load() < 2*held {
+		return false
+	}
+	k.turn.Store(traffic)
+	return true
 }

@@ -19,7 +19,7 @@ func (p *Pool) StopHolding() { p.c.stopHolding() }
 // strategy when it was untouched for an epoch, and its epochs begin to count
 // then, and so does what has waited for a stream. It returns the bytes that went.
 // Config.TrimAfter calls it by the clock.
-func (p *Pool) Trim(idle int) int64 { return p.c.trim(idle) }
+func (p *Pool) Trim(idle int) int64 { return p.c.trim(idle, true) }
 
 // Close stops holding, see StopHolding, and makes further Gets fail with ErrClosed. If buffers are
 // still out it returns a *LeakError; they stay valid, and their memory goes
@@ -84,11 +84,12 @@ func (k *core) stopHolding() {
 	}
 }
 
-func (k *core) trim(idle int) int64 {
+// trim is Trim. It says whether the pages of what goes are to go at once.
+func (k *core) trim(idle int, discard bool) int64 {
 	k.giving.Lock()
 	defer k.giving.Unlock()
-	k.ledger.idle.Store(true)
-	defer k.ledger.idle.Store(false)
+	k.ledger.discard.Store(discard)
+	defer k.ledger.discard.Store(false)
 	before := k.ledger.managed.Load() // draining sends memory upstream, too
 	k.sweepGiving()
 	k.drain(idle > 0)

@@ -16,7 +16,7 @@ type ledger struct {
 	own      bool // see ownRegions
 	align    int
 	left     func(device.Region) // before the region goes upstream
-	idle     atomic.Bool         // what goes upstream now is memory that nobody has used for a while
+	discard  atomic.Bool         // what goes upstream now will not be needed again soon
 
 	allocs, frees atomic.Int64 // calls that succeeded
 	managed, peak atomic.Int64 // bytes
@@ -59,7 +59,7 @@ func (l *ledger) fault(b device.Block, size int) string {
 func (l *ledger) Free(b device.Block) {
 	l.left(b.Region)
 	l.sub(footprint(b, l.own)) // first, so that no budget looks exceeded
-	if l.idle.Load() {
+	if l.discard.Load() {
 		discardCollected(b)
 	}
 	l.upstream.Free(b)

@@ -27,7 +27,7 @@ import (
 // Memory that streams of a device work on is released as soon as the work is
 // enqueued: see [PooledBuffer.UsedOn] and [Pool.GetOn].
 //
-// A pool that sees no Get or Release between two collections gives back what it
+// A pool that sees no Get or Release for two collections gives back what it
 // holds, as sync.Pool does, and the pages behind it at once; on the Go heap one in
 // use gives back what it has not touched for so long. A Pool that is itself forgotten gives back what it holds; its buffers stay
 // valid. Close does so at once and reports what is still out.
@@ -49,6 +49,7 @@ type core struct {
 	doubles  atomic.Int64
 	traffic  atomic.Int64 // Gets and Releases at the last collection
 	idle     atomic.Int64 // collections since without any
+	turn     atomic.Int64 // traffic when memory was last looked through for what is idle
 
 	giving sync.Mutex // held by whoever empties the caches, before all other locks
 

@@ -21,7 +21,7 @@ func (t *trimmer) start(k *core) {
 	w := weak.Make(k)
 	t.timer.Store(time.AfterFunc(math.MaxInt64, func() {
 		if k := w.Value(); k != nil && !k.closed.Load() {
-			k.trim(trimTicks)
+			k.trim(trimTicks, true)
 			k.trimmer.timer.Load().Reset(every)
 		}
 	}))
