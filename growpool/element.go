@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"reflect"
 	"unsafe"
+
+	"github.com/bufslab/bufslab/internal/shape"
 )
 
 // An element is a type as the fast path knows it: its descriptor's address,
@@ -30,7 +32,7 @@ func (e element) check() error {
 	if e.size == 0 {
 		return fmt.Errorf("growpool: type %v has no bytes: %w", e.typ, ErrElement)
 	}
-	if path := pointerIn(e.typ); path != "" {
+	if path := shape.Pointer(e.typ); path != "" {
 		return fmt.Errorf("growpool: type %v holds pointers (%s): %w", e.typ, path, ErrElement)
 	}
 	return nil
@@ -43,28 +45,4 @@ func (e element) checkAt(p unsafe.Pointer) error {
 			e.typ, e.align, off, ErrElement)
 	}
 	return nil
-}
-
-// pointerIn returns where a type holds a pointer, "" if it holds none.
-func pointerIn(t reflect.Type) string {
-	switch k := t.Kind(); k {
-	case reflect.Bool, reflect.Uintptr, reflect.Complex64, reflect.Complex128, reflect.Float32, reflect.Float64,
-		reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64,
-		reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
-		return ""
-	case reflect.Array:
-		if t.Len() == 0 {
-			return ""
-		}
-		return pointerIn(t.Elem())
-	case reflect.Struct:
-		for i := range t.NumField() {
-			if f := t.Field(i); pointerIn(f.Type) != "" {
-				return "field " + f.Name + " " + f.Type.String()
-			}
-		}
-		return ""
-	default:
-		return "a " + k.String()
-	}
 }
