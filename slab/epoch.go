@@ -36,7 +36,7 @@ const idleCollections = 2
 // makes collections rarer, one in use gives back what it has not touched.
 func (k *core) endEpoch() {
 	k.sweep()
-	cached, gets, puts, _ := k.cache.usage()
+	_, gets, puts, _ := k.cache.usage()
 	traffic := gets + puts
 	if traffic == k.traffic.Swap(traffic) {
 		if k.idle.Add(1) == idleCollections {
@@ -45,23 +45,7 @@ func (k *core) endEpoch() {
 		return
 	}
 	k.idle.Store(0)
-	if k.config.Strategy == "sizeclass" && onHeap(k.config) && k.hadItsTurn(traffic, cached.blocks) {
+	if k.config.Strategy == "sizeclass" && onHeap(k.config) {
 		k.trim(idleCollections, false)
 	}
-}
-
-// hadItsTurn reports whether as many buffers went out and back since it last did
-// as blocks are held, so that one which was not touched may be called idle. What
-// comes from upstream brings collections about: without this a program that
-// began to give back would have one every few Gets, and give back ever more.
-func (k *core) hadItsTurn(traffic, cached int64) bool {
-	held := cached
-	if u, ok := k.strategy.(User); ok {
-		held += u.Usage().HeldBlocks
-	}
-	if traffic-k.turn.Load() < 2*held {
-		return false
-	}
-	k.turn.Store(traffic)
-	return true
 }

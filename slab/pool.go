@@ -49,7 +49,6 @@ type core struct {
 	doubles  atomic.Int64
 	traffic  atomic.Int64 // Gets and Releases at the last collection
 	idle     atomic.Int64 // collections since without any
-	turn     atomic.Int64 // traffic when memory was last looked through for what is idle
 
 	giving sync.Mutex // held by whoever empties the caches, before all other locks
 
