@@ -1,6 +1,10 @@
 package device
 
-import "sync"
+import (
+	"strings"
+	"sync"
+	"unsafe"
+)
 
 // heap is Go memory. Its regions are seen and owned by the garbage collector;
 // what that makes possible is in collected.go. A region is aligned to the
@@ -78,10 +82,20 @@ func alignOf(size int) int {
 // and they could not have a finalizer each.
 func makeAligned(size int) (m []byte, off int) {
 	align := alignOf(size)
-	m = make([]byte, (size+align-1)&^(align-1))
+	m = dirty((size + align - 1) &^ (align - 1))
 	if address(m)%uintptr(align) == 0 {
 		return m, 0
 	}
-	m = make([]byte, size+align-1)
+	m = dirty(size + align - 1)
 	return m, int(-address(m) % uintptr(align))
+}
+
+// dirty is make without clearing: the contents are whatever was there before.
+// Of what the language has, only a strings.Builder asks the runtime for such
+// memory. It has no bytes to show before the first is written.
+func dirty(n int) []byte {
+	var b strings.Builder
+	b.Grow(n)
+	b.WriteByte(0)
+	return unsafe.Slice(unsafe.StringData(b.String()), n)
 }
