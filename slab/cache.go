@@ -17,6 +17,7 @@ import (
 //	refill.go    what happens when a magazine is empty
 //	overflow.go  what happens when it is full, and how large it may grow
 //	depot.go     where full batches wait for other processors
+//	rob.go       how a large block is taken from another processor
 //	drain.go     how all shards are emptied by somebody else
 //
 // The design is Bonwick's (magazines and vmem, USENIX 2001): two batches a
@@ -33,6 +34,8 @@ type cache struct {
 	shards  []shard
 	depot   depot
 	beyond  outside
+
+	shutting sync.Mutex // held by whoever shuts magazines, until they are open
 }
 
 // A shard is what one processor has. It belongs to whoever is pinned there.
@@ -64,6 +67,7 @@ type magazine struct {
 	seen          uint32       // hits at the last drain
 	nspare        int32        // blocks in spare
 	busy          uint32       // not 0 while somebody is here; see fence
+	misses        uint32       // that others might have served; see rob.go
 }
 
 const (
@@ -97,7 +101,7 @@ const (
 	batchLen = 32
 	// magazineBytes bounds the blocks of a magazine, within 2 and 64 of them:
 	// on two processors 8 blocks of 256 KiB were ten times slower than 64.
-	magazineBytes = 32 << 20
+	magazineBytes = 64 << 20
 	// cachedLimit is the largest block that is cached where whole regions are
 	// held anyway; cachedSmall where large blocks are worth more in the heap.
 	cachedLimit = 32 << 20

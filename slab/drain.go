@@ -24,6 +24,8 @@ func (k *core) drain(idle bool) (any bool) {
 }
 
 func (k *cache) emptyAll(idle bool, spill []entry) []entry {
+	k.shutting.Lock()
+	defer k.shutting.Unlock()
 	k.shut()
 	defer k.open()
 	for i := range k.shards {
@@ -37,6 +39,8 @@ func (k *cache) sizeOf(class int) int64 { return int64(k.grid.Size(class)) }
 // stop makes the caches keep nothing from now on.
 func (k *cache) stop() {
 	k.depot.stopped.Store(true)
+	k.shutting.Lock()
+	defer k.shutting.Unlock()
 	k.shut()
 }
 

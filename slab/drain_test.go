@@ -9,6 +9,12 @@ import (
 // Drains beside everybody else on the same few blocks: whoever has one is
 // alone with it. Without the fence this fails.
 func TestDrainsBesideHits(t *testing.T) {
+	besideHits(t, 1<<10, func(k *core) { k.emptyCaches() })
+}
+
+// besideHits disturbs four goroutines that get and release blocks of a size and of
+// up to 128 times as much.
+func besideHits(t *testing.T, size int, disturb func(*core)) {
 	for _, dev := range []string{"heap", "mmap"} {
 		p := openPool(t, dev, Config{Strategy: "sizeclass"})
 		rounds := 200_000
@@ -28,11 +34,11 @@ func TestDrainsBesideHits(t *testing.T) {
 						}
 						at.Release()
 					}
-					*at = mustGet(t, p, 1<<10<<r.IntN(8))
+					*at = mustGet(t, p, size<<r.IntN(8))
 					m := at.Bytes()
 					m[0], m[len(m)-1] = byte(g), byte(g)
 					if i%64 == 0 && g == 0 {
-						p.c.emptyCaches()
+						disturb(p.c)
 					}
 				}
 				for _, b := range live {

@@ -38,6 +38,24 @@ func (k *cache) fence() {
 	}
 }
 
+// seize shuts one magazine and reports whether it is the caller's alone until
+// yield: not where somebody is there just now, or it would take more than a
+// barrier. The caller holds shutting.
+func (k *cache) seize(s *shard, m *magazine) bool {
+	limit := m.limit.Load()
+	if limit < 0 || !m.limit.CompareAndSwap(limit, ^limit) {
+		return false
+	}
+	if pin.Barrier() && atomic.LoadUint32(&s.busy) == 0 && atomic.LoadUint32(&m.busy) == 0 && (storesInOrder || pin.Barrier()) {
+		return true
+	}
+	k.yield(s, m)
+	return false
+}
+
+// yield opens what was seized. Nobody else changes the limit meanwhile.
+func (k *cache) yield(_ *shard, m *magazine) { m.limit.Store(^m.limit.Load()) }
+
 // storesInOrder says that whoever sees a store sees those before it.
 const storesInOrder = runtime.GOARCH == "amd64" || runtime.GOARCH == "386"
 

@@ -23,3 +23,15 @@ func (k *cache) fence() {
 		k.shards[i].mu.Unlock() //nolint:staticcheck // that it could be had is all
 	}
 }
+
+// seize makes a magazine the caller's alone until yield. The caller holds shutting.
+func (k *cache) seize(s *shard, m *magazine) bool {
+	s.mu.Lock()
+	if m.limit.Load() >= 0 {
+		return true
+	}
+	s.mu.Unlock()
+	return false
+}
+
+func (k *cache) yield(s *shard, _ *magazine) { s.mu.Unlock() }

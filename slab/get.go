@@ -46,8 +46,8 @@ func (k *core) get(size, class int, stall bool) (PooledBuffer, error) {
 }
 
 // fromCaches looks where Get has not: in the spare batch and, for a large
-// block, a doubling of classes above, then in the depot, two doublings up, and
-// before it goes upstream as far in the processor's own.
+// block, a doubling of classes above, then in the depot, two doublings up, as far
+// in the processor's own, and before it goes upstream with other processors.
 func (k *core) fromCaches(class, size int) (entry, bool) {
 	above := 0
 	if size > carveLimit {
@@ -61,10 +61,13 @@ func (k *core) fromCaches(class, size int) (entry, bool) {
 			return e, true
 		}
 	}
-	if above > 0 {
-		return k.cache.again(class, 2*above, size)
+	if above == 0 {
+		return entry{}, false
 	}
-	return entry{}, false
+	if e, ok := k.cache.again(class, 2*above, size); ok || size < robFrom {
+		return e, ok
+	}
+	return k.rob(class, above, size)
 }
 
 // hand makes an entry a handle. Get does the same by itself: this is too large to

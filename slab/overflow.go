@@ -25,7 +25,11 @@ func (k *cache) overflow(class int, e entry, size int, budget int64) (from int, 
 				s.blank = blank
 			}
 			from, out = k.makeRoom(s, class, budget)
-			kept = s.mags[class].push(e, size)
+			m := &s.mags[class]
+			kept = m.push(e, size)
+			if !kept && out == nil && s.blank != nil && m.limit.Load() < 0 {
+				out, kept = s.aside(e, size), true
+			}
 		}
 		s.done()
 		k.leave(id)
@@ -34,6 +38,17 @@ func (k *cache) overflow(class int, e entry, size int, budget int64) (from int, 
 		}
 		blank = k.depot.blank(class)
 	}
+}
+
+// aside makes a batch of a block that was released with size bytes while its
+// magazine is shut. The caller has entered; the shard has a blank batch.
+func (s *shard) aside(e entry, size int) *batch {
+	b := s.blank
+	s.blank = nil
+	b.entries[0], b.n = e, 1
+	s.puts++
+	s.asked -= int64(size)
+	return b
 }
 
 // makeRoom lets the loaded batch of the class have one more block than it
