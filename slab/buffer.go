@@ -89,38 +89,43 @@ func (b PooledBuffer) Block() device.Block {
 // Config.Strict they panic.
 func (b PooledBuffer) Release() error {
 	s := b.own
-	if s == nil || !s.word.CompareAndSwap(b.gen, b.gen+nextGen) {
+	if s == nil {
+		return ErrReleased
+	}
+	bias := s.marked()
+	if bias == 0 && !s.word.CompareAndSwap(b.gen, b.gen+nextGen) {
 		return b.releaseSlowly()
 	}
 	k := s.rack().pool
-	if s.plain {
-		kept := false
-		id := k.cache.enter()
-		if m := k.cache.magazine(id, int(s.class)); m != nil {
+	won, kept := bias == 0, false
+	id := k.cache.enter()
+	if m := k.cache.magazine(id, int(s.class)); m != nil {
+		if won = won || m.ends(s, bias, b.gen); won && s.plain {
 			kept = m.push(entry{s, b.ptr, b.gen + nextGen}, b.n)
 		}
-		k.cache.leave(id)
-		if kept {
-			return nil
-		}
+	}
+	k.cache.leave(id)
+	if kept {
+		return nil
+	}
+	if !won {
+		return b.releaseSlowly()
 	}
 	k.recycle(b)
 	runtime.KeepAlive(b.ptr)
 	return nil
 }
 
-// releaseSlowly is Release of a buffer that is pinned, or was released before.
+// releaseSlowly is Release of a buffer that is pinned, was released before, or
+// is not on the processor that could have released it alone.
 func (b PooledBuffer) releaseSlowly() error {
-	s := b.own
-	if s == nil {
-		return ErrReleased
-	}
-	won, idle := s.release(b.gen)
+	k := b.own.rack().pool
+	won, idle := b.own.release(b.gen)
 	if !won {
-		return s.rack().pool.releasedTwice(b)
+		return k.releasedTwice(b)
 	}
 	if idle {
-		s.rack().pool.recycle(b)
+		k.recycle(b)
 	}
 	runtime.KeepAlive(b.ptr)
 	return nil

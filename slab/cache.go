@@ -18,6 +18,7 @@ import (
 //	overflow.go  what happens when it is full, and how large it may grow
 //	depot.go     where full batches wait for other processors
 //	rob.go       how a large block is taken from another processor
+//	bias.go      how a Release on the processor of its Get does without an atomic operation
 //	drain.go     how all shards are emptied by somebody else
 //
 // The design is Bonwick's (magazines and vmem, USENIX 2001): two batches a
@@ -35,7 +36,8 @@ type cache struct {
 	depot   depot
 	beyond  outside
 
-	shutting sync.Mutex // held by whoever shuts magazines, until they are open
+	shutting sync.Mutex    // held by whoever shuts magazines, until they are open
+	biases   atomic.Uint32 // so far; each is given once
 }
 
 // A shard is what one processor has. It belongs to whoever is pinned there.
@@ -60,14 +62,16 @@ type shard struct {
 // hit touches no other but those of the entry and the slot.
 type magazine struct {
 	loaded, spare *batch
-	state         uint64       // hits so far<<loadedBits | blocks in loaded
-	asked         int64        // by hits: bytes got less bytes put
-	limit         atomic.Int64 // of blocks in loaded; negative, ^limit, while all of this is not to be touched
-	moved         int64        // blocks that batches have brought, less those they took
-	seen          uint32       // hits at the last drain
-	nspare        int32        // blocks in spare
-	busy          uint32       // not 0 while somebody is here; see fence
-	misses        uint32       // that others might have served; see rob.go
+	state         uint64        // hits so far<<loadedBits | blocks in loaded
+	asked         int64         // by hits: bytes got less bytes put
+	limit         atomic.Int64  // of blocks in loaded; negative, ^limit, while all of this is not to be touched
+	moved         int64         // blocks that batches have brought, less those they took
+	seen          uint32        // hits at the last drain
+	busy          uint32        // not 0 while somebody is here; see fence
+	bias          atomic.Uint32 // the mark of the slots that it hands out; 0: none, see bias.go
+	nspare        int8          // blocks in spare
+	misses        uint8         // that others might have served; see rob.go
+	calm, times   uint8         // collections until there is a bias again; how often it was taken
 }
 
 const (
@@ -139,6 +143,7 @@ func (k *cache) init(c Config) {
 	for i := range k.shards {
 		k.shards[i].mags = k.mags[i*k.classes : (i+1)*k.classes]
 	}
+	k.rebias()
 }
 
 // uncached is the class of slots whose blocks are not cached.
@@ -179,6 +184,9 @@ func (m *magazine) pop(size int) (e entry, ok bool) {
 			at := &m.loaded.entries[(n-1)&(batchLen-1)]
 			e, ok = *at, true
 			at.p = nil // or the memory would never be found unused
+			if biasing {
+				e.s.bias = m.bias.Load()
+			}
 			m.state += oneHit - 1
 			m.asked += int64(size)
 		}

@@ -33,9 +33,9 @@
 //     asked to do so, and the strategy is asked again.
 //  4. The block gets a slot in the home of its region (home.go).
 //
-// Release ends the slot's generation by one compare-and-swap; whoever wins it
-// puts the block into the magazine, and what overflows goes back to the
-// strategy. What happens to a buffer that is never released stands in forget.go,
+// Release ends the slot's generation, by one compare-and-swap or, on the
+// processor of the Get, without it (bias.go); whoever wins puts the block into the
+// magazine, and what overflows goes back to the strategy. What happens to a buffer that is never released stands in forget.go,
 // to one that streams use in stream.go.
 //
 // # What it is not for

@@ -13,6 +13,7 @@ func (k *core) drain(idle bool) (any bool) {
 	if c.largest == 0 {
 		return false
 	}
+	c.rebias()
 	spill := c.depot.drain(idle, c.sizeOf, nil)
 	if c.worthDraining(idle) {
 		spill = c.emptyAll(idle, spill)

@@ -38,6 +38,15 @@ func (k *cache) fence() {
 	}
 }
 
+// settle returns when nobody is left on m who has seen it as it was before.
+func (k *cache) settle(m *magazine) {
+	if !pin.Barrier() {
+		pin.Fence()
+		return
+	}
+	untilIdle(&m.busy)
+}
+
 // seize shuts one magazine and reports whether it is the caller's alone until
 // yield: not where somebody is there just now, or it would take more than a
 // barrier. The caller holds shutting.
@@ -55,6 +64,10 @@ func (k *cache) seize(s *shard, m *magazine) bool {
 
 // yield opens what was seized. Nobody else changes the limit meanwhile.
 func (k *cache) yield(_ *shard, m *magazine) { m.limit.Store(^m.limit.Load()) }
+
+// biasing says that magazines may have a bias: it takes words that are stored
+// at once and in order, and who is pinned.
+const biasing = runtime.GOARCH == "amd64"
 
 // storesInOrder says that whoever sees a store sees those before it.
 const storesInOrder = runtime.GOARCH == "amd64" || runtime.GOARCH == "386"

@@ -24,6 +24,11 @@ func (k *cache) fence() {
 	}
 }
 
+// biasing says that magazines may have a bias: not so.
+const biasing = false
+
+func (k *cache) settle(*magazine) {}
+
 // seize makes a magazine the caller's alone until yield. The caller holds shutting.
 func (k *cache) seize(s *shard, m *magazine) bool {
 	s.mu.Lock()

@@ -94,7 +94,7 @@ func (k *cache) unburden(s *shard, m *magazine, bytes, budget int64) (out *batch
 	m.setN(0)
 	if more := (n - below) * bytes; s.granted+more <= budget {
 		s.granted += more
-		m.nspare = int32(n)
+		m.nspare = int8(n)
 		out, m.spare, n = m.spare, out, below
 	}
 	if n == 0 {

@@ -7,8 +7,8 @@ import (
 
 // A slot is what a handle points to: it says whose turn the memory is. It
 // serves block after block; the generation in its word tells the owners apart,
-// so that one compare-and-swap decides who releases, and a handle of an
-// earlier owner never matches again.
+// so that one compare-and-swap decides who releases (or less, see bias.go), and
+// a handle of an earlier owner never matches again.
 //
 //	word = generation<<pinBits | pins
 //
@@ -20,6 +20,7 @@ type slot struct {
 	word     atomic.Uint64
 	asked    askedBytes  // what the owner wanted, for when it forgets
 	escaped  atomic.Bool // the owner has a raw view of memory that the collector does not see
+	bias     uint32      // of the magazine that the owner had it from; see bias.go
 	off, len int         // the block, within the region of its home; under the pool's mu
 	class    uint16      // of the caches
 	back     uint16      // bytes from here to the rack
@@ -104,6 +105,7 @@ func newRack(h *home, n int) []seat {
 // release ends the generation gen. It reports whether this call did so, and
 // whether the slot can be recycled now or the last pin will see to it.
 func (s *slot) release(gen uint64) (won, idle bool) {
+	s.share()
 	if s.word.CompareAndSwap(gen, gen+nextGen) {
 		return true, true
 	}
@@ -120,6 +122,7 @@ func (s *slot) release(gen uint64) (won, idle bool) {
 
 // pin keeps the slot from being recycled, if gen is still its generation.
 func (s *slot) pin(gen uint64) bool {
+	s.share()
 	for {
 		w := s.word.Load()
 		if w&^pinMask != gen {
