@@ -90,6 +90,7 @@ func (m *magazine) setN(n int64) { m.state = m.state&^loadedMask | uint64(n) }
 type batch struct {
 	entries [batchLen]entry
 	n       int32 // outside of magazines
+	class   int32 // likewise
 	next    *batch
 }
 

@@ -16,7 +16,7 @@ type depot struct {
 
 type depotClass struct {
 	mu    sync.Mutex
-	full  *batch // last in first out
+	full  atomic.Pointer[batch] // last in first out; under mu, but whoever finds none needs no lock
 	count int
 	low   int    // least count since the last drain: batches that nobody needed
 	empty *batch // for reuse
@@ -30,13 +30,17 @@ const depotBytes = 1 << 30
 // take returns a full batch of the class, or nil. It is the caller's.
 func (d *depot) take(class int, size int64) *batch {
 	c := &d.classes[class]
+	if c.full.Load() == nil {
+		return nil
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	b := c.full
+	b := c.full.Load()
 	if b == nil {
 		return nil
 	}
-	c.full, b.next = b.next, nil
+	c.full.Store(b.next)
+	b.next = nil
 	c.count--
 	c.low = min(c.low, c.count)
 	d.bytes.Add(-int64(b.n) * size)
@@ -45,20 +49,21 @@ func (d *depot) take(class int, size int64) *batch {
 
 // put keeps a batch for others, unless that would be more than limit bytes. A
 // drain that begins after the depot was stopped finds all that was put.
-func (d *depot) put(class int, b *batch, size, limit int64) bool {
+func (d *depot) put(b *batch, size, limit int64) bool {
 	n := int64(b.n) * size
 	if d.bytes.Add(n) > limit {
 		d.bytes.Add(-n)
 		return false
 	}
-	c := &d.classes[class]
+	c := &d.classes[b.class]
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if d.stopped.Load() {
 		d.bytes.Add(-n)
 		return false
 	}
-	b.next, c.full = c.full, b
+	b.next = c.full.Load()
+	c.full.Store(b)
 	c.count++
 	return true
 }
@@ -97,8 +102,8 @@ func (d *depot) drain(idle bool, size func(class int) int64, spill []entry) []en
 			n = c.low
 		}
 		for ; n > 0; n-- {
-			b := c.full
-			c.full = b.next
+			b := c.full.Load()
+			c.full.Store(b.next)
 			c.count--
 			spill = append(spill, b.entries[:b.n]...)
 			d.bytes.Add(-int64(b.n) * size(i))
@@ -114,7 +119,7 @@ func (d *depot) usage(size func(class int) int64) (t tally) {
 	for i := range d.classes {
 		c := &d.classes[i]
 		c.mu.Lock()
-		for b := c.full; b != nil; b = b.next {
+		for b := c.full.Load(); b != nil; b = b.next {
 			t.blocks += int64(b.n)
 			t.bytes += int64(b.n) * size(i)
 		}

@@ -9,11 +9,11 @@ package slab
 func most(bytes int64) int64 { return max(1, min(batchLen, magazineBytes/2/bytes)) }
 
 // overflow keeps e, for which its magazine had no room, and makes that room: out
-// are the linked batches, of the class from, that leave for it. kept is false if e
-// has to go back to the strategy.
-func (k *cache) overflow(class int, e entry, size int, budget int64) (from int, out *batch, kept bool) {
+// are the linked batches that leave for it. kept is false if e has to go back to
+// the strategy.
+func (k *cache) overflow(class int, e entry, size int, budget int64) (out *batch, kept bool) {
 	if class >= k.uncached() || k.depot.stopped.Load() {
-		return class, nil, false
+		return nil, false
 	}
 	var blank *batch // not made by the pinned
 	for {
@@ -24,17 +24,17 @@ func (k *cache) overflow(class int, e entry, size int, budget int64) (from int, 
 			if s.blank == nil {
 				s.blank = blank
 			}
-			from, out = k.makeRoom(s, class, budget)
+			out = k.makeRoom(s, class, budget)
 			m := &s.mags[class]
 			kept = m.push(e, size)
 			if !kept && out == nil && s.blank != nil && m.limit.Load() < 0 {
-				out, kept = s.aside(e, size), true
+				out, kept = s.aside(class, e, size), true
 			}
 		}
 		s.done()
 		k.leave(id)
 		if ready {
-			return from, out, kept
+			return out, kept
 		}
 		blank = k.depot.blank(class)
 	}
@@ -42,10 +42,10 @@ func (k *cache) overflow(class int, e entry, size int, budget int64) (from int, 
 
 // aside makes a batch of a block that was released with size bytes while its
 // magazine is shut. The caller has entered; the shard has a blank batch.
-func (s *shard) aside(e entry, size int) *batch {
+func (s *shard) aside(class int, e entry, size int) *batch {
 	b := s.blank
 	s.blank = nil
-	b.entries[0], b.n = e, 1
+	b.entries[0], b.n, b.class = e, 1, int32(class)
 	s.puts++
 	s.asked -= int64(size)
 	return b
@@ -53,26 +53,26 @@ func (s *shard) aside(e entry, size int) *batch {
 
 // makeRoom lets the loaded batch of the class have one more block than it
 // has, if that is within the budget, and returns the batches that have to leave
-// for it, and their class. The caller has entered; the shard has a blank batch.
-func (k *cache) makeRoom(s *shard, class int, budget int64) (from int, out *batch) {
+// for it. The caller has entered; the shard has a blank batch.
+func (k *cache) makeRoom(s *shard, class int, budget int64) (out *batch) {
 	m := &s.mags[class]
 	limit, bytes := m.limit.Load(), k.sizeOf(class)
 	if limit < 0 || m.n() < limit {
-		return class, nil
+		return nil
 	}
 	if m.loaded == nil {
 		m.loaded, s.blank = s.blank, nil
 	}
 	if limit < most(bytes) {
 		if s.grant(m, limit, max(1, min(2*limit, most(bytes))), bytes, budget) || s.grant(m, limit, limit+1, bytes, budget) {
-			return class, nil
+			return nil
 		}
-		from, out = k.evict(s, class)
+		out = k.evict(s, class)
 		if s.grant(m, limit, limit+1, bytes, budget) || out != nil || limit == 0 {
-			return from, out
+			return out
 		}
 	}
-	return class, k.unburden(s, m, bytes, budget)
+	return k.unburden(s, class, budget)
 }
 
 // grant changes the limit of a magazine, if the budget allows it. The caller
@@ -88,7 +88,8 @@ func (s *shard) grant(m *magazine, limit, to, bytes, budget int64) bool {
 
 // unburden makes the loaded batch the spare one, if that is within the budget,
 // and a blank one the loaded batch. It returns the batch that has to leave.
-func (k *cache) unburden(s *shard, m *magazine, bytes, budget int64) (out *batch) {
+func (k *cache) unburden(s *shard, class int, budget int64) (out *batch) {
+	m, bytes := &s.mags[class], k.sizeOf(class)
 	n, below := m.n(), int64(m.nspare)
 	out, m.loaded, s.blank = m.loaded, s.blank, nil
 	m.setN(0)
@@ -101,14 +102,14 @@ func (k *cache) unburden(s *shard, m *magazine, bytes, budget int64) (out *batch
 		s.blank = out
 		return nil
 	}
-	out.n = int32(n)
+	out.n, out.class = int32(n), int32(class)
 	m.moved -= n
 	return out
 }
 
 // evict takes all from the magazine of some other class, in turn, so that classes which
 // are no longer used do not starve the others. The caller has entered.
-func (k *cache) evict(s *shard, but int) (from int, out *batch) {
+func (k *cache) evict(s *shard, but int) (out *batch) {
 	for range s.mags {
 		if s.victim++; s.victim >= len(s.mags) {
 			s.victim = 0
@@ -118,9 +119,9 @@ func (k *cache) evict(s *shard, but int) (from int, out *batch) {
 		if s.victim == but || limit <= 0 || !m.limit.CompareAndSwap(limit, 0) {
 			continue
 		}
-		return s.victim, k.strip(s, s.victim, limit)
+		return k.strip(s, s.victim, limit)
 	}
-	return but, nil
+	return nil
 }
 
 // strip takes both batches, those that are not blank linked, from a magazine
@@ -128,18 +129,18 @@ func (k *cache) evict(s *shard, but int) (from int, out *batch) {
 func (k *cache) strip(s *shard, class int, limit int64) (out *batch) {
 	m := &s.mags[class]
 	s.granted -= (limit + int64(m.nspare)) * k.sizeOf(class)
-	m.loaded = m.take(m.loaded, m.n(), &out)
-	m.spare = m.take(m.spare, int64(m.nspare), &out)
+	m.loaded = m.take(m.loaded, class, m.n(), &out)
+	m.spare = m.take(m.spare, class, int64(m.nspare), &out)
 	m.setN(0)
 	m.nspare = 0
 	return out
 }
 
-func (m *magazine) take(b *batch, n int64, out **batch) (blank *batch) {
+func (m *magazine) take(b *batch, class int, n int64, out **batch) (blank *batch) {
 	if n == 0 {
 		return b
 	}
-	b.n, b.next = int32(n), *out
+	b.n, b.class, b.next = int32(n), int32(class), *out
 	*out = b
 	m.moved -= n
 	return nil

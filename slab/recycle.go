@@ -20,12 +20,12 @@ func (k *core) recycle(b PooledBuffer) {
 }
 
 func (k *core) recycleSlowly(class int, e entry, size int) {
-	from, out, kept := k.cache.overflow(class, e, size, k.cacheBudget())
+	out, kept := k.cache.overflow(class, e, size, k.cacheBudget())
 	if !kept {
 		k.cache.countPut(size)
 		k.giveBack(e)
 	}
-	k.putAway(from, out)
+	k.putAway(out)
 }
 
 // cacheBudget returns the bytes that a processor may cache now; depotBudget
@@ -55,12 +55,11 @@ func (k *core) giveBack(e entry) {
 	runtime.KeepAlive(e.p) // until now, so that the region was not lost
 }
 
-// putAway gives linked batches of a class to the depot, or their blocks to the
-// strategy.
-func (k *core) putAway(class int, b *batch) {
+// putAway gives linked batches to the depot, or their blocks to the strategy.
+func (k *core) putAway(b *batch) {
 	for b != nil {
 		next := b.next
-		if !k.cache.depot.put(class, b, k.cache.sizeOf(class), k.depotBudget()) {
+		if !k.cache.depot.put(b, k.cache.sizeOf(int(b.class)), k.depotBudget()) {
 			for _, e := range b.entries[:b.n] {
 				k.giveBack(e)
 			}

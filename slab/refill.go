@@ -50,7 +50,7 @@ func (k *core) refill(class, size int) (e entry, ok bool) {
 	case b.n == 0:
 		c.depot.recycle(class, b)
 	default:
-		k.putAway(class, b)
+		k.putAway(b)
 	}
 	return e, true
 }

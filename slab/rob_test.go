@@ -98,7 +98,7 @@ func TestReleasedAsideIsFound(t *testing.T) {
 func TestRobbersBesideHits(t *testing.T) {
 	needBarriers(t)
 	n := 0
-	besideHits(t, 2<<10, func(k *core) { // by one goroutine
+	besideHits(t, Config{}, 2<<10, func(k *core) { // by one goroutine
 		if robbed(k, 128<<10) {
 			n++
 		}
