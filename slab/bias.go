@@ -3,8 +3,6 @@ package slab
 import (
 	"sync/atomic"
 	"unsafe"
-
-	"github.com/bufslab/bufslab/internal/pin"
 )
 
 // Of all Releases of a buffer one has to win, whoever calls them from wherever.
@@ -18,8 +16,7 @@ import (
 // may change the word of a slot with a mark before he has taken that bias from
 // its magazine and has made sure, by a barrier, that the processor knows. From then on such slots are
 // everybody's, to be released by compare-and-swap, and so are those that the
-// magazine hands out, until some collection gives it another bias. No number is
-// used twice.
+// magazine hands out, until it has another bias. No number is used twice.
 //
 // It is biased locking (Kawachiya, Koseki and Onodera, OOPSLA 2002) for a word
 // that is never locked, with the barrier that they had to do without.
@@ -61,31 +58,31 @@ func (k *cache) revoke(s *slot) {
 		return
 	}
 	for i := range k.shards {
-		if m := k.magazine(i, int(s.class)); m != nil && m.bias.CompareAndSwap(bias, 0) {
+		if m := k.magazine(i, int(s.class)); m != nil && m.bias.Load() == bias {
+			m.due = m.hits() + rebiasAfter<<m.taken
+			m.taken = min(m.taken+1, 8)
+			m.bias.Store(0)
 			k.settle(m)
-			m.times = min(m.times+1, 7)
-			m.calm = 1<<m.times - 1
 		}
 	}
 	atomic.CompareAndSwapUint32(&s.bias, bias, 0) // it may be somebody else's slot by now
 }
 
-// rebias gives a bias to each magazine that has none. One that had it taken
-// waits for that, each time for twice as many collections, up to 128: barriers
-// are not free, and some classes are always released elsewhere.
-func (k *cache) rebias() {
-	if !biasing || !pin.HasBarrier() {
-		return
+// rebiasAfter is how many hits a magazine that has lost its bias has to make for
+// another one, the first time; then twice as many, and so on. A barrier is not free,
+// and some classes are always released elsewhere.
+const rebiasAfter = 4096
+
+// rebias gives m a bias if it has none and it is time.
+func (k *cache) rebias(m *magazine) {
+	if k.biased && m.bias.Load() == 0 && int32(m.hits()-m.due) >= 0 {
+		m.bias.CompareAndSwap(0, k.biases.Add(1)) // the first of its own processor and a collection
 	}
-	k.shutting.Lock()
-	defer k.shutting.Unlock()
+}
+
+// rebiasAll is for magazines that nobody finds empty.
+func (k *cache) rebiasAll() {
 	for i := range k.mags {
-		switch m := &k.mags[i]; {
-		case m.bias.Load() != 0:
-		case m.calm > 0:
-			m.calm--
-		default:
-			m.bias.Store(k.biases.Add(1))
-		}
+		k.rebias(&k.mags[i])
 	}
 }

@@ -85,25 +85,26 @@ func TestAnOldHandleTakesNoMarkOfItsSuccessor(t *testing.T) {
 	}
 }
 
-// A magazine gets another bias at a collection, later each time.
+// A magazine gets another bias after so many hits, at a miss of its own or a
+// collection, and has to make twice as many the next time.
 func TestBiasReturns(t *testing.T) {
 	needBias(t)
-	p := openPool(t, "heap", Config{})
-	k := &p.c.cache
+	k := &openPool(t, "heap", Config{}).c.cache
 	m := &k.mags[0]
-	seen := map[uint32]bool{}
-	for want := 2; want <= 128; want *= 2 {
+	seen := map[uint32]bool{0: true}
+	for want := uint64(rebiasAfter); want <= rebiasAfter<<8; want *= 2 {
 		if seen[m.bias.Load()] {
-			t.Errorf("bias %d again", m.bias.Load())
+			t.Fatalf("bias %d again", m.bias.Load())
 		}
 		seen[m.bias.Load()] = true
 		k.revoke(&slot{bias: m.bias.Load()})
-		n := 0
-		for ; m.bias.Load() == 0; n++ {
-			k.rebias()
+		m.state += (want - 1) * oneHit
+		if k.rebiasAll(); m.bias.Load() != 0 {
+			t.Errorf("after less than %d hits", want)
 		}
-		if n != want {
-			t.Errorf("after %d collections, want %d", n, want)
+		m.state += oneHit
+		if k.rebiasAll(); m.bias.Load() == 0 {
+			t.Errorf("not after %d hits", want)
 		}
 	}
 }
@@ -144,9 +145,10 @@ func TestOneReleaseWinsBesideAnother(t *testing.T) {
 			t.Fatalf("round %d: %d Releases won for %d buffers", i, n, len(both))
 		}
 		for j := range p.c.cache.mags {
-			p.c.cache.mags[j].calm, p.c.cache.mags[j].times = 0, 0
+			m := &p.c.cache.mags[j]
+			m.due, m.taken = m.hits(), 0
 		}
-		p.c.cache.rebias()
+		p.c.cache.rebiasAll()
 	}
 	wg.Wait()
 	checkQuiet(t, p)

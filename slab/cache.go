@@ -5,6 +5,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"unsafe"
+
+	"github.com/bufslab/bufslab/internal/pin"
 )
 
 // The caches in front of a strategy. Each processor has a shard, and in it a
@@ -36,7 +38,8 @@ type cache struct {
 	depot   depot
 	beyond  outside
 
-	shutting sync.Mutex    // held by whoever shuts magazines, until they are open
+	shutting sync.Mutex    // held by whoever shuts magazines, until they are open, or takes a bias
+	biased   bool          // whether magazines may have a bias
 	biases   atomic.Uint32 // so far; each is given once
 }
 
@@ -64,14 +67,15 @@ type magazine struct {
 	loaded, spare *batch
 	state         uint64        // hits so far<<loadedBits | blocks in loaded
 	asked         int64         // by hits: bytes got less bytes put
-	limit         atomic.Int64  // of blocks in loaded; negative, ^limit, while all of this is not to be touched
 	moved         int64         // blocks that batches have brought, less those they took
-	seen          uint32        // hits at the last drain
+	limit         atomic.Int32  // of blocks in loaded; negative, ^limit, while all of this is not to be touched
 	busy          uint32        // not 0 while somebody is here; see fence
 	bias          atomic.Uint32 // the mark of the slots that it hands out; 0: none, see bias.go
+	due           uint32        // hits when it may have a bias again
+	seen          uint32        // hits at the last drain
+	taken         uint8         // how often it has lost its bias
 	nspare        int8          // blocks in spare
 	misses        uint8         // that others might have served; see rob.go
-	calm, times   uint8         // collections until there is a bias again; how often it was taken
 }
 
 const (
@@ -80,11 +84,11 @@ const (
 	oneHit     = 1 << loadedBits
 )
 
-func (m *magazine) n() int64     { return int64(m.state & loadedMask) }
+func (m *magazine) n() int32     { return int32(m.state & loadedMask) }
 func (m *magazine) hits() uint32 { return uint32(m.state >> loadedBits) }
 
 // setN is for whoever moves batches; hits count for themselves.
-func (m *magazine) setN(n int64) { m.state = m.state&^loadedMask | uint64(n) }
+func (m *magazine) setN(n int32) { m.state = m.state&^loadedMask | uint64(n) }
 
 // A batch is a stack of entries that changes hands as a whole.
 type batch struct {
@@ -144,7 +148,8 @@ func (k *cache) init(c Config) {
 	for i := range k.shards {
 		k.shards[i].mags = k.mags[i*k.classes : (i+1)*k.classes]
 	}
-	k.rebias()
+	k.biased = biasing && pin.HasBarrier()
+	k.rebiasAll()
 }
 
 // uncached is the class of slots whose blocks are not cached.
@@ -201,7 +206,7 @@ func (m *magazine) pop(size int) (e entry, ok bool) {
 func (m *magazine) push(e entry, size int) (ok bool) {
 	m.busy = 1
 	limit := m.limit.Load()
-	if n := m.state & loadedMask; int64(n) < limit {
+	if n := m.state & loadedMask; int32(n) < limit {
 		m.loaded.entries[n&(batchLen-1)] = e
 		m.state += oneHit + 1
 		m.asked -= int64(size)

@@ -13,7 +13,7 @@ func (k *core) drain(idle bool) (any bool) {
 	if c.largest == 0 {
 		return false
 	}
-	c.rebias()
+	c.rebiasAll()
 	spill := c.depot.drain(idle, c.sizeOf, nil)
 	if c.worthDraining(idle) {
 		spill = c.emptyAll(idle, spill)
@@ -48,7 +48,7 @@ func (k *cache) stop() {
 // shut keeps everybody off the magazines until open.
 func (k *cache) shut() {
 	for i := range k.mags {
-		k.mags[i].invert(func(limit int64) bool { return limit >= 0 })
+		k.mags[i].invert(func(limit int32) bool { return limit >= 0 })
 	}
 	k.fence()
 }
@@ -59,12 +59,12 @@ func (k *cache) open() {
 		return
 	}
 	for i := range k.mags {
-		k.mags[i].invert(func(limit int64) bool { return limit < 0 })
+		k.mags[i].invert(func(limit int32) bool { return limit < 0 })
 	}
 }
 
 // invert shuts or opens a magazine that is to be.
-func (m *magazine) invert(is func(limit int64) bool) {
+func (m *magazine) invert(is func(limit int32) bool) {
 	for {
 		limit := m.limit.Load()
 		if !is(limit) || m.limit.CompareAndSwap(limit, ^limit) {
@@ -81,7 +81,7 @@ func (k *cache) worthDraining(idle bool) bool {
 		return true
 	}
 	for i := range k.mags {
-		if m := &k.mags[i]; m.stale(idle) && m.n()+int64(m.nspare) > 0 {
+		if m := &k.mags[i]; m.stale(idle) && m.n()+int32(m.nspare) > 0 {
 			return true
 		}
 	}
@@ -122,7 +122,7 @@ func (k *cache) usage() (cached tally, gets, puts, asked int64) {
 		s.mu.Lock()
 		for j := range s.mags {
 			m := &s.mags[j]
-			n := m.n() + int64(m.nspare)
+			n := int64(m.n()) + int64(m.nspare)
 			cached.blocks += n
 			cached.bytes += n * k.sizeOf(j)
 			got, put := m.counts(n)

@@ -6,7 +6,7 @@ package slab
 
 // most returns the blocks that a batch of a class may have: two of them are
 // within magazineBytes.
-func most(bytes int64) int64 { return max(1, min(batchLen, magazineBytes/2/bytes)) }
+func most(bytes int64) int32 { return int32(max(1, min(batchLen, magazineBytes/2/bytes))) }
 
 // overflow keeps e, for which its magazine had no room, and makes that room: out
 // are the linked batches that leave for it. kept is false if e has to go back to
@@ -77,8 +77,8 @@ func (k *cache) makeRoom(s *shard, class int, budget int64) (out *batch) {
 
 // grant changes the limit of a magazine, if the budget allows it. The caller
 // has entered and found the limit not negative.
-func (s *shard) grant(m *magazine, limit, to, bytes, budget int64) bool {
-	more := (to - limit) * bytes
+func (s *shard) grant(m *magazine, limit, to int32, bytes, budget int64) bool {
+	more := int64(to-limit) * bytes
 	if s.granted+more > budget || !m.limit.CompareAndSwap(limit, to) { // or a drain has begun
 		return false
 	}
@@ -90,10 +90,10 @@ func (s *shard) grant(m *magazine, limit, to, bytes, budget int64) bool {
 // and a blank one the loaded batch. It returns the batch that has to leave.
 func (k *cache) unburden(s *shard, class int, budget int64) (out *batch) {
 	m, bytes := &s.mags[class], k.sizeOf(class)
-	n, below := m.n(), int64(m.nspare)
+	n, below := m.n(), int32(m.nspare)
 	out, m.loaded, s.blank = m.loaded, s.blank, nil
 	m.setN(0)
-	if more := (n - below) * bytes; s.granted+more <= budget {
+	if more := int64(n-below) * bytes; s.granted+more <= budget {
 		s.granted += more
 		m.nspare = int8(n)
 		out, m.spare, n = m.spare, out, below
@@ -102,8 +102,8 @@ func (k *cache) unburden(s *shard, class int, budget int64) (out *batch) {
 		s.blank = out
 		return nil
 	}
-	out.n, out.class = int32(n), int32(class)
-	m.moved -= n
+	out.n, out.class = n, int32(class)
+	m.moved -= int64(n)
 	return out
 }
 
@@ -126,22 +126,22 @@ func (k *cache) evict(s *shard, but int) (out *batch) {
 
 // strip takes both batches, those that are not blank linked, from a magazine
 // whose limit was as given and is changed already.
-func (k *cache) strip(s *shard, class int, limit int64) (out *batch) {
+func (k *cache) strip(s *shard, class int, limit int32) (out *batch) {
 	m := &s.mags[class]
-	s.granted -= (limit + int64(m.nspare)) * k.sizeOf(class)
+	s.granted -= int64(limit+int32(m.nspare)) * k.sizeOf(class)
 	m.loaded = m.take(m.loaded, class, m.n(), &out)
-	m.spare = m.take(m.spare, class, int64(m.nspare), &out)
+	m.spare = m.take(m.spare, class, int32(m.nspare), &out)
 	m.setN(0)
 	m.nspare = 0
 	return out
 }
 
-func (m *magazine) take(b *batch, class int, n int64, out **batch) (blank *batch) {
+func (m *magazine) take(b *batch, class int, n int32, out **batch) (blank *batch) {
 	if n == 0 {
 		return b
 	}
-	b.n, b.class, b.next = int32(n), int32(class), *out
+	b.n, b.class, b.next = n, int32(class), *out
 	*out = b
-	m.moved -= n
+	m.moved -= int64(n)
 	return nil
 }

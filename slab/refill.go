@@ -10,6 +10,9 @@ func (k *cache) again(class, above, size int) (e entry, ok bool) {
 	id := k.enter()
 	s := k.shard(id)
 	if s != nil {
+		if class < len(s.mags) {
+			k.rebias(&s.mags[class])
+		}
 		for c := class; !ok && c <= class+above && c < len(s.mags); c++ {
 			k.unload(s, c)
 			e, ok = s.mags[c].pop(size)
@@ -28,7 +31,7 @@ func (k *cache) unload(s *shard, class int) {
 		return
 	}
 	m.loaded, m.spare = m.spare, m.loaded
-	m.setN(int64(m.nspare))
+	m.setN(int32(m.nspare))
 	s.granted -= int64(m.nspare) * k.sizeOf(class)
 	m.nspare = 0
 }
@@ -70,13 +73,13 @@ func (k *cache) install(class int, b *batch, budget int64) *batch {
 
 func (s *shard) install(class int, b *batch, bytes, budget int64) *batch {
 	m := &s.mags[class]
-	limit, n := m.limit.Load(), int64(b.n)
+	limit, n := m.limit.Load(), b.n
 	if limit < 0 || n == 0 || m.n() > 0 || !s.grant(m, limit, max(limit, n), bytes, budget) {
 		return b
 	}
 	b, m.loaded = m.loaded, b
 	m.setN(n)
-	m.moved += n
+	m.moved += int64(n)
 	if b != nil {
 		b.n = 0
 	}
