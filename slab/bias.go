@@ -41,11 +41,17 @@ func (m *magazine) ends(s *slot, bias uint32, gen uint64) (won bool) {
 	return won
 }
 
-// share makes the word of s everybody's.
-func (s *slot) share() {
-	if s.marked() != 0 {
-		s.rack().pool.cache.revoke(s)
+// share makes the word of s everybody's, unless gen is over: who comes too
+// late leaves the mark to the next owner.
+func (s *slot) share(gen uint64) bool {
+	if s.marked() == 0 {
+		return true
 	}
+	if s.word.Load()&^pinMask != gen {
+		return false
+	}
+	s.rack().pool.cache.revoke(s)
+	return true
 }
 
 // revoke takes the bias with which s is marked from whatever magazine has it,

@@ -105,7 +105,9 @@ func newRack(h *home, n int) []seat {
 // release ends the generation gen. It reports whether this call did so, and
 // whether the slot can be recycled now or the last pin will see to it.
 func (s *slot) release(gen uint64) (won, idle bool) {
-	s.share()
+	if !s.share(gen) {
+		return false, false
+	}
 	if s.word.CompareAndSwap(gen, gen+nextGen) {
 		return true, true
 	}
@@ -122,7 +124,9 @@ func (s *slot) release(gen uint64) (won, idle bool) {
 
 // pin keeps the slot from being recycled, if gen is still its generation.
 func (s *slot) pin(gen uint64) bool {
-	s.share()
+	if !s.share(gen) {
+		return false
+	}
 	for {
 		w := s.word.Load()
 		if w&^pinMask != gen {
