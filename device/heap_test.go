@@ -40,7 +40,7 @@ func TestHeapUnwatchedCostsTwoAllocations(t *testing.T) {
 		b, _ := d.Alloc(4096)
 		d.Free(b)
 	})
-	if allocs > 2 && address(dirty(4096))%64 == 0 { // -asan needs slack
+	if allocs > 2 && address(dirty(4096))%uintptr(alignOf(4096)) == 0 { // -asan needs slack
 		t.Errorf("%v allocations", allocs)
 	}
 }
