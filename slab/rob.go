@@ -13,7 +13,7 @@ import (
 
 const (
 	// robFrom is the least size worth a barrier: to touch as much new memory takes about as long.
-	robFrom = 64 << 10
+	robFrom = 256 << 10
 	// robMost is how many misses of a class on a processor may take a block from
 	// others before one has to allocate. So a program that moves blocks
 	// between processors soon has as many as it takes for whole batches to go
