@@ -14,12 +14,13 @@ import (
 // bias, and a Release that is pinned to the magazine's processor and finds the
 // mark reads and writes the slot's word as if it were alone. It is: nobody else
 // may change the word of a slot with a mark before he has taken that bias from
-// its magazine and has made sure, by a barrier, that the processor knows. From then on such slots are
-// everybody's, to be released by compare-and-swap, and so are those that the
-// magazine hands out, until it has another bias. No number is used twice.
+// its magazine and has made sure, by a barrier, that the processor knows. From
+// then on such slots are everybody's, to be released by compare-and-swap, and so
+// are those that the magazine hands out, until it has another bias. No number is
+// used twice.
 //
-// It is biased locking (Kawachiya, Koseki and Onodera, OOPSLA 2002) for a word
-// that is never locked, with the barrier that they had to do without.
+// It is lock reservation (Kawachiya, Koseki and Onodera, OOPSLA 2002), later
+// called biased locking, for a word that is never locked.
 
 // marked returns the bias that s is marked with, or 0.
 func (s *slot) marked() uint32 {

@@ -8,11 +8,12 @@ import (
 
 // Before a large block is allocated anew, one that lies in another processor's
 // magazine will do. Nobody but that processor may touch it, so its magazine is
-// shut for as long as that takes: a barrier, 1 to 30 us. What is released there
+// shut for as long as that takes: a barrier, 1 to 60 us. What is released there
 // meanwhile is put aside.
 
 const (
-	// robFrom is the least size worth a barrier: to touch as much new memory takes about as long.
+	// robFrom is the least size worth a barrier: to touch as much new memory
+	// takes about as long.
 	robFrom = 256 << 10
 	// robMost is how many misses of a class on a processor may take a block from
 	// others before one has to allocate. So a program that moves blocks
