@@ -35,6 +35,9 @@ const idleCollections = 2
 // gives back all that it holds. On the Go heap, where memory that is held
 // makes collections rarer, one in use gives back what it has not touched.
 func (k *core) endEpoch() {
+	k.ending.Lock() // or of two at once one might not count
+	defer k.ending.Unlock()
+	defer k.epochs.Add(1)
 	k.sweep()
 	_, gets, puts, _ := k.cache.usage()
 	traffic := gets + puts

@@ -49,6 +49,8 @@ type core struct {
 	doubles  atomic.Int64
 	traffic  atomic.Int64 // Gets and Releases at the last collection
 	idle     atomic.Int64 // collections since without any
+	epochs   atomic.Int64 // that have ended
+	ending   sync.Mutex   // held while one ends
 
 	giving sync.Mutex // held by whoever empties the caches, before all other locks
 
