@@ -28,6 +28,7 @@ type unifiedModel struct {
 	raw     []byte       // all of the host side, from an access before; nil if there was none
 	whole   device.Block // all of the device side, likewise
 	streams []device.Stream
+	dropped []device.Stream // have failed, and nobody has waited for them
 	reads   []lateRead
 	exact   bool
 	armed   bool // something is to fail or has failed, and nobody has looked
@@ -109,7 +110,7 @@ func (m *unifiedModel) stream(t *rapid.T) device.Stream {
 func (m *unifiedModel) drop(s device.Stream) {
 	for i, x := range m.streams {
 		if s != nil && x == s {
-			m.streams[i] = nil
+			m.streams[i], m.dropped = nil, append(m.dropped, s)
 			m.exact = false
 		}
 	}
