@@ -38,6 +38,7 @@ type cache struct {
 	depot   depot
 	beyond  outside
 
+	filled   atomic.Bool   // something was cached, for pools with a bound on what is held
 	shutting sync.Mutex    // held by whoever shuts magazines, until they are open, or takes a bias
 	biased   bool          // whether magazines may have a bias
 	biases   atomic.Uint32 // so far; each is given once

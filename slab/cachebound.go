@@ -34,6 +34,31 @@ func (k *cache) held(c Config) int64 {
 	return c.MaxHeld - k.bytes*int64(len(k.shards)) - k.waiting
 }
 
+// overHeld reports whether the strategy holds more than its part of
+// Config.MaxHeld. It gives back what it can, but a block in a cache keeps the
+// rest of its slab; so nothing is cached then.
+func (k *core) overHeld() bool {
+	if k.config.MaxHeld <= 0 || k.cache.largest == 0 {
+		return false
+	}
+	u, ok := k.strategy.(User)
+	return ok && u.Usage().HeldBytes > k.cache.held(k.config)
+}
+
+// fill notes that something is cached.
+func (k *cache) fill() {
+	if !k.filled.Load() {
+		k.filled.Store(true)
+	}
+}
+
+// keepBound empties the caches if they keep the strategy from its bound.
+func (k *core) keepBound() {
+	if k.overHeld() && k.cache.filled.Swap(false) {
+		k.emptyCaches()
+	}
+}
+
 // largestWithin returns the size of the largest class of at most n bytes, or 0.
 func largestWithin(c Classes, n int) int {
 	for i := c.Index(n); i >= 0; i-- {

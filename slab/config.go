@@ -14,11 +14,8 @@ type Config struct {
 	MissTarget float64 // bestfit, slab: share of allocations that may go upstream; 0 is 0.01
 	Decommit   bool    // bestfit, slab: give free pages back before a new peak
 
-	MaxBytes int64 // hard budget of managed bytes; 0 is none
-	// MaxHeld is the bytes kept for reuse at most, up to a quarter of them in
-	// caches; 0 is no limit, -1 keeps nothing. A block in a cache keeps the rest
-	// of its slab, and more than MaxHeld if need be, until the caches are emptied.
-	MaxHeld       int64
+	MaxBytes      int64 // hard budget of managed bytes; 0 is none
+	MaxHeld       int64 // bytes kept for reuse at most, up to a quarter of them in caches; 0 is no limit, -1 keeps nothing
 	MaxHeldBlocks int   // blocks kept for reuse at most, and then none in caches; 0 is no limit (exact: 100), -1 keeps nothing
 	MaxBlockBytes int64 // larger blocks are never kept; 0 is no limit (exact: 1 GiB)
 	CacheBytes    int64 // per-processor caches, bytes a processor; 0 is the strategy's default, -1 turns them off

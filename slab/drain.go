@@ -21,6 +21,9 @@ func (k *core) drain(idle bool) (any bool) {
 	for _, e := range spill {
 		k.giveBack(e)
 	}
+	if idle && len(spill) > 0 && k.overHeld() {
+		k.drain(false) // the rest may keep the slabs of these
+	}
 	return len(spill) > 0
 }
 

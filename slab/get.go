@@ -40,6 +40,7 @@ func (k *core) get(size, class int, stall bool) (PooledBuffer, error) {
 		if s == nil {
 			continue
 		}
+		k.keepBound()
 		k.cache.countGet(size)
 		return k.hand(entry{s, ptr, s.word.Load()}, size)
 	}

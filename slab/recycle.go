@@ -20,12 +20,19 @@ func (k *core) recycle(b PooledBuffer) {
 }
 
 func (k *core) recycleSlowly(class int, e entry, size int) {
-	out, kept := k.cache.overflow(class, e, size, k.cacheBudget())
-	if !kept {
+	var out *batch
+	kept := false
+	if !k.overHeld() {
+		out, kept = k.cache.overflow(class, e, size, k.cacheBudget())
+	}
+	if kept {
+		k.cache.fill()
+	} else {
 		k.cache.countPut(size)
 		k.giveBack(e)
 	}
 	k.putAway(out)
+	k.keepBound()
 }
 
 // cacheBudget returns the bytes that a processor may cache now; depotBudget

@@ -48,6 +48,7 @@ func (k *core) refill(class, size int) (e entry, ok bool) {
 	b.n--
 	e, b.entries[b.n] = b.entries[b.n], entry{}
 	c.countGet(size)
+	c.fill()
 	switch b = c.install(class, b, k.cacheBudget()); {
 	case b == nil:
 	case b.n == 0:
