@@ -58,11 +58,17 @@ func TestFaultsOfGrowPoolsAreFound(t *testing.T) {
 	}{
 		"bytes allowed":        {growing(growpool.Config{}), []fuzz.Option{fuzz.MaxBytes(5000)}},
 		"out of the slab.Pool": {func(*slab.Pool) *growpool.Pool[string] { return growpool.New[string](heap, growpool.Config{}) }, nil},
-		"requests were served|without a request|pool closed":            {func(*slab.Pool) *growpool.Pool[string] { return shared }, nil},
-		"without a request|replaced it|want|the keys have|bad requests": {growing(growpool.Config{IdleAfter: 1}), nil},
+		"requests were served|without a request|pool closed": {func(*slab.Pool) *growpool.Pool[string] { return shared }, nil},
+		"without a request|replaced it|want":                 {growing(growpool.Config{IdleAfter: 1}), nil},
 	} {
-		text := verdict(t, fuzz.GrowPoolProperty(f.open, f.options...))
-		if text == "" || !regexp.MustCompile(says).MatchString(text) {
+		text, found := "", false
+		for range 20 { // time decides which of its faults a pool shows first
+			text = verdict(t, fuzz.GrowPoolProperty(f.open, f.options...))
+			if found = regexp.MustCompile(says).MatchString(text); found {
+				break
+			}
+		}
+		if !found {
 			t.Errorf("no word of %q in %q", says, text)
 		}
 	}
