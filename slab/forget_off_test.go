@@ -1,6 +1,8 @@
 package slab
 
 import (
+	"runtime"
+	"runtime/debug"
 	"strings"
 	"testing"
 )
@@ -126,6 +128,47 @@ func TestValveBoundsForgottenOffHeapMemory(t *testing.T) {
 		forgetOne(t, p, 1<<20, func(b PooledBuffer) { b.With(func(m []byte) { m[0] = 1 }) })
 	}
 	if s := p.Stats(); s.PeakManagedBytes > 20<<20 {
+		t.Errorf("400 MiB forgotten, peak %d", s.PeakManagedBytes)
+	}
+}
+
+// Memory that grows and is released in turns is collected for a few times only,
+// and what is forgotten after that is noticed all the same.
+func TestValveLearnsWhatIsReleased(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
+	collections := func() (n uint32) {
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return m.NumGC
+	}
+	p := openPool(t, "mmap", Config{Strategy: "slab", GCValve: 1 << 20})
+	var live [16]PooledBuffer
+	swing := func() uint32 {
+		before := collections()
+		for range 100 {
+			for i := range live {
+				live[i] = mustGet(t, p, 1<<20)
+			}
+			for _, b := range live {
+				b.Release()
+			}
+		}
+		return collections() - before
+	}
+	if n := swing(); n < 1 || n > 5 {
+		t.Errorf("%d collections", n)
+	}
+	if n := swing(); n != 0 {
+		t.Errorf("%d collections more", n)
+	}
+	before := collections()
+	for range 400 {
+		forgetOne(t, p, 1<<20, nil)
+	}
+	if n := collections() - before; n < 50 {
+		t.Errorf("%d collections for 400 MiB forgotten", n)
+	}
+	if s := p.Stats(); s.PeakManagedBytes > 48<<20 {
 		t.Errorf("400 MiB forgotten, peak %d", s.PeakManagedBytes)
 	}
 }

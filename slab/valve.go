@@ -2,31 +2,61 @@ package slab
 
 import (
 	"runtime"
+	"sync"
 	"sync/atomic"
 )
 
 // A valve runs the collector when memory that it does not see, but whose
 // handles it does, has grown by limit bytes without being released, or by half
 // if that is more: forgotten buffers off the heap do not drive it themselves.
+//
+// Memory may grow and be released in turns, too. A collection that finds little
+// of the growth forgotten lets the next one wait until there is twice as much.
 type valve struct {
-	limit int64
-	out   atomic.Int64 // bytes of blocks that have a token
-	base  atomic.Int64 // of out, after the last collection or since, if less
+	limit   int64
+	out     atomic.Int64 // bytes of blocks that have a token
+	base    atomic.Int64 // of out, after the last collection or since, if less
+	patient atomic.Int64 // growth that is known to be none of the forgotten
+	running sync.Mutex
 }
 
 func (v *valve) check(k *core) {
-	if v.limit <= 0 {
+	if v.limit <= 0 || v.excess() == 0 {
 		return
 	}
+	v.running.Lock()
+	defer v.running.Unlock()
+	grown := v.excess()
+	if grown == 0 {
+		return // somebody else's collection was enough
+	}
+	known := k.forgottenBytes()
+	runtime.GC()
+	k.awaitForgotten()
+	v.base.Store(v.out.Load())
+	if k.forgottenBytes()-known < grown/4 {
+		v.patient.Store(2 * grown)
+	} else {
+		v.patient.Store(0)
+	}
+}
+
+// excess returns the bytes that out has grown by, or 0 if that is no matter.
+func (v *valve) excess() int64 {
 	out, base := v.out.Load(), v.base.Load()
 	if out < base {
 		v.base.Store(out)
 	}
-	if out-base > max(v.limit, base/2) {
-		runtime.GC()
-		k.awaitForgotten()
-		v.base.Store(v.out.Load())
+	if grown := out - base; grown > max(v.limit, base/2, v.patient.Load()) {
+		return grown
 	}
+	return 0
+}
+
+func (k *core) forgottenBytes() int64 {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.forgotten.bytes
 }
 
 // awaitForgotten lets finalizers that the collector found due run first. How
@@ -35,10 +65,7 @@ func (v *valve) check(k *core) {
 func (k *core) awaitForgotten() {
 	const while = 1000
 	for last, still := int64(-1), 0; still < while; still++ {
-		k.mu.Lock()
-		n := k.forgotten.blocks
-		k.mu.Unlock()
-		if n != last {
+		if n := k.forgottenBytes(); n != last {
 			last, still = n, 0
 		}
 		runtime.Gosched()
