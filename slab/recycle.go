@@ -66,10 +66,12 @@ func (k *core) giveBack(e entry) {
 func (k *core) putAway(b *batch) {
 	for b != nil {
 		next := b.next
-		if !k.cache.depot.put(b, k.cache.sizeOf(int(b.class)), k.depotBudget()) {
+		if d := &k.cache.depot; !d.put(b, k.cache.sizeOf(int(b.class)), k.depotBudget()) {
 			for _, e := range b.entries[:b.n] {
 				k.giveBack(e)
 			}
+			clear(b.entries[:b.n]) // or a token would never be lost
+			d.recycle(int(b.class), b)
 		}
 		b = next
 	}
