@@ -27,7 +27,6 @@ type arena struct {
 	heap
 	growth
 	segs    []segment
-	byPlace map[place]int32
 	where   locator
 	current int32 // the range that grows, or -1
 	fixed   bool  // the upstream has said that it cannot extend
@@ -47,12 +46,8 @@ type segment struct {
 	rng        device.Range
 	edge       int32
 	usedChunks int
-}
-
-// place identifies a block: the chunk that begins there.
-type place struct {
-	seg int32
-	off int
+	blocks     map[int]int32 // chunks that are blocks of their own, by offset
+	slabs      slabIndex     // the others, of a [Slab]
 }
 
 func newArena(upstream Allocator, c Config, align int) arena {
@@ -63,7 +58,6 @@ func newArena(upstream Allocator, c Config, align int) arena {
 		align:    align,
 		heap:     newHeap(align),
 		growth:   newGrowth(c.MissTarget),
-		byPlace:  map[place]int32{},
 		where:    newLocator(),
 		current:  -1,
 		own:      ownRegions(upstream),
@@ -123,7 +117,7 @@ func (a *arena) addLocked(s segment) int32 {
 	if int(i) == len(a.segs) {
 		a.segs = append(a.segs, segment{})
 	}
-	s.edge = a.segment(i)
+	s.edge, s.blocks = a.segment(i), map[int]int32{}
 	a.segs[i] = s
 	a.where.add(s.block, i)
 	return i
@@ -155,7 +149,7 @@ func (a *arena) allocLocked(size int) (device.Block, error) {
 		return device.Block{}, err
 	}
 	c := a.at(i)
-	a.byPlace[place{c.seg, c.off}] = i
+	a.segs[c.seg].blocks[c.off] = i
 	a.activeBytes += int64(c.len)
 	return a.blockLocked(c, 0, size), nil
 }
@@ -172,7 +166,7 @@ func (a *arena) lookupLocked(b device.Block) int32 {
 	if s < 0 {
 		return none
 	}
-	if i := a.byPlace[place{s, off}]; i != none && a.at(i).asked == b.Len {
+	if i := a.segs[s].blocks[off]; i != none && a.at(i).asked == b.Len {
 		return i
 	}
 	return none
@@ -181,15 +175,14 @@ func (a *arena) lookupLocked(b device.Block) int32 {
 // freeLocked takes a chunk of its own back.
 func (a *arena) freeLocked(i int32) {
 	c := a.at(i)
-	delete(a.byPlace, place{c.seg, c.off})
+	delete(a.segs[c.seg].blocks, c.off)
 	a.activeBytes -= int64(c.len)
 	a.freedLast = a.giveLocked(i)
 }
 
-// settle gives memory back where more is held than may be: the chunk freed
-// last, then segments, then the largest chunks. It runs after a Free, without locks.
+// settle unlocks mu after a Free, and gives memory back where more is held than
+// may be: the chunk freed last, then segments, then the largest chunks.
 func (a *arena) settle() {
-	a.mu.Lock()
 	over, i := a.index[free].bytes > a.maxHeld, a.freedLast
 	a.mu.Unlock()
 	if !over {

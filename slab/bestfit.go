@@ -51,7 +51,6 @@ func (b *Bestfit) Free(blk device.Block) {
 	b.freeLocked(i)
 	b.shrank(blk.Len)
 	b.asked.sub(blk.Len)
-	b.mu.Unlock()
 	b.settle()
 }
 

@@ -16,7 +16,6 @@ type Slab struct {
 	grid   Classes
 	small  int // largest carved size
 	carver carver[int32]
-	slabs  slabIndex
 
 	carvedBytes int64 // of small blocks that are out
 }
@@ -43,7 +42,6 @@ func NewSlab(upstream Allocator, c Config) *Slab {
 		grid:   g,
 		small:  carvedLimit,
 		carver: newCarver[int32](g.Index(carvedLimit) + 1),
-		slabs:  slabIndex{},
 	}
 }
 
@@ -107,7 +105,7 @@ func (s *Slab) addSlab(class int) error {
 	}
 	c := s.at(m)
 	i := s.carver.add(class, size, c.len, m)
-	s.slabs.put(c.seg, c.off, c.len, i)
+	s.segs[c.seg].slabs.put(c.off, c.len, i)
 	return nil
 }
 
@@ -123,7 +121,6 @@ func (s *Slab) Free(b device.Block) {
 	}
 	s.shrank(b.Len)
 	s.asked.sub(b.Len)
-	s.mu.Unlock()
 	s.settle()
 }
 
@@ -145,7 +142,7 @@ func (s *Slab) freeCarved(b device.Block) bool {
 	if seg < 0 || b.Len <= 0 {
 		return false
 	}
-	i := s.slabs.get(seg, off, func(i int32) int { return s.at(s.carver.slabs[i].mem).off })
+	i := s.segs[seg].slabs.get(off, func(i int32) int { return s.at(s.carver.slabs[i].mem).off })
 	if i == none {
 		return false
 	}
@@ -167,7 +164,7 @@ func (s *Slab) dropSlab(i int32) {
 	m := s.carver.slabs[i].mem
 	c := *s.at(m)
 	s.carver.remove(i, c.len)
-	s.slabs.remove(c.seg, c.off, c.len)
+	s.segs[c.seg].slabs.remove(c.off, c.len)
 	s.freedLast = s.giveLocked(m)
 }
 
