@@ -42,6 +42,9 @@ func (m *magazine) ends(s *slot, bias uint32, gen uint64) (won bool) {
 	return won
 }
 
+// unmark is for who hands s out otherwise than by a magazine. Nobody has it.
+func (s *slot) unmark() { s.bias = 0 }
+
 // share makes the word of s everybody's, unless gen is over: who comes too
 // late leaves the mark to the next owner.
 func (s *slot) share(gen uint64) bool {

@@ -166,3 +166,39 @@ func await(v *atomic.Int64, want int64) {
 		}
 	}
 }
+
+// A block that a magazine lends for less is marked, too; one that comes from
+// elsewhere is not.
+func TestWhatMagazinesLendIsMarked(t *testing.T) {
+	needBias(t)
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	p := openPool(t, "heap", Config{})
+	k := &p.c.cache
+	class := k.grid.index(1 << 20)
+	first := mustGet(t, p, 1<<20)
+	if first.own.bias != 0 {
+		t.Error("a fresh block is marked")
+	}
+	first.Release()
+	lent := mustGet(t, p, 900_000)
+	if lent.own != first.own || lent.own.bias == 0 || lent.own.bias != k.magazine(0, class).bias.Load() {
+		t.Errorf("the mark of what was lent is %d", lent.own.bias)
+	}
+	lent.Release()
+	k.shutting.Lock()
+	e, ok := k.robShard(&k.shards[0], class)
+	k.shutting.Unlock()
+	if !ok || e.s != first.own || e.s.bias != 0 {
+		t.Errorf("%v, and the mark of what was robbed is %d", ok, e.s.bias)
+	}
+	k.countGet(1 << 20)
+	b, _ := p.c.hand(e, 1<<20)
+	b.Release()
+	mustGet(t, p, 1<<20).Release() // marks it again
+	p.c.emptyCaches()
+	if b = mustGet(t, p, 1<<20); b.own != first.own || b.own.bias != 0 {
+		t.Errorf("the mark of what comes from the strategy is %d", b.own.bias)
+	}
+	b.Release()
+	checkQuiet(t, p)
+}

@@ -71,10 +71,9 @@ func (k *core) fromCaches(class, size int) (entry, bool) {
 	return k.rob(class, above, size)
 }
 
-// hand makes an entry a handle. Get does the same by itself: this is too large to
-// be inlined.
+// hand makes an entry a handle, whose slot a magazine has marked or nobody. Get
+// does the same by itself: this is too large to be inlined.
 func (k *core) hand(e entry, size int) (PooledBuffer, error) {
-	e.s.bias = 0
 	e.s.asked.Store(int64(size))
 	b := PooledBuffer{own: e.s, ptr: e.p, gen: e.gen, n: size}
 	if k.careful {

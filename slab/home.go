@@ -42,6 +42,7 @@ func (c *core) admit(b device.Block, class int) (*slot, unsafe.Pointer) {
 	}
 	h.out++
 	s := h.slotLocked(b)
+	s.unmark()
 	s.off, s.len, s.class, s.out = b.Off, b.Len, uint16(class), true
 	s.plain = class < c.cache.uncached() && !s.token && c.sites == nil
 	return s, s.address(base)

@@ -47,6 +47,7 @@ func (k *core) refill(class, size int) (e entry, ok bool) {
 	}
 	b.n--
 	e, b.entries[b.n] = b.entries[b.n], entry{}
+	e.s.unmark()
 	c.countGet(size)
 	c.fill()
 	switch b = c.install(class, b, k.cacheBudget()); {

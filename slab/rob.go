@@ -87,6 +87,7 @@ func (m *magazine) lose() (e entry, ok bool) {
 	}
 	at := &m.loaded.entries[n-1]
 	e, *at = *at, entry{}
+	e.s.unmark()
 	m.setN(n - 1)
 	m.moved--
 	return e, true

@@ -138,6 +138,7 @@ func (k *core) stealWaiting(s device.Stream, size, spare int) *waiter {
 
 func (k *core) handWaiting(w *waiter, size int) (PooledBuffer, error) {
 	k.cache.countGet(size)
+	w.entry.s.unmark()
 	return k.hand(w.entry, size)
 }
 
