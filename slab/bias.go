@@ -1,6 +1,7 @@
 package slab
 
 import (
+	"math"
 	"sync/atomic"
 	"unsafe"
 )
@@ -71,22 +72,37 @@ func (k *cache) revoke(s *slot) {
 		if m := k.magazine(i, int(s.class)); m != nil && m.bias.Load() == bias {
 			m.due = m.hits() + rebiasAfter<<m.taken
 			m.taken = min(m.taken+1, 8)
-			m.bias.Store(0)
-			k.settle(m)
+			k.renew(&k.shards[i])
 		}
 	}
 	atomic.CompareAndSwapUint32(&s.bias, bias, 0) // it may be somebody else's slot by now
 }
 
-// rebiasAfter is how many hits a magazine that has lost its bias has to make for
+// renew takes the biases of all magazines of s, and gives those that are to have
+// one others. Who releases a buffer elsewhere has moved there as a rule, and will
+// release all that he has: one barrier then does for all.
+func (k *cache) renew(s *shard) {
+	for i := range s.mags {
+		s.mags[i].bias.Store(0)
+	}
+	k.settle(s)
+	for i := range s.mags {
+		k.rebias(&s.mags[i])
+	}
+}
+
+// rebiasAfter is how many hits a magazine of which a bias was taken has to make for
 // another one, the first time; then twice as many, and so on. A barrier is not free,
 // and some classes are always released elsewhere.
 const rebiasAfter = 4096
 
-// rebias gives m a bias if it has none and it is time.
+// rebias gives m a bias if it has none and it is time, and there are numbers left.
 func (k *cache) rebias(m *magazine) {
-	if k.biased && m.bias.Load() == 0 && int32(m.hits()-m.due) >= 0 {
-		m.bias.CompareAndSwap(0, k.biases.Add(1)) // the first of its own processor and a collection
+	if !k.biased || m.bias.Load() != 0 || int32(m.hits()-m.due) < 0 {
+		return
+	}
+	if n := k.biases.Add(1); n <= math.MaxUint32 {
+		m.bias.CompareAndSwap(0, uint32(n)) // the first of its own processor and a collection
 	}
 }
 

@@ -41,7 +41,7 @@ type cache struct {
 	filled   atomic.Bool   // something was cached, for pools with a bound on what is held
 	shutting sync.Mutex    // held by whoever shuts magazines, until they are open, or takes a bias
 	biased   bool          // whether magazines may have a bias
-	biases   atomic.Uint32 // so far; each is given once
+	biases   atomic.Uint64 // so far; each is given once
 }
 
 // A shard is what one processor has. It belongs to whoever is pinned there.

@@ -38,13 +38,16 @@ func (k *cache) fence() {
 	}
 }
 
-// settle returns when nobody is left on m who has seen it as it was before.
-func (k *cache) settle(m *magazine) {
+// settle returns when nobody is left on the magazines of s who has seen them as
+// they were before.
+func (k *cache) settle(s *shard) {
 	if !pin.Barrier() {
 		pin.Fence()
 		return
 	}
-	untilIdle(&m.busy)
+	for i := range s.mags {
+		untilIdle(&s.mags[i].busy)
+	}
 }
 
 // seize shuts one magazine and reports whether it is the caller's alone until

@@ -27,7 +27,7 @@ func (k *cache) fence() {
 // biasing says that magazines may have a bias: not so.
 const biasing = false
 
-func (k *cache) settle(*magazine) {}
+func (k *cache) settle(*shard) {}
 
 // seize makes a magazine the caller's alone until yield. The caller holds shutting.
 func (k *cache) seize(s *shard, m *magazine) bool {
