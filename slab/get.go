@@ -46,17 +46,11 @@ func (k *core) get(size, class int, stall bool) (PooledBuffer, error) {
 	}
 }
 
-// fromCaches looks where Get has not: in the spare batch and, for a large
-// block, a doubling of classes above, then in the depot, two doublings up, as far
-// in the processor's own, and before it goes upstream with other processors.
+// fromCaches looks where Get has not: in the depot, for a large block two doublings
+// of classes up, as far in the processor's own magazines, and before it goes
+// upstream in those of other processors.
 func (k *core) fromCaches(class, size int) (entry, bool) {
-	above := 0
-	if size > carveLimit {
-		above = k.config.Steps
-	}
-	if e, ok := k.cache.again(class, above, size); ok {
-		return e, true
-	}
+	above := k.cache.above(size)
 	for c := class; c <= class+2*above && c < k.cache.uncached(); c++ {
 		if e, ok := k.refill(c, size); ok {
 			return e, true

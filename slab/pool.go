@@ -150,7 +150,9 @@ func (p *Pool) Get(size int) (PooledBuffer, error) {
 	var ok bool
 	id := k.cache.enter()
 	if m := k.cache.magazine(id, class); m != nil {
-		e, ok = m.pop(size)
+		if e, ok = m.pop(size); !ok {
+			e, ok = k.cache.borrow(id, class, k.cache.above(size), size)
+		}
 	}
 	k.cache.leave(id)
 	if !ok {

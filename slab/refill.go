@@ -4,22 +4,39 @@ package slab
 // pinned: batches are fetched before, and whoever runs on the processor in
 // between is reckoned with.
 
-// again is pop for who has found the loaded batch empty: out of the spare one, or
-// of classes up to so many above.
+// above is how many classes above its own may serve size bytes: a doubling, but
+// blocks that are carved from slabs are not worth the waste.
+func (k *cache) above(size int) int {
+	if size <= carveLimit {
+		return 0
+	}
+	return 1 << k.grid.shift
+}
+
+// again enters to borrow.
 func (k *cache) again(class, above, size int) (e entry, ok bool) {
+	if class >= k.uncached() {
+		return e, false
+	}
 	id := k.enter()
+	if k.magazine(id, class) != nil {
+		e, ok = k.borrow(id, class, above, size)
+	}
+	k.leave(id)
+	return e, ok
+}
+
+// borrow is pop for who has found the loaded batch empty: out of the spare one, or
+// of classes up to so many above. The caller has entered, and the processor
+// called id a magazine of the class.
+func (k *cache) borrow(id, class, above, size int) (e entry, ok bool) {
 	s := k.shard(id)
-	if s != nil {
-		if class < len(s.mags) {
-			k.rebias(&s.mags[class])
-		}
-		for c := class; !ok && c <= class+above && c < len(s.mags); c++ {
-			k.unload(s, c)
-			e, ok = s.mags[c].pop(size)
-		}
+	k.rebias(&s.mags[class])
+	for c := class; !ok && c <= class+above && c < len(s.mags); c++ {
+		k.unload(s, c)
+		e, ok = s.mags[c].pop(size)
 	}
 	s.done()
-	k.leave(id)
 	return e, ok
 }
 

@@ -82,7 +82,7 @@ func (k *core) getOn(size int, s device.Stream) (PooledBuffer, error) {
 		return k.handWaiting(w, size)
 	}
 	k.sweep()
-	if e, ok := k.cache.again(class, 0, size); ok {
+	if e, ok := k.cache.again(class, k.cache.above(size), size); ok {
 		return k.hand(e, size)
 	}
 	if !k.holds(ask) {
