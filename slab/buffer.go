@@ -101,6 +101,7 @@ func (b PooledBuffer) Release() error {
 	id := k.cache.enter()
 	if m := k.cache.magazine(id, int(s.class)); m != nil {
 		if won = won || m.ends(s, bias, b.gen); won && s.plain {
+			s.conceal()
 			kept = m.push(entry{s, b.ptr, b.gen + nextGen}, b.n)
 		}
 	}

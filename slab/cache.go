@@ -190,7 +190,7 @@ func (m *magazine) pop(size int) (e entry, ok bool) {
 		if n := m.state & loadedMask; n != 0 {
 			at := &m.loaded.entries[(n-1)&(batchLen-1)]
 			e, ok = *at, true
-			at.p = nil // or the memory would never be found unused
+			at.s, at.p = nil, nil // or neither token nor memory would ever be found unused
 			if biasing {
 				e.s.bias = m.bias.Load()
 			}

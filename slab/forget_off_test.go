@@ -172,3 +172,29 @@ func TestValveLearnsWhatIsReleased(t *testing.T) {
 		t.Errorf("400 MiB forgotten, peak %d", s.PeakManagedBytes)
 	}
 }
+
+// A buffer that comes from a cache is noticed like any other.
+func TestForgottenFromTheCacheComesBack(t *testing.T) {
+	for _, dev := range []string{"heap", "mmap", "sim"} {
+		for _, n := range []int{1, 3} {
+			p := openPool(t, dev, Config{Strategy: "sizeclass"})
+			var live []PooledBuffer
+			for range n {
+				live = append(live, mustGet(t, p, 100<<10))
+			}
+			for _, b := range live {
+				b.Release()
+			}
+			clear(live)
+			for range n {
+				forgetOne(t, p, 100<<10, nil)
+			}
+			if p.Stats().Hits == 0 {
+				t.Errorf("%s: %d buffers, none from a cache", dev, n)
+			}
+			if !collect(p, func(s Stats) bool { return s.Forgotten == int64(n) && s.ActiveBlocks == 0 }) {
+				t.Errorf("%s: %d buffers: %+v", dev, n, p.Stats())
+			}
+		}
+	}
+}

@@ -44,7 +44,7 @@ func (c *core) admit(b device.Block, class int) (*slot, unsafe.Pointer) {
 	s := h.slotLocked(b)
 	s.unmark()
 	s.off, s.len, s.class, s.out = b.Off, b.Len, uint16(class), true
-	s.plain = class < c.cache.uncached() && !s.token && c.sites == nil
+	s.plain = class < c.cache.uncached() && c.sites == nil
 	return s, s.address(base)
 }
 

@@ -7,9 +7,7 @@ func (k *core) recycle(b PooledBuffer) {
 	if k.sites != nil {
 		k.gave(b)
 	}
-	if b.own.token && b.own.escaped.Load() {
-		b.own.escaped.Store(false)
-	}
+	b.own.conceal()
 	e := entry{b.own, b.ptr, b.gen + nextGen}
 	if b.own.used {
 		k.cache.countPut(b.n)

@@ -26,7 +26,7 @@ type slot struct {
 	back     uint16      // bytes from here to the rack
 	out      bool        // the strategy has handed the block out; under the pool's mu
 	token    bool        // in a rack of its own; see forget.go
-	plain    bool        // Release has nothing to do but to cache it
+	plain    bool        // Release has nothing to do but to conceal and cache it
 	used     bool        // streams have to do with it; see stream.go
 }
 
@@ -119,6 +119,13 @@ func (s *slot) release(gen uint64) (won, idle bool) {
 		if s.word.CompareAndSwap(w, w+nextGen) {
 			return true, w&pinMask == 0
 		}
+	}
+}
+
+// conceal is for who has released s: the next owner has shown the memory to nobody.
+func (s *slot) conceal() {
+	if s.escaped.Load() {
+		s.escaped.Store(false)
 	}
 }
 
