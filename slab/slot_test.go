@@ -19,10 +19,17 @@ func TestSlotsAndRacksOnTheirLines(t *testing.T) {
 		t.Skip("the sanitizer moves objects off their lines")
 	}
 	defer func() { kept = nil }()
-	h := &home{pool: &core{}}
+	small := &home{pool: &core{}}
+	large := &home{pool: small.pool, racks: make([][]seat, manyRacks)}
+	if n := unsafe.Sizeof(rack511{}); n != 32<<10 {
+		t.Errorf("a large rack has %d bytes", n)
+	}
 	for range 20 {
-		for _, n := range []int{2, 64} {
+		for n, h := range map[int]*home{8: small, 64: small, 511: large} {
 			seats := newRack(h, n)
+			if len(seats) != n {
+				t.Fatalf("%d seats, not %d", len(seats), n)
+			}
 			kept = append(kept, seats) // or they would be on the stack
 			rackLine, _ := lines(unsafe.Pointer(seats[0].rack()), 1)
 			_, before := lines(unsafe.Pointer(seats[0].rack()), unsafe.Sizeof(rack{}))
@@ -38,10 +45,10 @@ func TestSlotsAndRacksOnTheirLines(t *testing.T) {
 				before = first
 			}
 		}
-		s := newSlot(h)
+		s := newSlot(small)
 		kept = append(kept, s)
 		first, _ := lines(unsafe.Pointer(s.rack()), 1)
-		if _, last := lines(unsafe.Pointer(s), unsafe.Sizeof(*s)); first != last || s.home() != h {
+		if _, last := lines(unsafe.Pointer(s), unsafe.Sizeof(*s)); first != last || s.home() != small {
 			t.Fatal("a slot alone is on two lines")
 		}
 	}
