@@ -28,10 +28,11 @@ import (
 // to the depot every time.
 type cache struct {
 	grid    grid
-	largest int   // size that is cached; 0: none
-	bytes   int64 // a processor may keep
-	waiting int64 // bytes that the depot may keep
-	share   int64 // and all together no more than 1/share of the managed bytes; 0: no matter
+	largest int          // size that is cached; 0: none
+	plain   atomic.Int64 // the largest of those that never have a token
+	bytes   int64        // a processor may keep
+	waiting int64        // bytes that the depot may keep
+	share   int64        // and all together no more than 1/share of the managed bytes; 0: no matter
 	mags    []magazine
 	classes int // magazines a processor
 	shards  []shard
@@ -142,6 +143,7 @@ func (k *cache) init(c Config) {
 	if k.bound(c); k.largest == 0 {
 		return
 	}
+	k.plain.Store(int64(k.largest))
 	k.classes = k.grid.Index(k.largest) + 1
 	k.depot.classes = make([]depotClass, k.classes)
 	n := k.classes * len(k.shards)
@@ -190,7 +192,7 @@ func (m *magazine) pop(size int) (e entry, ok bool) {
 		if n := m.state & loadedMask; n != 0 {
 			at := &m.loaded.entries[(n-1)&(batchLen-1)]
 			e, ok = *at, true
-			at.s, at.p = nil, nil // or neither token nor memory would ever be found unused
+			at.p = nil // or the memory would never be found unused
 			if biasing {
 				e.s.bias = m.bias.Load()
 			}

@@ -176,7 +176,8 @@ func TestValveLearnsWhatIsReleased(t *testing.T) {
 // A buffer that comes from a cache is noticed like any other.
 func TestForgottenFromTheCacheComesBack(t *testing.T) {
 	for _, dev := range []string{"heap", "mmap", "sim"} {
-		for _, n := range []int{1, 3} {
+		for _, size := range []int{100 << 10, 90 << 10} { // of the class, and of one below
+			const n = 3
 			p := openPool(t, dev, Config{Strategy: "sizeclass"})
 			var live []PooledBuffer
 			for range n {
@@ -187,13 +188,13 @@ func TestForgottenFromTheCacheComesBack(t *testing.T) {
 			}
 			clear(live)
 			for range n {
-				forgetOne(t, p, 100<<10, nil)
+				forgetOne(t, p, size, nil)
 			}
 			if p.Stats().Hits == 0 {
-				t.Errorf("%s: %d buffers, none from a cache", dev, n)
+				t.Errorf("%s: no buffer of %d bytes comes from a cache", dev, size)
 			}
-			if !collect(p, func(s Stats) bool { return s.Forgotten == int64(n) && s.ActiveBlocks == 0 }) {
-				t.Errorf("%s: %d buffers: %+v", dev, n, p.Stats())
+			if !collect(p, func(s Stats) bool { return s.Forgotten == n && s.ActiveBlocks == 0 }) {
+				t.Errorf("%s: buffers of %d bytes: %+v", dev, size, p.Stats())
 			}
 		}
 	}

@@ -46,6 +46,22 @@ func (k *core) get(size, class int, stall bool) (PooledBuffer, error) {
 	}
 }
 
+// getTracked is Get of a block that may have a token or is not cached.
+func (k *core) getTracked(size int) (PooledBuffer, error) {
+	if uint(size-1) >= uint(k.cache.largest) {
+		return k.get(size, k.cache.uncached(), true)
+	}
+	class := k.cache.grid.index(size)
+	e, ok := k.cache.popTracked(class, size)
+	if !ok {
+		e, ok = k.cache.again(class, k.cache.above(size), size)
+	}
+	if !ok {
+		return k.get(size, class, true)
+	}
+	return k.hand(e, size)
+}
+
 // fromCaches looks where Get has not: in the depot, for a large block two doublings
 // of classes up, as far in the processor's own magazines, and before it goes
 // upstream in those of other processors.

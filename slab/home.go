@@ -85,10 +85,21 @@ func (c *core) newHomeLocked(r device.Region) *home {
 	if m, ok := r.(device.Collected); ok && c.ledger.own {
 		h.collected = m
 		m.Watch(func() { c.regionLost(h) })
-	} else if m, ok := r.(device.HostRegion); ok {
+		return h
+	}
+	c.cache.plain.Store(min(int64(c.cache.largest), c.untracked()))
+	if m, ok := r.(device.HostRegion); ok {
 		h.base = unsafe.Pointer(unsafe.SliceData(m.Bytes()))
 	}
 	return h
+}
+
+// untracked is the largest size off the heap that has no token.
+func (c *core) untracked() int64 {
+	if c.report {
+		return 0
+	}
+	return tokenBytes
 }
 
 // slotLocked returns a slot for b.

@@ -142,8 +142,8 @@ type sharer interface {
 // for; nothing changes then.
 func (p *Pool) Get(size int) (PooledBuffer, error) {
 	k := p.c
-	if uint(size-1) >= uint(k.cache.largest) {
-		return k.get(size, k.cache.uncached(), true)
+	if uint64(size-1) >= uint64(k.cache.plain.Load()) {
+		return k.getTracked(size)
 	}
 	class := k.cache.grid.index(size)
 	var e entry

@@ -34,11 +34,31 @@ func (k *cache) borrow(id, class, above, size int) (e entry, ok bool) {
 	k.rebias(&s.mags[class])
 	for c := class; !ok && c <= class+above && c < len(s.mags); c++ {
 		k.unload(s, c)
-		e, ok = s.mags[c].pop(size)
+		if e, ok = s.mags[c].pop(size); ok {
+			s.mags[c].letGo()
+		}
 	}
 	s.done()
 	return e, ok
 }
+
+// popTracked is what Get does by itself, for blocks that may have a token.
+func (k *cache) popTracked(class, size int) (e entry, ok bool) {
+	id := k.enter()
+	s := k.shard(id)
+	if s != nil {
+		if e, ok = s.mags[class].pop(size); ok {
+			s.mags[class].letGo()
+		}
+	}
+	s.done()
+	k.leave(id)
+	return e, ok
+}
+
+// letGo forgets the slot that was popped last, or its token would never be found
+// unused. The caller has entered, and the shard is busy.
+func (m *magazine) letGo() { m.loaded.entries[m.n()].s = nil }
 
 // unload makes the spare batch the loaded one if that is empty. The caller has
 // entered.
