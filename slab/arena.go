@@ -27,6 +27,8 @@ type arena struct {
 	heap
 	growth
 	segs    []segment
+	places  uint64           // so far, see segment
+	byPlace map[uint64]int32 // chunks that are blocks of their own
 	where   locator
 	current int32 // the range that grows, or -1
 	fixed   bool  // the upstream has said that it cannot extend
@@ -46,8 +48,8 @@ type segment struct {
 	rng        device.Range
 	edge       int32
 	usedChunks int
-	blocks     map[int]int32 // chunks that are blocks of their own, by offset
-	slabs      slabIndex     // the others, of a [Slab]
+	place      uint64    // of its first byte; no two bytes of segments have the same
+	slabs      slabIndex // its chunks that are slabs, of a [Slab]
 }
 
 func newArena(upstream Allocator, c Config, align int) arena {
@@ -56,6 +58,7 @@ func newArena(upstream Allocator, c Config, align int) arena {
 		decommit: c.Decommit,
 		maxHeld:  heldLimit(c.MaxHeld),
 		align:    align,
+		byPlace:  map[uint64]int32{},
 		heap:     newHeap(align),
 		growth:   newGrowth(c.MissTarget),
 		where:    newLocator(),
@@ -117,7 +120,8 @@ func (a *arena) addLocked(s segment) int32 {
 	if int(i) == len(a.segs) {
 		a.segs = append(a.segs, segment{})
 	}
-	s.edge, s.blocks = a.segment(i), map[int]int32{}
+	s.edge, s.place = a.segment(i), a.places
+	a.places += uint64(s.block.Len)
 	a.segs[i] = s
 	a.where.add(s.block, i)
 	return i
@@ -149,10 +153,13 @@ func (a *arena) allocLocked(size int) (device.Block, error) {
 		return device.Block{}, err
 	}
 	c := a.at(i)
-	a.segs[c.seg].blocks[c.off] = i
+	a.byPlace[a.placeLocked(c.seg, c.off)] = i
 	a.activeBytes += int64(c.len)
 	return a.blockLocked(c, 0, size), nil
 }
+
+// placeLocked is one number for a segment and an offset: maps of those are quicker.
+func (a *arena) placeLocked(seg int32, off int) uint64 { return a.segs[seg].place + uint64(off) }
 
 // blockLocked returns the n bytes from off of a chunk as the upstream's.
 func (a *arena) blockLocked(c *chunk, off, n int) device.Block {
@@ -166,7 +173,7 @@ func (a *arena) lookupLocked(b device.Block) int32 {
 	if s < 0 {
 		return none
 	}
-	if i := a.segs[s].blocks[off]; i != none && a.at(i).asked == b.Len {
+	if i := a.byPlace[a.placeLocked(s, off)]; i != none && a.at(i).asked == b.Len {
 		return i
 	}
 	return none
@@ -175,7 +182,7 @@ func (a *arena) lookupLocked(b device.Block) int32 {
 // freeLocked takes a chunk of its own back.
 func (a *arena) freeLocked(i int32) {
 	c := a.at(i)
-	delete(a.segs[c.seg].blocks, c.off)
+	delete(a.byPlace, a.placeLocked(c.seg, c.off))
 	a.activeBytes -= int64(c.len)
 	a.freedLast = a.giveLocked(i)
 }

@@ -136,13 +136,11 @@ func (a *arena) check() error {
 		return fmt.Errorf("%d bytes in segments, %d beyond, %d managed, %d at most", committed, a.excess, a.managed, a.high)
 	}
 	var active int64
-	for s := range a.segs {
-		for off, i := range a.segs[s].blocks {
-			if c := a.at(i); c.state != used || c.seg != int32(s) || c.off != off || c.asked > c.len {
-				return fmt.Errorf("block at %d of segment %d is chunk %+v", off, s, *c)
-			} else {
-				active += int64(c.len)
-			}
+	for at, i := range a.byPlace {
+		if c := a.at(i); c.state != used || at != a.placeLocked(c.seg, c.off) || c.asked > c.len {
+			return fmt.Errorf("block at place %d is chunk %+v", at, *c)
+		} else {
+			active += int64(c.len)
 		}
 	}
 	if active != a.activeBytes {
