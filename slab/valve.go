@@ -17,7 +17,11 @@ type valve struct {
 	out     atomic.Int64 // bytes of blocks that have a token
 	base    atomic.Int64 // of out, after the last collection or since, if less
 	patient atomic.Int64 // growth that is known to be none of the forgotten
+
 	running sync.Mutex
+	grown   int64 // what the last collection was for; 0 once it is judged
+	known   int64 // bytes forgotten before it
+	after   int64 // out, after it
 }
 
 func (v *valve) check(k *core) {
@@ -26,19 +30,31 @@ func (v *valve) check(k *core) {
 	}
 	v.running.Lock()
 	defer v.running.Unlock()
+	v.judge(k)
 	grown := v.excess()
 	if grown == 0 {
-		return // somebody else's collection was enough
+		return // somebody else's collection was enough, or there is no hurry
 	}
-	known := k.forgottenBytes()
+	v.grown, v.known = grown, k.forgottenBytes()
 	runtime.GC()
 	k.awaitForgotten()
-	v.base.Store(v.out.Load())
-	if k.forgottenBytes()-known < grown/4 {
-		v.patient.Store(2 * grown)
-	} else {
+	v.after = v.out.Load()
+	v.base.Store(v.after)
+}
+
+// judge learns from the last collection, when there would be another one: on a
+// busy machine finalizers take their time. Little was forgotten if little was
+// found, and memory came back otherwise.
+func (v *valve) judge(k *core) {
+	found, released := k.forgottenBytes()-v.known, v.after-v.base.Load()
+	switch {
+	case v.grown == 0:
+	case found >= v.grown/4:
 		v.patient.Store(0)
+	case released > 2*found:
+		v.patient.Store(2 * v.grown)
 	}
+	v.grown = 0
 }
 
 // excess returns the bytes that out has grown by, or 0 if that is no matter.
