@@ -17,7 +17,7 @@ import (
 //	go test -run '^$' -bench Holes .
 
 // A subject hands out bytes and a way to give them back. Its handle H is its
-// own, so that nobody pays for another's.
+// own, so that none pays for another's.
 type subject[H any] interface {
 	get(n int) (H, []byte)
 	put(H)
@@ -52,7 +52,7 @@ var benches = append([]bench{
 	ours("device=mmap,strategy=slab"), ours("device=mmap,strategy=sizeclass"),
 )
 
-// made is what everybody starts with.
+// made is what every program starts with.
 type made struct{}
 
 func (made) get(n int) ([]byte, []byte) { b := make([]byte, n); return b, b }

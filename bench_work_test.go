@@ -197,9 +197,9 @@ func amongHoles(b *testing.B, strategy string, holes int) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	var a slab.Allocator = slab.NewBestfit(d, slab.Config{})
-	if strategy == "slab" {
-		a = slab.NewSlab(d, slab.Config{})
+	a, err := slab.NewStrategy(strategy, d, slab.Config{})
+	if err != nil {
+		b.Fatal(err)
 	}
 	r := rand.New(rand.NewPCG(3, 4))
 	size := func() int { return 2048 + r.IntN(64<<10) }

@@ -45,6 +45,16 @@ func top(path string) string {
 	return dir
 }
 
+// The parts of package slab know nothing of it.
+func TestPartsOfSlabDoNotImportIt(t *testing.T) {
+	for _, line := range list(t, "-f", `{{.ImportPath}} {{join .Deps " "}}`, "./slab/internal/...") {
+		paths := strings.Fields(line)
+		if slices.Contains(paths[1:], module+"slab") {
+			t.Errorf("%s imports package slab", paths[0])
+		}
+	}
+}
+
 func TestImportsPointDown(t *testing.T) {
 	for _, line := range list(t, "-f", `{{.ImportPath}} {{join .Imports " "}}`, "./...") {
 		paths := strings.Fields(line)

@@ -2,27 +2,56 @@ package bufslab
 
 import (
 	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 )
 
-func TestTheProgramInTheReadmeRuns(t *testing.T) {
-	readme, err := os.ReadFile("README.md")
+func read(t *testing.T, file string) string {
+	t.Helper()
+	text, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	before, rest, found := strings.Cut(string(readme), "```go\n")
-	code, _, closed := strings.Cut(rest, "```\n")
-	if !found || !closed || strings.Count(before, "\n") > 25 {
-		t.Fatalf("the README's code begins after line %d", strings.Count(before, "\n"))
+	return string(text)
+}
+
+// between returns the text from the end of begin to the beginning of end.
+func between(t *testing.T, text, begin, end string) string {
+	t.Helper()
+	_, rest, found := strings.Cut(text, begin)
+	body, _, closed := strings.Cut(rest, end)
+	if !found || !closed {
+		t.Fatalf("there is no %q before a %q", begin, end)
 	}
-	path := filepath.Join(t.TempDir(), "main.go")
-	if err := os.WriteFile(path, []byte(code), 0o666); err != nil {
-		t.Fatal(err)
+	return body
+}
+
+// The README's first program is the Example beside this file, so that it runs and its
+// output is what the README says.
+func TestTheProgramInTheReadmeIsTheExample(t *testing.T) {
+	readme, example := read(t, "README.md"), read(t, "example_test.go")
+	program := between(t, readme, "```go\n", "```\n")
+	if got, want := between(t, program+"end", "func main() {\n", "}\nend"), between(t, example, "func Example() {\n", "\t// Output:\n"); got != want {
+		t.Errorf("README has\n%s\nthe Example\n%s", got, want)
 	}
-	if out, err := exec.Command("go", "run", path).CombinedOutput(); err != nil {
-		t.Errorf("%v\n%s", err, out)
+	output := strings.ReplaceAll(between(t, example, "\t// Output:\n", "}\n"), "\t// ", "")
+	if !strings.Contains(readme, "```\n"+output+"```\n") {
+		t.Errorf("README does not show the output\n%s", output)
+	}
+	if before, _, _ := strings.Cut(readme, "```go\n"); strings.Count(before, "\n") > 25 {
+		t.Error("the README's first program begins after line 25")
+	}
+}
+
+// A terminal shows the README whole.
+func TestTheReadmeIsShort(t *testing.T) {
+	lines := strings.Split(strings.TrimSpace(read(t, "README.md")), "\n")
+	if len(lines) > 140 {
+		t.Errorf("%d lines", len(lines))
+	}
+	for i, line := range lines {
+		if n := len([]rune(line)); n > 100 {
+			t.Errorf("line %d has %d columns", i+1, n)
+		}
 	}
 }

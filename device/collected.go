@@ -21,7 +21,7 @@ import (
 // the memory from found back to held: not before, so that what is handed out
 // of the region meanwhile cannot be mistaken for something forgotten. That
 // takes a new weak pointer: the old one stays nil although the memory lives.
-// While nobody calls Watch there is no finalizer, and without Loosen no weak
+// Before Watch there is no finalizer, and without Loosen no weak
 // pointer either: then a region costs two allocations and nothing more.
 type heapRegion struct {
 	dev       *heap
@@ -85,7 +85,7 @@ func (r *heapRegion) arm(p *byte) {
 	runtime.SetFinalizer(p, func(p *byte) {
 		if r := w.Value(); r != nil {
 			r.found(p)
-		} // else nobody is left to reuse the memory, and it goes
+		} // else no pool has the region any more, and the memory is collected
 	})
 }
 

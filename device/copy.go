@@ -1,13 +1,11 @@
 package device
 
-import (
-	"fmt"
-	"unsafe"
-)
+import "fmt"
 
-// checkBlock says whether b lies within its region. Regions come from
-// anywhere, so nothing about b is taken for granted.
-func checkBlock(b Block) error {
+// CheckBlock returns an error that wraps [ErrSize] unless b lies within its
+// region. A backend calls it before it fills a block, because the caller may
+// have made up the offset and the length.
+func CheckBlock(b Block) error {
 	size := 0
 	if b.Region != nil {
 		size = b.Region.Size()
@@ -18,20 +16,22 @@ func checkBlock(b Block) error {
 	return nil
 }
 
-// checkCopy is the first line of every Copy.
-func checkCopy(dst, src Block) error {
+// CheckCopy is CheckBlock for both sides of a copy, whose lengths have to be
+// equal. It is the first line of every backend's Copy.
+func CheckCopy(dst, src Block) error {
 	if dst.Len != src.Len {
 		return fmt.Errorf("device: copy of %d bytes to %d: %w", src.Len, dst.Len, ErrSize)
 	}
-	if err := checkBlock(dst); err != nil {
+	if err := CheckBlock(dst); err != nil {
 		return err
 	}
-	return checkBlock(src)
+	return CheckBlock(src)
 }
 
-// hostBytes returns the memory of b, or an error where a slice expression
-// would panic: freed memory and that of another device are not reachable.
-func hostBytes(name string, b Block) ([]byte, error) {
+// HostBytes returns [Bytes] of b for a copy that the device of that name makes.
+// The error wraps [ErrUnavailable] where the CPU cannot reach b, because it was
+// freed or is on another device. A block of zero bytes gives no error.
+func HostBytes(name string, b Block) ([]byte, error) {
 	if b.Len == 0 {
 		return nil, nil
 	}
@@ -42,51 +42,13 @@ func hostBytes(name string, b Block) ([]byte, error) {
 	return m, nil
 }
 
-// hostCopy is Copy for devices whose memory the CPU can reach.
-func (c *common) hostCopy(dst, src Block) error {
-	if err := c.usable(); err != nil {
-		return err
-	}
-	if err := checkCopy(dst, src); err != nil {
-		return err
-	}
-	d, err := hostBytes(c.name, dst)
-	if err != nil {
-		return err
-	}
-	s, err := hostBytes(c.name, src)
-	if err != nil {
-		return err
-	}
-	copy(d, s)
-	return nil
-}
-
-// hostFill is fill for devices whose memory the CPU can reach.
-func (c *common) hostFill(dst Block, value byte) error {
-	if err := c.usable(); err != nil {
-		return err
-	}
-	if err := checkBlock(dst); err != nil {
-		return err
-	}
-	d, err := hostBytes(c.name, dst)
-	if err == nil {
-		fill(d, value)
-	}
-	return err
-}
-
-// fill sets every byte of m, by doubling: copy moves memory faster than a loop.
-func fill(m []byte, value byte) {
+// Fill sets every byte of m to value.
+func Fill(m []byte, value byte) {
 	if len(m) == 0 {
 		return
 	}
-	m[0] = value
+	m[0] = value // and then double what is filled: copy is faster than a loop
 	for n := 1; n < len(m); n *= 2 {
 		copy(m[n:], m[:n])
 	}
 }
-
-// address returns where m begins, for alignment only.
-func address(m []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(m))) }

@@ -1,16 +1,16 @@
 package device
 
-import "errors"
+import "github.com/bufslab/bufslab/device/internal/base"
 
 var (
 	// ErrOutOfMemory says that there was no room. Nothing changed.
-	ErrOutOfMemory = errors.New("out of memory")
-	// ErrUnavailable says that a device, its driver or one of its abilities is not there.
-	ErrUnavailable = errors.New("unavailable")
+	ErrOutOfMemory = base.ErrOutOfMemory
+	// ErrUnavailable says that a device, its driver or one of its abilities is missing.
+	ErrUnavailable = base.ErrUnavailable
 	// ErrDeviceLost says that the device has failed and takes no more work.
-	ErrDeviceLost = errors.New("device lost")
-	// ErrClosed says that the device was closed.
-	ErrClosed = errors.New("closed")
+	ErrDeviceLost = base.ErrDeviceLost
+	// ErrClosed says that the device or stream was closed.
+	ErrClosed = base.ErrClosed
 	// ErrSize says that a size is negative, overflows or does not match.
-	ErrSize = errors.New("invalid size")
+	ErrSize = base.ErrSize
 )

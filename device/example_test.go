@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/bufslab/bufslab/device"
+	_ "github.com/bufslab/bufslab/device/sim"
 )
 
 // A device is opened by name, gives out blocks and takes them back.
@@ -42,24 +43,21 @@ func ExampleDevice() {
 	// <nil> hello
 }
 
-// What a program does without room, or without its device, is tried out on a Sim.
-func ExampleSim() {
-	d := device.NewSim(4096)
-	d.FailAlloc(2, device.ErrOutOfMemory)
-	for range 2 {
-		_, err := d.Alloc(1000)
+// Pinned memory is a device of its own.
+func ExamplePinner() {
+	d, _ := device.Open("sim:64MiB")
+	pinned, err := d.(device.Pinner).Pinned()
+	if err != nil {
 		fmt.Println(err)
+		return
 	}
-	_, err := d.Alloc(4000)
-	fmt.Println(err)
-	d.Lose(1)
-	_, err = d.Alloc(1)
-	fmt.Println(errors.Is(err, device.ErrDeviceLost))
+	b, _ := pinned.Alloc(1000)
+	fmt.Println(pinned.Name(), len(device.Bytes(b)))
+	heap, _ := device.Open("heap:pinned")
+	fmt.Println(heap)
 	// Output:
+	// sim:64MiB:pinned 1000
 	// <nil>
-	// device: alloc of 1000 bytes on sim:4096, call 2: out of memory
-	// device: sim:4096 of 4096 bytes has 3096 left, 4000 asked: out of memory
-	// true
 }
 
 // A range gets memory behind it piece by piece, and keeps its addresses.

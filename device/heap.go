@@ -4,6 +4,8 @@ import (
 	"strings"
 	"sync"
 	"unsafe"
+
+	"github.com/bufslab/bufslab/device/internal/base"
 )
 
 // heap is Go memory. Its regions are seen and owned by the garbage collector;
@@ -11,18 +13,18 @@ import (
 // largest power of two that divides its size, within 16 and 4096 bytes, and to 64 at
 // least from 64 bytes up. Memory that Free gives up goes back when
 // the collector comes by.
-type heap struct{ common }
+type heap struct{ hostMemory }
 
 func openHeap(rest string) (Device, error) {
 	if rest != "" {
 		return nil, badRest("heap", rest, "nothing")
 	}
-	return &heap{common{name: "heap"}}, nil
+	return &heap{hostMemory{base.Named("device", "heap")}}, nil
 }
 
 // heapLimit is the size above which Alloc does not even try: make would not
 // panic but end the process. That can still happen below it where the system
-// allows a process less than it has, and then nobody can catch it.
+// allows a process less than it has; Go cannot recover from that.
 var heapLimit = sync.OnceValue(func() int {
 	_, total, err := systemMemory()
 	if err != nil {
@@ -32,14 +34,13 @@ var heapLimit = sync.OnceValue(func() int {
 })
 
 func (h *heap) Alloc(size int) (Block, error) {
-	if err := h.checkAlloc(size); err != nil || size == 0 {
+	if err := h.CheckAlloc(size); err != nil || size == 0 {
 		return Block{}, err
 	}
 	if size > heapLimit() {
-		return Block{}, h.errNoRoom(size)
+		return Block{}, h.AllocError(size, ErrOutOfMemory)
 	}
-	r := newHeapRegion(h, size)
-	return Block{Region: r, Len: size}, nil
+	return Block{Region: newHeapRegion(h, size), Len: size}, nil
 }
 
 func (h *heap) Free(b Block) {
@@ -48,22 +49,9 @@ func (h *heap) Free(b Block) {
 	}
 	r, ok := b.Region.(*heapRegion)
 	if !ok || r.dev != h || b.Off != 0 || b.Len != r.size || !r.drop() {
-		h.badFree(b)
+		h.BadFree(b.Len, b.Off)
 	}
 }
-
-// MemInfo returns the memory of the machine, free meaning available without
-// swapping. The error wraps ErrUnavailable where the system does not tell.
-func (h *heap) MemInfo() (free, total int64, err error) {
-	if err := h.usable(); err != nil {
-		return 0, 0, err
-	}
-	return systemMemory()
-}
-
-func (h *heap) Copy(dst, src Block) error        { return h.hostCopy(dst, src) }
-func (h *heap) fill(dst Block, value byte) error { return h.hostFill(dst, value) }
-func (h *heap) NewStream() (Stream, error)       { return newImmediate(h) }
 
 // alignOf is what Alloc promises for a size.
 func alignOf(size int) int {

@@ -2,18 +2,19 @@ package device
 
 import (
 	"math"
-	"os"
 	"runtime"
 	"sync"
 	"testing"
 	"weak"
+
+	"github.com/bufslab/bufslab/internal/check"
 )
 
 func TestHeapAlignsAndDoesNotCountSlack(t *testing.T) {
 	d := opened(t, "heap")
 	for n := 1; n < 70000; n += 1 + n/9 {
 		for range 20 { // several objects of a size class
-			b := allocated(t, d, n)
+			b := check.Ok(d.Alloc(n))(t)
 			if a := address(Bytes(b)) % uintptr(alignOf(n)); a != 0 {
 				t.Fatalf("%d bytes are %d off their alignment", n, a)
 			}
@@ -27,8 +28,7 @@ func TestHeapAlignsAndDoesNotCountSlack(t *testing.T) {
 func TestHeapRefusesWhatMakeWouldDieOf(t *testing.T) {
 	d := opened(t, "heap")
 	for _, n := range []int{heapLimit() + 1, math.MaxInt - 62, math.MaxInt} {
-		_, err := d.Alloc(n)
-		wantErr(t, err, ErrOutOfMemory)
+		check.Wraps(t, check.Err(d.Alloc(n)), ErrOutOfMemory)
 	}
 }
 
@@ -47,7 +47,7 @@ func TestHeapUnwatchedCostsTwoAllocations(t *testing.T) {
 
 func TestLoosenWithoutWatchLetsTheMemoryGo(t *testing.T) {
 	d := opened(t, "heap")
-	b := allocated(t, d, 1000)
+	b := check.Ok(d.Alloc(1000))(t)
 	r := b.Region.(*heapRegion)
 	r.Loosen()
 	gcUntil(t, func() bool { return Bytes(b) == nil })
@@ -58,12 +58,12 @@ func TestLoosenWithoutWatchLetsTheMemoryGo(t *testing.T) {
 }
 
 // A forgotten region does not keep its memory, watched or not: the finalizer
-// has nobody to tell.
+// has no region to tell.
 func TestForgottenRegionGoes(t *testing.T) {
 	d := opened(t, "heap")
 	for _, loosen := range []bool{false, true} {
 		w := func() weak.Pointer[heapRegion] {
-			b := allocated(t, d, 1000)
+			b := check.Ok(d.Alloc(1000))(t)
 			r := b.Region.(*heapRegion)
 			r.Watch(func() { t.Error("lost was called for a region that is gone") })
 			if loosen {
@@ -77,22 +77,17 @@ func TestForgottenRegionGoes(t *testing.T) {
 }
 
 func TestWatchTwicePanics(t *testing.T) {
-	r := allocated(t, opened(t, "heap"), 10).Region.(*heapRegion)
+	r := check.Ok(opened(t, "heap").Alloc(10))(t).Region.(*heapRegion)
 	r.Watch(func() {})
-	defer func() {
-		if recover() == nil {
-			t.Error("second Watch did not panic")
-		}
-	}()
-	r.Watch(func() {})
+	check.Panics(t, "second Watch", func() { r.Watch(func() {}) })
 }
 
-// Bytes, Loosen and Hold race with each other and with the collector; who
-// gets bytes gets the right ones.
+// Bytes, Loosen and Hold race with each other and with the collector; what
+// Bytes returns has the right contents.
 func TestCollectedIsSafeForConcurrentUse(t *testing.T) {
 	d := opened(t, "heap")
-	b := allocated(t, d, 1000)
-	fill(Bytes(b), 9)
+	b := check.Ok(d.Alloc(1000))(t)
+	Fill(Bytes(b), 9)
 	r := b.Region.(*heapRegion)
 	r.Watch(func() { r.Hold() })
 	var wg sync.WaitGroup
@@ -139,31 +134,4 @@ func gcUntil(t *testing.T, done func() bool) {
 		}
 	}
 	t.Fatal("1000 collections were not enough")
-}
-
-// Discarded pages of the heap have no memory behind them; the rest of an
-// allocation, and what the runtime makes of it later, is none of Discard's business.
-func TestHeapDiscardGivesPagesBack(t *testing.T) {
-	if runtime.GOOS != "linux" {
-		t.Skip("other systems may give memory back later")
-	}
-	d := opened(t, "heap")
-	for _, size := range []int{100, 4096, 10_000, 1<<20 + 7} {
-		b := allocated(t, d, size)
-		m := Bytes(b)
-		fill(m, 1)
-		if err := b.Region.(Discarder).Discard(0, size); err != nil {
-			t.Fatal(err)
-		}
-		page := uintptr(os.Getpagesize())
-		for i, v := range m {
-			start := address(m)
-			at := (start + uintptr(i)) &^ (page - 1)
-			whole := at >= start && at+page <= start+uintptr(size)
-			if want := byte(1); !whole && v != want || whole && v != 0 {
-				t.Fatalf("byte %d of %d is %d", i, size, v)
-			}
-		}
-		d.Free(b)
-	}
 }

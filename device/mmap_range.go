@@ -6,23 +6,19 @@ import (
 	"fmt"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/bufslab/bufslab/device/internal/base"
 )
 
 // leastRange is where Reserve gives up: a smaller range is not worth having.
 const leastRange = 1 << 20
 
-// Reserve takes addresses that cost nothing but themselves. Where so many are refused, as
-// under a limit on the address space, it tries half as many, down to 1 MiB.
+// Reserve takes addresses, which cost no memory. Where the system refuses, as
+// under a limit on the address space, it asks for half as many, down to 1 MiB.
 func (d *mmap) Reserve(size int) (Range, error) {
-	if err := d.checkAlloc(size); err != nil {
+	size, err := reservable(d.Device, d.fixed, size, d.page)
+	if err != nil {
 		return nil, err
-	}
-	if d.fixed {
-		return nil, fmt.Errorf("device: Reserve on %s: %w", d.name, ErrUnavailable)
-	}
-	size = min(size, addressable) &^ (d.page - 1)
-	if size == 0 {
-		return nil, fmt.Errorf("device: Reserve of less than a page of %d bytes: %w", d.page, ErrSize)
 	}
 	for {
 		r, err := d.mapped(size, unix.PROT_NONE, mapNoReserve)
@@ -44,7 +40,7 @@ func (g *mmapRange) Page() int      { return g.r.dev.page }
 
 // Commit of what is committed already changes nothing.
 func (g *mmapRange) Commit(off, n int) error {
-	if err := g.r.dev.usable(); err != nil {
+	if err := g.r.dev.Usable(); err != nil {
 		return err
 	}
 	m, err := g.check(off, n)
@@ -73,7 +69,7 @@ func (g *mmapRange) check(off, n int) ([]byte, error) {
 	if m == nil {
 		return nil, fmt.Errorf("device: range of %d bytes: %w", g.r.size, ErrClosed)
 	}
-	return m, checkSpan(off, n, len(m), g.r.dev.page)
+	return m, base.CheckSpan("device", off, n, len(m), g.r.dev.page)
 }
 
 func (g *mmapRange) Close() error {

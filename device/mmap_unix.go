@@ -6,10 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"sync/atomic"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/bufslab/bufslab/device/internal/base"
 )
 
 // mmap is memory outside the Go heap: the collector neither scans nor counts
@@ -17,7 +20,7 @@ import (
 // view that outlives its block faults. Small blocks cost a page and a system
 // call each; a strategy that carves them is meant to stand in front.
 type mmap struct {
-	common
+	hostMemory
 	fixed bool // told not to extend
 	page  int
 }
@@ -26,19 +29,16 @@ func openMmap(rest string) (Device, error) {
 	if rest != "" && rest != "fixed" {
 		return nil, badRest("mmap", rest, "fixed")
 	}
-	d := &mmap{common: common{name: "mmap"}, fixed: rest == "fixed", page: os.Getpagesize()}
-	if d.fixed {
-		d.name = "mmap:fixed"
-	}
-	return d, nil
+	name := strings.TrimSuffix("mmap:"+rest, ":")
+	return &mmap{hostMemory{base.Named("device", name)}, rest == "fixed", os.Getpagesize()}, nil
 }
 
 func (d *mmap) Alloc(size int) (Block, error) {
-	if err := d.checkAlloc(size); err != nil || size == 0 {
+	if err := d.CheckAlloc(size); err != nil || size == 0 {
 		return Block{}, err
 	}
 	if size > addressable {
-		return Block{}, d.errNoRoom(size)
+		return Block{}, d.AllocError(size, ErrOutOfMemory)
 	}
 	r, err := d.mapped(roundUp(size, d.page), unix.PROT_READ|unix.PROT_WRITE, 0)
 	if err != nil {
@@ -70,8 +70,8 @@ func sentinel(err error) error {
 	return ErrUnavailable
 }
 
-// Grain makes the device a [Grained] one.
-func (d *mmap) Grain() int { return d.page }
+// Traits says that regions are whole pages.
+func (d *mmap) Traits() Traits { return Traits{Grain: d.page} }
 
 func (d *mmap) Free(b Block) {
 	if b == (Block{}) {
@@ -79,21 +79,9 @@ func (d *mmap) Free(b Block) {
 	}
 	r, ok := b.Region.(*mmapRegion)
 	if !ok || r.dev != d || b.Off != 0 || b.Len != r.lent || r.lent == 0 || !r.unmap() {
-		d.badFree(b)
+		d.BadFree(b.Len, b.Off)
 	}
 }
-
-// MemInfo is that of heap: both draw on the memory of the machine.
-func (d *mmap) MemInfo() (free, total int64, err error) {
-	if err := d.usable(); err != nil {
-		return 0, 0, err
-	}
-	return systemMemory()
-}
-
-func (d *mmap) Copy(dst, src Block) error        { return d.hostCopy(dst, src) }
-func (d *mmap) fill(dst Block, value byte) error { return d.hostFill(dst, value) }
-func (d *mmap) NewStream() (Stream, error)       { return newImmediate(d) }
 
 // An mmapRegion is one mapping: a block of Alloc or a reserved range.
 type mmapRegion struct {
@@ -117,7 +105,7 @@ func (r *mmapRegion) Bytes() []byte {
 // Page by page is all that the system can do; the rest keeps its contents.
 func (r *mmapRegion) Discard(off, n int) error {
 	m := r.Bytes()
-	if err := checkSpan(off, n, len(m), 1); err != nil {
+	if err := base.CheckSpan("device", off, n, len(m), 1); err != nil {
 		return err
 	}
 	return release(m, roundUp(off, r.dev.page), (off+n)&^(r.dev.page-1))

@@ -9,12 +9,14 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/bufslab/bufslab/internal/check"
 )
 
 func TestMmapRegionsAreWholePages(t *testing.T) {
 	d, page := opened(t, "mmap"), os.Getpagesize()
 	for _, n := range []int{1, page - 1, page, page + 1, 3 * page} {
-		b := allocated(t, d, n)
+		b := check.Ok(d.Alloc(n))(t)
 		m := b.Region.(HostRegion).Bytes()
 		if len(m) != roundUp(n, page) || b.Region.Size() != len(m) || address(m)%uintptr(page) != 0 {
 			t.Errorf("%d bytes have a region of %d at %#x", n, len(m), address(m))
@@ -32,26 +34,20 @@ func TestMmapRegionsAreWholePages(t *testing.T) {
 func TestMmapTooLarge(t *testing.T) {
 	d := opened(t, "mmap")
 	for _, n := range []int{addressable + 1, math.MaxInt} {
-		_, err := d.Alloc(n)
-		wantErr(t, err, ErrOutOfMemory)
+		check.Wraps(t, check.Err(d.Alloc(n)), ErrOutOfMemory)
 	}
 }
 
 // A range is one slice from the start; what is not committed is in it too.
 func TestMmapRangeBytes(t *testing.T) {
-	g, err := opened(t, "mmap").(Reserver).Reserve(64 << 20)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := check.Ok(opened(t, "mmap").(Reserver).Reserve(64 << 20))(t)
 	defer g.Close()
 	m := g.Region().(HostRegion).Bytes()
 	if len(m) != g.Region().Size() {
 		t.Fatalf("%d bytes of %d", len(m), g.Region().Size())
 	}
 	last := len(m) - g.Page()
-	if err := g.Commit(last, g.Page()); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, g.Commit(last, g.Page()))
 	m[len(m)-1] = 1
 }
 
@@ -62,27 +58,20 @@ func TestMmapGivesBack(t *testing.T) {
 		t.Skip("other systems may give memory back later")
 	}
 	d := opened(t, "mmap")
-	b := allocated(t, d, 1<<20)
+	b := check.Ok(d.Alloc(1 << 20))(t)
 	defer d.Free(b)
 	m := Bytes(b)
-	fill(m, 1)
-	if err := b.Region.(Discarder).Discard(0, 1<<20); err != nil {
-		t.Fatal(err)
-	}
+	Fill(m, 1)
+	check.Must(t, b.Region.(Discarder).Discard(0, 1<<20))
 	if m[0] != 0 || m[1<<20-1] != 0 {
 		t.Error("discarded pages keep their contents")
 	}
-	g, err := d.(Reserver).Reserve(1 << 20)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := check.Ok(d.(Reserver).Reserve(1 << 20))(t)
 	defer g.Close()
 	_ = g.Commit(0, 1<<20)
 	m = g.Region().(HostRegion).Bytes()
-	fill(m, 1)
-	if err := g.Decommit(0, 1<<20); err != nil {
-		t.Fatal(err)
-	}
+	Fill(m, 1)
+	check.Must(t, g.Decommit(0, 1<<20))
 	if m[0] != 0 {
 		t.Error("decommitted pages keep their contents")
 	}
@@ -92,6 +81,6 @@ func TestMmapGivesBack(t *testing.T) {
 }
 
 func TestSentinel(t *testing.T) {
-	wantErr(t, sentinel(unix.ENOMEM), ErrOutOfMemory)
-	wantErr(t, sentinel(unix.EACCES), ErrUnavailable)
+	check.Wraps(t, sentinel(unix.ENOMEM), ErrOutOfMemory)
+	check.Wraps(t, sentinel(unix.EACCES), ErrUnavailable)
 }

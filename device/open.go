@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// An opener gets what follows the colon of a name, "" where there is none.
+// An opener gets the part of a name behind the colon, "" where there is none.
 type opener = func(rest string) (Device, error)
 
 // registry starts with the devices of this package; backends add theirs.
@@ -18,26 +18,26 @@ var registry = struct {
 	"heap":    openHeap,
 	"mmap":    openMmap,
 	"virtual": openVirtual,
-	"sim":     openSim,
 }}
 
-// elsewhere tells what to do about the schemes that exist but have to be asked for.
+// elsewhere says how to get schemes that a program has to import or build in.
 var elsewhere = map[string]string{
 	"cuda":   "; build with CGO_ENABLED=1 and -tags cuda and import github.com/bufslab/bufslab/device/cuda",
 	"opencl": "; import github.com/bufslab/bufslab/device/opencl, or build the command bufslab with -tags opencl",
+	"sim":    "; import github.com/bufslab/bufslab/device/sim",
 }
 
 // Open returns the device of the given name, which is a scheme or scheme:rest:
 //
 //	heap                         Go memory
 //	mmap, mmap:fixed             memory outside the Go heap; fixed cannot Reserve
-//	virtual, virtual:fixed,SIZE  no memory; SIZE is its capacity, else it has none
-//	sim, sim:SIZE:late=SEED      a simulated accelerator of that capacity, 1 GiB if not said; see [Sim.Late]
+//	virtual, virtual:fixed,SIZE  addresses without memory; SIZE limits how many
 //	NAME:pinned                  page-locked host memory of the device NAME, a [Pinner]
 //
-// SIZE is as [ParseSize] reads it. Two calls give two devices. The error wraps
-// [ErrUnavailable] when the scheme is not known, the device is not there or
-// rest is not what it can use, and [ErrSize] when rest holds a bad size.
+// Packages such as device/sim add schemes when a program imports them.
+// [ParseSize] reads SIZE. Two calls give two devices. The error wraps
+// [ErrUnavailable] when the scheme is unknown, the device is missing or it
+// cannot use rest, and [ErrSize] when rest holds a bad size.
 // Open is safe for concurrent use.
 func Open(name string) (Device, error) {
 	if parent, is := strings.CutSuffix(name, pinnedSuffix); is {
@@ -61,10 +61,9 @@ func Open(name string) (Device, error) {
 	return d, err
 }
 
-// Register makes open the one that [Open] asks for names of a scheme. A
-// backend calls it from an init function. As in database/sql it panics if
-// scheme is empty, holds a colon or is taken, or if open is nil. It is safe for
-// concurrent use.
+// Register makes [Open] call open for the names of a scheme. A backend calls
+// Register from an init function. It panics if scheme is empty, holds a colon or
+// is taken, or if open is nil. It is safe for concurrent use.
 func Register(scheme string, open func(rest string) (Device, error)) {
 	if scheme == "" || strings.Contains(scheme, ":") {
 		panic(fmt.Sprintf("device: Register of scheme %q, which no name can begin with", scheme))
@@ -80,8 +79,8 @@ func Register(scheme string, open func(rest string) (Device, error)) {
 	registry.openers[scheme] = open
 }
 
-// Schemes returns the schemes that Open knows, sorted. That a scheme is known
-// does not say that a device answers to it.
+// Schemes returns the schemes that Open knows, sorted. A scheme may be known
+// and have no device on this machine.
 func Schemes() []string {
 	registry.RLock()
 	defer registry.RUnlock()

@@ -2,10 +2,11 @@ package device
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/bufslab/bufslab/internal/check"
 )
 
 func opened(t testing.TB, name string) Device {
@@ -19,37 +20,6 @@ func opened(t testing.TB, name string) Device {
 	}
 	t.Cleanup(func() { d.Close() })
 	return d
-}
-
-func allocated(t testing.TB, d Device, n int) Block {
-	t.Helper()
-	b, err := d.Alloc(n)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
-}
-
-func wantErr(t testing.TB, err, want error) {
-	t.Helper()
-	if !errors.Is(err, want) {
-		t.Errorf("error is %v, want %v", err, want)
-	}
-}
-
-func TestNameOpensTheSameAgain(t *testing.T) {
-	for _, name := range []string{"heap", "mmap", "mmap:fixed", "virtual", "virtual:fixed", "virtual:1GiB,fixed", "sim", "sim:12", "sim:pinned", "sim:12:pinned"} {
-		d := opened(t, name)
-		if d.Name() != name {
-			t.Errorf("%s has the name %s", name, d.Name())
-		}
-		if opened(t, d.Name()) == d {
-			t.Errorf("%s opened twice is one device", name)
-		}
-	}
-	if d := opened(t, NewSim(77).Name()); d.(*Sim).room.capacity != 77 {
-		t.Errorf("the name of a sim of 77 bytes opens one of %d", d.(*Sim).room.capacity)
-	}
 }
 
 func TestOpenRefusesWhatItCannotUse(t *testing.T) {
@@ -70,24 +40,21 @@ func TestOpenRefusesWhatItCannotUse(t *testing.T) {
 		"virtual:fixed,":        ErrSize,
 		"virtual:-1":            ErrSize,
 		"heap:pinned":           ErrUnavailable,
-		"sim:pinned:pinned":     ErrUnavailable,
 		":pinned":               ErrUnavailable,
-		"sim:fast:pinned":       ErrSize,
-		"sim:fast":              ErrSize,
-		"sim:-1":                ErrSize,
-		"sim:16EiB":             ErrSize,
+		"virtual:fast:pinned":   ErrSize,
+		"virtual:16EiB":         ErrSize,
 	} {
 		d, err := Open(name)
 		if d != nil {
 			t.Errorf("%q opened %s", name, d.Name())
 		}
-		wantErr(t, err, want)
+		check.Wraps(t, err, want)
 	}
 }
 
 func TestUnknownSchemeListsTheKnownAndSaysWhatToImport(t *testing.T) {
 	for name, want := range map[string]string{
-		"tape":   "heap, mmap, sim",
+		"tape":   "heap, mmap",
 		"cuda:0": "-tags cuda and import github.com/bufslab/bufslab/device/cuda",
 		"opencl": "import github.com/bufslab/bufslab/device/opencl",
 	} {
@@ -115,29 +82,17 @@ func TestRegister(t *testing.T) {
 		t.Errorf("schemes %v", s)
 	}
 	for _, scheme := range []string{"", "a:b", "test", "heap"} {
-		mustPanic(t, scheme, func() { Register(scheme, open) })
+		check.Panics(t, scheme, func() { Register(scheme, open) })
 	}
-	mustPanic(t, "nil", func() { Register("nil", nil) })
-}
-
-func mustPanic(t *testing.T, what string, f func()) {
-	t.Helper()
-	defer func() {
-		if recover() == nil {
-			t.Errorf("%s: no panic", what)
-		}
-	}()
-	f()
+	check.Panics(t, "nil", func() { Register("nil", nil) })
 }
 
 // Host makes a slice a block that a device copies to and from.
 func TestHost(t *testing.T) {
-	d := opened(t, "sim")
-	b := allocated(t, d, 3)
+	d := opened(t, "heap")
+	b := check.Ok(d.Alloc(3))(t)
 	m := []byte{1, 2, 3, 4}
-	if err := d.Copy(b, Host(m[:3])); err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, d.Copy(b, Host(m[:3])))
 	if err := d.Copy(Host(m[1:]), b); err != nil || !slices.Equal(m, []byte{1, 1, 2, 3}) {
 		t.Errorf("%v, %v", m, err)
 	}
@@ -149,8 +104,7 @@ func TestHost(t *testing.T) {
 func TestOpenerWithoutDeviceOrError(t *testing.T) {
 	t.Cleanup(func() { delete(registry.openers, "none") })
 	Register("none", func(string) (Device, error) { return nil, nil })
-	_, err := Open("none")
-	wantErr(t, err, ErrUnavailable)
+	check.Wraps(t, check.Err(Open("none")), ErrUnavailable)
 }
 
 func TestParseSize(t *testing.T) {
@@ -163,25 +117,33 @@ func TestParseSize(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"", " ", "GiB", "-1", "-1GiB", "8EiB", "9223372036854775808", "1e400", "1.2.3", "5 apples", "NaN", "inf", "٣"} {
-		_, err := ParseSize(text)
-		wantErr(t, err, ErrSize)
+		check.Wraps(t, check.Err(ParseSize(text)), ErrSize)
 	}
 }
 
-// Panics and errors are facts with numbers.
-func TestBadFreeText(t *testing.T) {
-	for _, name := range []string{"heap", "mmap", "virtual", "sim"} {
-		t.Run(name, func(t *testing.T) {
-			d := opened(t, name)
-			b := allocated(t, d, 100)
-			d.Free(b)
-			want := fmt.Sprintf("device: Free of a block that is not out, 100 bytes at offset 0 of %s", name)
-			defer func() {
-				if got := recover(); got != want {
-					t.Errorf("panic is %q, want %q", got, want)
-				}
-			}()
-			d.Free(b)
-		})
+// pinner is a device whose page-locked memory is another device.
+type pinner struct{ Device }
+
+func (p pinner) Pinned() (Device, error) { return p.Device, nil }
+
+// told is a device that says what it is told to.
+type told struct {
+	Device
+	traits Traits
+}
+
+func (d told) Traits() Traits { return d.traits }
+
+// Pinned memory that is opened by name has the traits that it has anyway; a
+// device that does not say has none.
+func TestPinnedKeepsItsTraits(t *testing.T) {
+	want := Traits{Grain: 512, Align: 64, Deferred: true, CallBytes: 1000}
+	t.Cleanup(func() { delete(registry.openers, "told") })
+	Register("told", func(string) (Device, error) { return pinner{told{opened(t, "heap"), want}}, nil })
+	if got := TraitsOf(opened(t, "told:pinned")); got != want {
+		t.Errorf("traits are %+v, want %+v", got, want)
+	}
+	if got := TraitsOf(opened(t, "told")); got != (Traits{}) {
+		t.Errorf("a device that does not say has traits %+v", got)
 	}
 }

@@ -4,7 +4,7 @@ import "fmt"
 
 const pinnedSuffix = ":pinned"
 
-// openPinned opens a device for the sake of its pinned memory.
+// openPinned opens a device and returns its pinned memory.
 func openPinned(name string) (Device, error) {
 	parent, err := Open(name)
 	if err != nil {
@@ -25,8 +25,7 @@ func pinnedOf(d Device) (Device, error) {
 	return nil, fmt.Errorf("device: %s has no page-locked host memory: %w", d.Name(), ErrUnavailable)
 }
 
-// An openedPinned is pinned memory whose parent nobody else has: both are
-// closed at once.
+// An openedPinned is pinned memory that owns its parent. Close closes both.
 type openedPinned struct {
 	Device
 	parent Device
@@ -34,10 +33,5 @@ type openedPinned struct {
 
 func (d *openedPinned) Close() error { return d.parent.Close() }
 
-// Grain passes on what the memory says of its grain, if it does.
-func (d *openedPinned) Grain() int {
-	if g, ok := d.Device.(Grained); ok {
-		return g.Grain()
-	}
-	return 1
-}
+// Traits are those of the memory.
+func (d *openedPinned) Traits() Traits { return TraitsOf(d.Device) }

@@ -10,7 +10,7 @@ import (
 
 // ParseSize reads a size in bytes: "4096", "64 KiB", "1.5GiB" (powers of
 // 1024) or "8GB" (powers of 1000). Letter case and a space before the unit do
-// not matter. The error wraps [ErrSize] when text is no size, is negative or
+// not matter. The error wraps [ErrSize] when text is not a size, is negative or
 // is above the largest int64.
 func ParseSize(text string) (int64, error) {
 	// Plain integers first: they are exact, and may be negative by mistake.

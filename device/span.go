@@ -4,17 +4,26 @@ import (
 	"fmt"
 	"slices"
 	"sort"
+
+	"github.com/bufslab/bufslab/device/internal/base"
 )
 
 // roundUp returns the least multiple of a power of two that is at least n.
 func roundUp(n, to int) int { return (n + to - 1) &^ (to - 1) }
 
-// checkSpan says whether n bytes from off lie in size bytes, on whole pages.
-func checkSpan(off, n, size, page int) error {
-	if off < 0 || n < 0 || off > size || n > size-off || (off|n)&(page-1) != 0 {
-		return fmt.Errorf("device: %d bytes at offset %d of %d in pages of %d: %w", n, off, size, page, ErrSize)
+// reservable returns how many of size bytes Reserve asks for: whole pages, at
+// most addressable. fixed says that the device was told not to reserve.
+func reservable(d *base.Device, fixed bool, size, page int) (int, error) {
+	if err := d.CheckAlloc(size); err != nil {
+		return 0, err
 	}
-	return nil
+	if fixed {
+		return 0, fmt.Errorf("device: Reserve on %s: %w", d.Name(), ErrUnavailable)
+	}
+	if size = min(size, addressable) &^ (page - 1); size == 0 {
+		return 0, fmt.Errorf("device: Reserve of less than a page of %d bytes: %w", page, ErrSize)
+	}
+	return size, nil
 }
 
 // A span is what lies from lo to below hi.

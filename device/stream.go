@@ -1,14 +1,11 @@
 package device
 
-import (
-	"fmt"
-	"sync"
-)
+import "sync"
 
 // A mover is the part of a device that its streams use.
 type mover interface {
-	Name() string
-	usable() error
+	Usable() error
+	StreamClosed() error
 	Copy(dst, src Block) error
 	fill(dst Block, value byte) error
 }
@@ -19,13 +16,14 @@ type mover interface {
 // method but Close returns it, so that a program that looks at Sync alone
 // misses nothing.
 type immediate struct {
-	dev mover
-	mu  sync.Mutex
-	err error
+	dev    mover
+	mu     sync.Mutex
+	err    error // the first one; after Close that it is closed
+	closed bool
 }
 
 func newImmediate(d mover) (Stream, error) {
-	if err := d.usable(); err != nil {
+	if err := d.Usable(); err != nil {
 		return nil, err
 	}
 	return &immediate{dev: d}, nil
@@ -61,23 +59,15 @@ func (s *immediate) Record() (Event, error) {
 	return past{}, nil
 }
 
-// Close needs no flag of its own: being closed is an error that sticks.
 func (s *immediate) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if closed, ok := s.err.(streamClosed); ok {
-		return closed
+	if s.closed {
+		return s.err
 	}
-	s.err = streamClosed{s.dev.Name()}
+	s.closed, s.err = true, s.dev.StreamClosed()
 	return nil
 }
-
-type streamClosed struct{ name string }
-
-func (e streamClosed) Error() string {
-	return fmt.Sprintf("device: stream of %s: %v", e.name, ErrClosed)
-}
-func (e streamClosed) Unwrap() error { return ErrClosed }
 
 // past is an event that has happened: all there is on an immediate stream.
 type past struct{}

@@ -5,6 +5,8 @@ import (
 	"math"
 	"strings"
 	"sync/atomic"
+
+	"github.com/bufslab/bufslab/device/internal/base"
 )
 
 // virtual hands out addresses without memory behind them: allocation traces
@@ -12,20 +14,20 @@ import (
 // MemInfo. Regions are exactly as large as asked. There are no contents, so
 // copies are refused.
 type virtual struct {
-	common
+	*base.Device
 	fixed bool // told not to extend
-	room  budget
+	room  base.Budget
 }
 
 // openVirtual takes fixed, a capacity, or both with a comma between, once each.
 func openVirtual(rest string) (Device, error) {
-	d := &virtual{common: common{name: "virtual"}, room: budget{capacity: math.MaxInt64}}
+	d := &virtual{Device: base.Named("device", strings.TrimSuffix("virtual:"+rest, ":"))}
+	d.room.Total = math.MaxInt64
 	if rest == "" {
 		return d, nil
 	}
-	d.name += ":" + rest
 	sized := false
-	for _, word := range strings.Split(rest, ",") {
+	for word := range strings.SplitSeq(rest, ",") {
 		if word == "fixed" && !d.fixed {
 			d.fixed = true
 			continue
@@ -37,16 +39,16 @@ func openVirtual(rest string) (Device, error) {
 		if err != nil {
 			return nil, fmt.Errorf("device: virtual cannot use %q, only fixed and a capacity: %w", rest, err)
 		}
-		d.room.capacity, sized = n, true
+		d.room.Total, sized = n, true
 	}
 	return d, nil
 }
 
 func (d *virtual) Alloc(size int) (Block, error) {
-	if err := d.checkAlloc(size); err != nil || size == 0 {
+	if err := d.CheckAlloc(size); err != nil || size == 0 {
 		return Block{}, err
 	}
-	if !d.room.take(int64(size)) {
+	if !d.room.Take(int64(size)) {
 		return Block{}, d.errFull(size)
 	}
 	return Block{Region: &virtualRegion{dev: d, size: size}, Len: size}, nil
@@ -54,7 +56,7 @@ func (d *virtual) Alloc(size int) (Block, error) {
 
 func (d *virtual) errFull(size int) error {
 	return fmt.Errorf("device: %s of %d bytes has %d left, %d asked: %w",
-		d.name, d.room.capacity, d.room.free(), size, ErrOutOfMemory)
+		d.Name(), d.room.Total, d.room.Free(), size, ErrOutOfMemory)
 }
 
 func (d *virtual) Free(b Block) {
@@ -63,44 +65,44 @@ func (d *virtual) Free(b Block) {
 	}
 	r, ok := b.Region.(*virtualRegion)
 	if !ok || r.dev != d || b.Off != 0 || b.Len != r.size || r.gone.Swap(true) {
-		d.badFree(b)
+		d.BadFree(b.Len, b.Off)
 	}
-	d.room.give(int64(r.size))
+	d.room.Give(int64(r.size))
 }
 
 // MemInfo counts what is allocated and what is committed in ranges. Without a
 // capacity the total is the largest int64.
 func (d *virtual) MemInfo() (free, total int64, err error) {
-	if err := d.usable(); err != nil {
+	if err := d.Usable(); err != nil {
 		return 0, 0, err
 	}
-	return d.room.free(), d.room.capacity, nil
+	return d.room.Free(), d.room.Total, nil
 }
 
 // Copy checks its arguments as on any device before it refuses: a mistake in
 // them is worth more to know.
 func (d *virtual) Copy(dst, src Block) error {
-	if err := d.usable(); err != nil {
+	if err := d.Usable(); err != nil {
 		return err
 	}
-	if err := checkCopy(dst, src); err != nil || dst.Len == 0 {
+	if err := CheckCopy(dst, src); err != nil || dst.Len == 0 {
 		return err
 	}
 	return d.errNoMemory(dst.Len)
 }
 
 func (d *virtual) fill(dst Block, _ byte) error {
-	if err := d.usable(); err != nil {
+	if err := d.Usable(); err != nil {
 		return err
 	}
-	if err := checkBlock(dst); err != nil || dst.Len == 0 {
+	if err := CheckBlock(dst); err != nil || dst.Len == 0 {
 		return err
 	}
 	return d.errNoMemory(dst.Len)
 }
 
 func (d *virtual) errNoMemory(n int) error {
-	return fmt.Errorf("device: %d bytes on %s, which has no memory behind it: %w", n, d.name, ErrUnavailable)
+	return fmt.Errorf("device: %d bytes on %s, which has no memory behind it: %w", n, d.Name(), ErrUnavailable)
 }
 
 func (d *virtual) NewStream() (Stream, error) { return newImmediate(d) }

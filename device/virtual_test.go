@@ -3,12 +3,14 @@ package device
 import (
 	"math"
 	"testing"
+
+	"github.com/bufslab/bufslab/internal/check"
 )
 
 func TestVirtualHasAnyCapacity(t *testing.T) {
 	d := opened(t, "virtual")
-	a := allocated(t, d, math.MaxInt/2)
-	b := allocated(t, d, math.MaxInt/2)
+	a := check.Ok(d.Alloc(math.MaxInt / 2))(t)
+	b := check.Ok(d.Alloc(math.MaxInt / 2))(t)
 	free, total, err := d.MemInfo()
 	if want := total - 2*int64(math.MaxInt/2); err != nil || total != math.MaxInt64 || free != want {
 		t.Errorf("%d of %d free, %v, want %d", free, total, err, want)
@@ -19,17 +21,11 @@ func TestVirtualHasAnyCapacity(t *testing.T) {
 
 func TestVirtualCapacityIsExact(t *testing.T) {
 	d := opened(t, "virtual:10000")
-	a := allocated(t, d, 5904)
-	g, err := d.(Reserver).Reserve(1 << 20)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := g.Commit(0, 4096); err != nil {
-		t.Fatal(err)
-	}
-	wantErr(t, g.Commit(0, 8192), ErrOutOfMemory)
-	_, err = d.Alloc(1)
-	wantErr(t, err, ErrOutOfMemory)
+	a := check.Ok(d.Alloc(5904))(t)
+	g := check.Ok(d.(Reserver).Reserve(1 << 20))(t)
+	check.Must(t, g.Commit(0, 4096))
+	check.Wraps(t, g.Commit(0, 8192), ErrOutOfMemory)
+	check.Wraps(t, check.Err(d.Alloc(1)), ErrOutOfMemory)
 	d.Free(a)
 	if err := g.Commit(0, 8192); err != nil {
 		t.Errorf("commit of a page that is there and one that fits: %v", err)
@@ -37,44 +33,36 @@ func TestVirtualCapacityIsExact(t *testing.T) {
 	if free, _, _ := d.MemInfo(); free != 10000-8192 {
 		t.Errorf("%d bytes free with 8192 of 10000 committed", free)
 	}
-	if err := g.Close(); err != nil {
-		t.Error(err)
-	}
-	d.Free(allocated(t, d, 10000))
+	check.Must(t, g.Close())
+	d.Free(check.Ok(d.Alloc(10000))(t))
 }
 
 func TestFixedCannotReserve(t *testing.T) {
 	for _, name := range []string{"virtual:fixed", "virtual:fixed,1GiB", "mmap:fixed"} {
-		_, err := opened(t, name).(Reserver).Reserve(1 << 20)
-		wantErr(t, err, ErrUnavailable)
+		check.Wraps(t, check.Err(opened(t, name).(Reserver).Reserve(1<<20)), ErrUnavailable)
 	}
 }
 
 func TestReserveIsAsLongAsCanBe(t *testing.T) {
 	for _, name := range []string{"virtual", "mmap"} {
 		t.Run(name, func(t *testing.T) {
-			g, err := opened(t, name).(Reserver).Reserve(math.MaxInt)
-			if err != nil {
-				t.Fatal(err)
-			}
+			g := check.Ok(opened(t, name).(Reserver).Reserve(math.MaxInt))(t)
 			if n := g.Region().Size(); n < 1<<20 || n > addressable {
 				t.Errorf("a range of %d bytes", n)
 			}
-			if err := g.Close(); err != nil {
-				t.Error(err)
-			}
+			check.Must(t, g.Close())
 		})
 	}
 }
 
 func TestVirtualHasNoContents(t *testing.T) {
 	d := opened(t, "virtual")
-	b := allocated(t, d, 10)
+	b := check.Ok(d.Alloc(10))(t)
 	s, _ := d.NewStream()
-	wantErr(t, d.Copy(b, b), ErrUnavailable)
-	wantErr(t, s.Fill(b, 1), ErrUnavailable)
-	wantErr(t, s.Sync(), ErrUnavailable)
-	wantErr(t, s.Wait(past{}), ErrUnavailable)
+	check.Wraps(t, d.Copy(b, b), ErrUnavailable)
+	check.Wraps(t, s.Fill(b, 1), ErrUnavailable)
+	check.Wraps(t, s.Sync(), ErrUnavailable)
+	check.Wraps(t, s.Wait(past{}), ErrUnavailable)
 	if Bytes(b) != nil {
 		t.Error("a virtual block has bytes")
 	}

@@ -13,19 +13,15 @@ import (
 // A factory makes a strategy over an upstream.
 type factory = func(upstream slab.Allocator) slab.Allocator
 
-// plain are the strategies by themselves.
-var plain = map[string]func(slab.Allocator, slab.Config) slab.Allocator{
-	"direct":    func(u slab.Allocator, c slab.Config) slab.Allocator { return slab.NewDirect(u, c) },
-	"exact":     func(u slab.Allocator, c slab.Config) slab.Allocator { return slab.NewExact(u, c) },
-	"bitlog":    func(u slab.Allocator, c slab.Config) slab.Allocator { return slab.NewBitlog(u, c) },
-	"sizeclass": func(u slab.Allocator, c slab.Config) slab.Allocator { return slab.NewSizeclass(u, c) },
-	"bestfit":   func(u slab.Allocator, c slab.Config) slab.Allocator { return slab.NewBestfit(u, c) },
-	"slab":      func(u slab.Allocator, c slab.Config) slab.Allocator { return slab.NewSlab(u, c) },
-}
-
 // with is a factory for a strategy by its name.
 func with(name string, c slab.Config) factory {
-	return func(u slab.Allocator) slab.Allocator { return plain[name](u, c) }
+	return func(u slab.Allocator) slab.Allocator {
+		s, err := slab.NewStrategy(name, u, c)
+		if err != nil {
+			panic(err)
+		}
+		return s
+	}
 }
 
 func TestStrategies(t *testing.T) {
@@ -76,10 +72,10 @@ func TestStrategiesOnSmallBlocks(t *testing.T) {
 
 func TestWrappers(t *testing.T) {
 	wrappers := map[string]factory{
-		"limit":  func(u slab.Allocator) slab.Allocator { return slab.NewLimit(u, 300<<10) },
-		"scopes": func(u slab.Allocator) slab.Allocator { return slab.NewScopes(u) },
-		"record": func(u slab.Allocator) slab.Allocator { return slab.NewRecord(u, io.Discard) },
-		"check":  func(u slab.Allocator) slab.Allocator { return slab.NewCheck(u) },
+		"limit":      func(u slab.Allocator) slab.Allocator { return slab.NewLimit(u, 300<<10) },
+		"statistics": func(u slab.Allocator) slab.Allocator { return slab.NewStatistics(u) },
+		"record":     func(u slab.Allocator) slab.Allocator { return slab.NewRecord(u, io.Discard) },
+		"check":      func(u slab.Allocator) slab.Allocator { return slab.NewCheck(u) },
 	}
 	for name, wrap := range wrappers {
 		for _, inner := range []string{"sizeclass", "slab"} {
@@ -98,13 +94,13 @@ func TestWrappers(t *testing.T) {
 	t.Run("sizeclass,limit", func(t *testing.T) {
 		t.Parallel()
 		fuzz.CheckAllocator(t, func(u slab.Allocator) slab.Allocator {
-			return slab.NewSizeclass(slab.NewLimit(u, 300<<10), slab.Config{})
+			return with("sizeclass", slab.Config{})(slab.NewLimit(u, 300<<10))
 		}, fuzz.MaxBytes(300<<10))
 	})
 	t.Run("slab,limit", func(t *testing.T) {
 		t.Parallel()
 		fuzz.CheckAllocator(t, func(u slab.Allocator) slab.Allocator {
-			return slab.NewSlab(slab.NewLimit(u, 300<<10), slab.Config{})
+			return with("slab", slab.Config{})(slab.NewLimit(u, 300<<10))
 		}, fuzz.MaxBytes(300<<10))
 	})
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/bufslab/bufslab/slab"
 )
 
-// A pile is somebody's own strategy: what comes back lies on piles by size.
+// A pile is a strategy of a program's own. It keeps freed blocks by size.
 type pile struct {
 	upstream slab.Allocator
 	held     map[int][]device.Block

@@ -1,11 +1,13 @@
 package fuzz_test
 
 import (
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
 
 	"github.com/bufslab/bufslab/fuzz"
+	"github.com/bufslab/bufslab/fuzz/internal/model"
 	"github.com/bufslab/bufslab/slab"
 )
 
@@ -34,20 +36,30 @@ func TestPoolsOnDevices(t *testing.T) {
 	}
 }
 
+// checkPools checks pools by c over the memory that each program draws: that of
+// a device, or the check's own, which is named "".
+func checkPools(t *testing.T, c slab.Config, memories []string, options ...fuzz.Option) {
+	t.Helper()
+	properties := map[string]func(*rapid.T){}
+	for _, name := range memories {
+		o := options
+		if name != "" {
+			o = append(slices.Clone(options), fuzz.OnDevice(opener(name)))
+		}
+		properties[name] = fuzz.PoolProperty(pool(c), o...)
+	}
+	model.Check(t, func(t *rapid.T) { properties[rapid.SampledFrom(memories).Draw(t, "memory")](t) })
+}
+
 // A budget holds at every moment, on pages that divide it.
 func TestPoolsWithABudget(t *testing.T) {
 	const most = 160 << 10
-	for _, dev := range []string{"", "heap", "mmap", "sim", "sim:late=2"} {
-		for _, name := range slab.Strategies() {
-			t.Run(dev+","+name, func(t *testing.T) {
-				t.Parallel()
-				options := []fuzz.Option{fuzz.MaxBytes(most)}
-				if dev != "" {
-					options = append(options, fuzz.OnDevice(opener(dev)))
-				}
-				fuzz.CheckPool(t, pool(slab.Config{Strategy: name, MaxBytes: most}), options...)
-			})
-		}
+	for _, name := range slab.Strategies() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			memories := []string{"", "heap", "mmap", "sim", "sim:late=2"}
+			checkPools(t, slab.Config{Strategy: name, MaxBytes: most}, memories, fuzz.MaxBytes(most))
+		})
 	}
 }
 
@@ -76,16 +88,10 @@ var configs = []struct {
 
 func TestPoolsByConfig(t *testing.T) {
 	for _, c := range configs {
-		for _, dev := range []string{"", "heap", "mmap"} {
-			t.Run(c.name+","+dev, func(t *testing.T) {
-				t.Parallel()
-				options := c.options
-				if dev != "" {
-					options = append(options[:len(options):len(options)], fuzz.OnDevice(opener(dev)))
-				}
-				fuzz.CheckPool(t, pool(c.config), options...)
-			})
-		}
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			checkPools(t, c.config, []string{"", "heap", "mmap"}, c.options...)
+		})
 	}
 }
 

@@ -7,6 +7,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/fuzz/internal/model"
+	"github.com/bufslab/bufslab/fuzz/internal/unifiedbuffers"
 	"github.com/bufslab/bufslab/unified"
 )
 
@@ -44,12 +46,6 @@ type UnifiedBuffer interface {
 	Free() error
 }
 
-// Buffers makes [CheckUnified] check buffers of n bytes that open makes instead
-// of those of package unified.
-func Buffers(open func(dev device.Device, n int) (UnifiedBuffer, error)) Option {
-	return func(s *settings) { s.buffers = open }
-}
-
 // CheckUnified runs random programs on unified buffers over devices that open
 // makes, a new one for each program. Both sides are read, written, overwritten,
 // synchronized and marked, whole and in part, directly and on streams, in every
@@ -57,11 +53,11 @@ func Buffers(open func(dev device.Device, n int) (UnifiedBuffer, error)) Option 
 // known throughout: no read gives anything else without an error, no write is
 // lost unless the buffer said that it conflicts.
 //
-// On a [device.Sim] copies, fills and allocations fail, and the device is lost:
+// On a [sim.Device] copies, fills and allocations fail, and the device is lost:
 // what fails changes nothing, the host side stays readable, and what a stream
 // did not do shows as an error. As long as nothing has failed, its counters
 // have to agree with the fewest bytes and calls that the program can do with. A
-// Sim that works late finds waits that are missing. Where open says that the
+// device that works late finds waits that are missing. Where open says that the
 // device is not there, or that it has no contents, t is skipped.
 func CheckUnified(t *testing.T, open func() (device.Device, error), options ...Option) {
 	t.Helper()
@@ -70,7 +66,7 @@ func CheckUnified(t *testing.T, open func() (device.Device, error), options ...O
 	} else if err != nil {
 		t.Fatal(err)
 	}
-	rapid.Check(t, UnifiedProperty(open, options...))
+	model.Check(t, UnifiedProperty(open, options...))
 }
 
 // probe returns the error of a device, or of a byte that is copied to it.
@@ -92,39 +88,11 @@ func probe(open func() (device.Device, error)) error {
 //
 //	func FuzzUnified(f *testing.F) { f.Fuzz(rapid.MakeFuzz(fuzz.UnifiedProperty(open))) }
 func UnifiedProperty(open func() (device.Device, error), options ...Option) func(*rapid.T) {
-	s := settle(options)
-	if s.buffers == nil {
-		s.buffers = func(d device.Device, n int) (UnifiedBuffer, error) { return unified.New[byte](d, n) }
-	}
-	return func(t *rapid.T) {
-		d, err := open()
-		ok(t, err)
-		m := &unifiedModel{dev: d, open: s.buffers, contents: newContents(t, d), streams: make([]device.Stream, 3)}
-		m.sim, _ = d.(simulated)
-		m.begin(t)
-		t.Repeat(m.actions())
-		m.end(t)
-	}
-}
-
-func (m *unifiedModel) actions() map[string]func(*rapid.T) {
-	all := map[string]func(*rapid.T){
-		"":            m.check,
-		"readHost":    m.readHost,
-		"writeHost":   m.writeHost,
-		"overHost":    m.overwriteHost,
-		"replace":     m.replace,
-		"readDevice":  m.readDevice,
-		"writeDevice": m.writeDevice,
-		"sync":        m.sync,
-		"markHost":    m.markHost,
-		"markDevice":  m.markDevice,
-		"renew":       m.renew,
-		"settle":      m.settle,
-	}
-	if m.sim != nil {
-		all["fail"] = m.fail
-		all["lose"] = m.lose
-	}
-	return all
+	buffer := settle(options).buffers
+	return unifiedbuffers.Property(open, func(dev device.Device, n int) (unifiedbuffers.Buffer, error) {
+		if buffer == nil {
+			return unified.New[byte](dev, n)
+		}
+		return buffer(dev, n)
+	})
 }

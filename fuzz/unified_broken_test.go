@@ -26,7 +26,7 @@ type (
 	copiesTwice      struct{ right }
 	copiesNothing    struct{ right }
 	talksNonsense    struct{ right }
-	waitsForNobody   struct{ right }
+	waitsForNone     struct{ right }
 	freesTwice       struct{ right }
 )
 
@@ -75,10 +75,10 @@ func (b copiesNothing) SyncToDevice() error { return nil }
 
 func (b talksNonsense) State() unified.State { return unified.Synchronized }
 
-// It tells nobody that a stream will use the block.
-func (b waitsForNobody) DeviceOn(device.Stream) (device.Block, error)    { return b.Device() }
-func (b waitsForNobody) DeviceMutOn(device.Stream) (device.Block, error) { return b.DeviceMut() }
-func (b waitsForNobody) DeviceOverwriteOn(device.Stream) (device.Block, error) {
+// It does not tell the buffer that a stream will use the block.
+func (b waitsForNone) DeviceOn(device.Stream) (device.Block, error)    { return b.Device() }
+func (b waitsForNone) DeviceMutOn(device.Stream) (device.Block, error) { return b.DeviceMut() }
+func (b waitsForNone) DeviceOverwriteOn(device.Stream) (device.Block, error) {
 	return b.DeviceOverwrite()
 }
 
@@ -103,7 +103,7 @@ var brokenBuffers = []struct {
 	{"a copy without need", seen, func(r right) fuzz.UnifiedBuffer { return copiesTwice{r} }},
 	{"a synchronization that does nothing", seen, func(r right) fuzz.UnifiedBuffer { return copiesNothing{r} }},
 	{"a state of its own", "state is", func(r right) fuzz.UnifiedBuffer { return talksNonsense{r} }},
-	{"a stream that nobody waits for", seen, func(r right) fuzz.UnifiedBuffer { return waitsForNobody{r} }},
+	{"a stream that is not waited for", seen, func(r right) fuzz.UnifiedBuffer { return waitsForNone{r} }},
 	{"a second Free that works", "second Free", func(r right) fuzz.UnifiedBuffer { return freesTwice{r} }},
 }
 

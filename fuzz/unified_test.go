@@ -7,6 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/device/sim"
 	"github.com/bufslab/bufslab/fuzz"
 	"github.com/bufslab/bufslab/unified"
 )
@@ -14,7 +15,7 @@ import (
 // late opens simulated devices whose streams work late.
 func late(seed uint64) func() (device.Device, error) {
 	return func() (device.Device, error) {
-		d := device.NewSim(1 << 20)
+		d := sim.New(1 << 20)
 		d.Late(seed)
 		return d, nil
 	}
@@ -22,8 +23,8 @@ func late(seed uint64) func() (device.Device, error) {
 
 // slow opens simulated devices that take a microsecond for a byte.
 func slow() (device.Device, error) {
-	d := device.NewSim(1 << 20)
-	d.Costs(device.SimCosts{ToDevice: 1e6, ToHost: 1e6, Within: 1e6, Pageable: 1e6})
+	d := sim.New(1 << 20)
+	d.Costs(sim.Costs{ToDevice: 1e6, ToHost: 1e6, Within: 1e6, Pageable: 1e6})
 	return d, nil
 }
 
@@ -41,7 +42,7 @@ func TestUnified(t *testing.T) {
 	}
 }
 
-// Whoever has written a device sees whether arrays can live on it.
+// A test of a device shows whether arrays can live on it.
 func ExampleCheckUnified() {
 	_ = func(t *testing.T) { // func TestUnifiedOnMine(t *testing.T)
 		fuzz.CheckUnified(t, func() (device.Device, error) { return device.Open("sim:1MiB:late=1") })

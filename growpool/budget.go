@@ -3,14 +3,13 @@ package growpool
 import (
 	"sync"
 	"sync/atomic"
+	"unsafe"
 )
 
-// A budget counts the bytes of a pool's buffers, and refuses more than it may
-// have: whoever makes a buffer reserves its bytes before and frees them
-// after the memory is gone.
-//
-// The bookkeeping of a key takes memory too, perKey bytes. It is counted
-// against room, in a budget that has one.
+// A budget counts the bytes of a pool's buffers. A buffer's bytes are reserved
+// before its memory is taken, and freed after the memory has gone; there are
+// never more than max. The bookkeeping of a key takes perKey bytes more, which
+// count against room.
 type budget struct {
 	mu         sync.Mutex // leaf
 	max        int64      // of buffers
@@ -19,8 +18,20 @@ type budget struct {
 	held, peak int64
 	buffers    int64
 
-	forgotten atomic.Int64 // bytes that were left to the collector since it was last asked
-	valve     int64        // when to ask it, 0 is never
+	uncollected atomic.Int64 // bytes left to the collector since the pool last ran it
+	trigger     int64        // of uncollected bytes, to run it; 0 is never
+}
+
+// limit sets the most that may be held. A budget that is large beside the cache
+// pays for the bookkeeping; a small one is for buffers, and pays for the
+// bookkeeping beyond sixteen keys.
+func (b *budget) limit(maxBytes, perKey int64) {
+	b.max, b.perKey = maxBytes, perKey
+	if fixed := cacheBytes(maxBytes); fixed <= maxBytes/16 {
+		b.room = maxBytes - fixed
+		return
+	}
+	b.room = maxBytes + 16*perKey
 }
 
 func (b *budget) reserve(n int) bool {
@@ -48,8 +59,19 @@ func (b *budget) usage() (held, peak int64) {
 	return b.held, b.peak
 }
 
-// refusal is the error of a reserve that failed.
+// refusal is the error after a reserve that failed.
 func (b *budget) refusal(n int) error {
 	held, _ := b.usage()
 	return &BudgetError{Bytes: int64(n), Held: held, MaxBytes: b.max}
 }
+
+// keyBytes is what a key's bookkeeping takes: its entry, counters and buffer,
+// up to eight slots of the table, and what the cache and the slab.Pool note of it.
+func keyBytes[K comparable]() int64 {
+	const elsewhere = 256
+	return int64(unsafe.Sizeof(entry[K]{})+unsafe.Sizeof(buffer{})) + lineBytes + 8*8 + elsewhere
+}
+
+// cacheBytes is what the cache takes by itself: four bytes a counter, the
+// queue of its changes, and its shards.
+func cacheBytes(maxBytes int64) int64 { return 4*countersFor(maxBytes) + 384<<10 }

@@ -4,18 +4,12 @@ import (
 	"sync/atomic"
 	"unsafe"
 
-	"github.com/bufslab/bufslab/internal/invariants"
 	"github.com/bufslab/bufslab/slab"
 )
 
-// A buffer is memory that a key has, or had. Its references are those of its
-// key, of a lease and, for a moment, of who looks at it; the last one gives
-// the memory back.
-//
-// To the slab.Pool it goes back at once if nobody can see it: if only leases
-// have shown it, which are over. What Get has shown may be seen for ever; then the
-// handle is forgotten, and the slab.Pool finds the memory when the last View
-// and the last slice are gone.
+// A buffer is memory that a key has, or had. Its key has a reference, a lease
+// has one, and so has its maker until it is handed over. What becomes of the
+// buffer, and of its memory after the last reference, is in state.go.
 type buffer struct {
 	word   unsafe.Pointer // of the element type that Get may hand out; atomic
 	open   unsafe.Pointer // ptr, once there is a slice; atomic
@@ -23,35 +17,19 @@ type buffer struct {
 	ptr    unsafe.Pointer // nil where the CPU does not reach it
 	handle slab.PooledBuffer
 	budget *budget
-	owner  any // the key's entry, for those who are told that the buffer has to go
-	key    any // in check builds
-
-	refs    atomic.Int32
-	state   atomic.Int32
-	shown   atomic.Bool // by Get
-	evicted atomic.Bool // by the cache, maybe before the key had it
-	charged atomic.Bool // to the budget
+	owner  interface{ name() any } // the key's *entry
+	life   atomic.Uint32           // a life
 }
 
-// The states of a buffer, in this order.
-const (
-	current  = iota // its key has it, or it never had one
-	dropped         // its key has lost it
-	replaced        // a larger one has taken its place
-)
-
-// newBuffer returns a buffer without memory and with one reference.
-func newBuffer(size int, m *budget, owner, key any) *buffer {
+// newBuffer returns a buffer without memory. The caller has its one reference.
+func newBuffer(size int, m *budget, owner interface{ name() any }) *buffer {
 	b := &buffer{size: size, budget: m, owner: owner}
-	if invariants.Enabled {
-		b.key = key
-	}
-	b.refs.Store(1)
+	b.life.Store(uint32(lifeOf(made, 1)))
 	return b
 }
 
-// fill gets the memory. With tells the address without the slab.Pool having to
-// think that a slice is out.
+// fill gets the memory. With tells the address, and the slab.Pool does not
+// have to assume that a slice exists.
 func (b *buffer) fill(p *slab.Pool) (err error) {
 	if b.handle, err = p.Get(b.size); err != nil {
 		return err
@@ -59,44 +37,56 @@ func (b *buffer) fill(p *slab.Pool) (err error) {
 	return b.handle.With(func(m []byte) { b.ptr = unsafe.Pointer(unsafe.SliceData(m)) })
 }
 
-// hold adds a reference, unless the last one has gone.
+func (b *buffer) now() life    { return life(b.life.Load()) }
+func (b *buffer) state() state { return b.now().state() }
+
+// idle reports whether only its key has the buffer.
+func (b *buffer) idle() bool { l := b.now(); return l == lifeOf(kept, 1) || l == lifeOf(shown, 1) }
+
+// hold adds a reference, unless the last one has ended.
 func (b *buffer) hold() bool {
-	for {
-		n := b.refs.Load()
-		if n == 0 {
-			return false
-		}
-		if b.refs.CompareAndSwap(n, n+1) {
+	for l := b.now(); l.refs() > 0; l = b.now() {
+		if b.life.CompareAndSwap(uint32(l), uint32(lifeOf(l.state(), l.refs()+1))) {
 			return true
 		}
 	}
+	return false
 }
 
 // drop ends a reference.
-func (b *buffer) drop() {
-	if b.refs.Add(-1) > 0 {
-		return
+func (b *buffer) drop() { b.apply(drop) }
+
+// apply has an event happen, and returns what was to be done. Only unlink is
+// left to the caller.
+func (b *buffer) apply(ev event) action {
+	for {
+		l := b.now()
+		next, do := l.on(ev)
+		if b.life.CompareAndSwap(uint32(l), uint32(next)) {
+			b.perform(do)
+			return do
+		}
 	}
-	if b.shown.Load() {
-		b.budget.forgotten.Add(int64(b.size))
-	} else {
-		_ = b.handle.Release() // the only one, as only the last reference gets here
-	}
-	b.refund()
 }
 
-// refund gives the budget back what the buffer took of it.
-func (b *buffer) refund() {
-	if b.charged.CompareAndSwap(true, false) {
+// perform frees the bytes of the budget last: the memory is gone by then.
+func (b *buffer) perform(do action) {
+	if do&giveBack != 0 {
+		_ = b.handle.Release() // the only one, as the last reference ends once
+	}
+	if do&leave != 0 {
+		b.budget.uncollected.Add(int64(b.size))
+	}
+	if do&refund != 0 {
 		b.budget.free(b.size)
 	}
 }
 
-// show lets Get hand the buffer out by itself, for elements of a type.
+// show lets Get hand the buffer out without a lock, for elements of a type.
 func (b *buffer) show(word unsafe.Pointer) {
-	b.shown.Store(true)
+	b.apply(show)
 	atomic.StorePointer(&b.word, word)
 }
 
-// hide has every Get ask first.
+// hide makes every Get take the entry's lock first.
 func (b *buffer) hide() { atomic.StorePointer(&b.word, nil) }

@@ -8,11 +8,11 @@ import (
 	"github.com/bufslab/bufslab/internal/pin"
 )
 
-// A counter counts exactly and costs a hit little: whoever is pinned adds to
-// its processor's number by a plain instruction. Numbers of one counter share
-// a cache line, but two counters do not: a key is mostly one goroutine's.
+// A counter counts exactly and costs a hit little: a goroutine pins itself to a
+// processor and adds to that one's number by a plain instruction. Numbers of one
+// counter share a cache line, but two counters do not: mostly one goroutine uses a key.
 type counter struct {
-	per  []int64      // by processor, written by who is pinned
+	per  []int64      // by processor; written only while pinned to it
 	rest atomic.Int64 // of processors that came later, and of builds that cannot pin
 }
 
@@ -40,7 +40,7 @@ func (c *counter) add() {
 	pin.Unpin()
 }
 
-// load returns the sum: exact when nobody adds.
+// load returns the sum: exact when no add runs.
 func (c *counter) load() int64 {
 	n := c.rest.Load()
 	for i := range c.per {

@@ -17,7 +17,7 @@
 //	Pool      finds the buffer of a key; its memory is a slab.Pool's
 //	Get       returns a View of it, larger if need be
 //	View      a window: Slice, At, Set and Row; stale once a later Get replaced the buffer
-//	Acquire   returns a Lease, a View that nobody else has until Release
+//	Acquire   returns a Lease, a View that is the caller's alone until Release
 //	Growth    how large a buffer becomes: Exact, Pow2, Factor, Steps
 //	budget    what all buffers may take; a ristretto cache says which keys keep theirs
 //
@@ -38,7 +38,7 @@
 // grows, one shown by Get needs old and new memory together, until the
 // collector has run; one that was only acquired never more than the larger.
 // In a pool with a budget the collector runs now and then for that, see
-// Config.GCValve. On the heap a small buffer shares a slab with others, and comes back with
+// Config.GCTrigger. On the heap a small buffer shares a slab with others, and comes back with
 // the last of them.
 //
 // # What it is not for

@@ -12,34 +12,29 @@ func TestElementsWithPointersAreRefused(t *testing.T) {
 		A int
 		B [2]struct{ C []byte }
 	}
-	refuse := func(name string, err error, says string) {
-		t.Helper()
-		wantError(t, err, ErrElement)
-		if err == nil || !strings.Contains(err.Error(), says) {
-			t.Errorf("%s: no word of %q in %v", name, says, err)
-		}
-	}
-	_, err := Get[string](p, "k", 1)
-	refuse("string", err, "a string")
-	_, err = Get[*int](p, "k", 1)
-	refuse("*int", err, "a ptr")
-	_, err = Get[any](p, "k", 1)
-	refuse("any", err, "a interface")
-	_, err = Get[deep](p, "k", 1)
-	refuse("struct", err, "field B")
-	_, err = Get[func()](p, "k", 1)
-	refuse("func", err, "a func")
-	_, err = Get[struct{}](p, "k", 1)
-	refuse("struct{}", err, "no bytes")
-	_, err = Get[unsafe.Pointer](p, "k", 1)
-	refuse("unsafe.Pointer", err, "unsafe.Pointer")
-	_, err = Acquire[map[int]int](t.Context(), p, "k", 1)
-	refuse("map", err, "a map")
+	refused[string](t, p, "a string")
+	refused[*int](t, p, "a ptr")
+	refused[any](t, p, "a interface")
+	refused[deep](t, p, "field B")
+	refused[func()](t, p, "a func")
+	refused[map[int]int](t, p, "a map")
+	refused[struct{}](t, p, "no bytes")
+	refused[[0]string](t, p, "no bytes")
+	refused[unsafe.Pointer](t, p, "unsafe.Pointer")
 	if len(p.Stats()) != 0 {
 		t.Error(p.Stats())
 	}
-	_, err = Get[[0]string](p, "k", 1)
-	refuse("[0]string", err, "no bytes")
+}
+
+func refused[T any](t *testing.T, p *Pool[string], says string) {
+	t.Helper()
+	_, get := Get[T](p, "k", 1)
+	_, acquire := Acquire[T](t.Context(), p, "k", 1)
+	for _, err := range []error{get, acquire} {
+		if wantError(t, err, ErrElement); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("no word of %q in %v", says, err)
+		}
+	}
 }
 
 func TestMisalignedMemoryIsRefused(t *testing.T) {

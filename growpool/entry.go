@@ -6,22 +6,22 @@ import (
 	"sync/atomic"
 )
 
-// An entry is what a pool knows of a key. A hit reads cur and adds to hits,
-// and that is all; the rest is for whoever holds mu. A buffer leaves cur by a
-// swap, with mu or without: whoever swaps it out has its key's reference.
+// An entry is what a pool knows of a key. A hit reads cur and adds to hits, and
+// takes no lock. cur is set under mu only; a goroutine that moves the buffer out
+// of the states kept and shown clears it, with mu or without.
 type entry[K comparable] struct {
 	key  K
 	id   uint64 // its hash, by which the cache knows it
 	cur  atomic.Pointer[buffer]
 	hits counter
 
-	mu            sync.Mutex // before the keeper's
+	mu            sync.Mutex // for all that follows
 	misses, grows int64
 	hidden        KeyStats // counts from before ClearStats
 	turn          turn
 	dead          bool                  // not in the table any more
-	seen          int64                 // requests when the sweeper came by
-	quiet         int                   // times that it saw no new ones
+	seen          int64                 // requests at the last sweep
+	quiet         int                   // sweeps that found no new ones
 	shape         atomic.Pointer[[]int] // the last of more than two dimensions
 }
 
@@ -31,7 +31,9 @@ func newEntry[K comparable](key K, id uint64) *entry[K] {
 	return e
 }
 
-// counts returns what happened to the key since ClearStats. The caller has mu.
+func (e *entry[K]) name() any { return e.key }
+
+// counts returns what happened to the key since ClearStats. The caller holds mu.
 func (e *entry[K]) counts() KeyStats {
 	s := e.total()
 	return KeyStats{Hits: s.Hits - e.hidden.Hits, Misses: s.Misses - e.hidden.Misses, Grows: s.Grows - e.hidden.Grows}
@@ -44,9 +46,6 @@ func (e *entry[K]) total() KeyStats {
 // requests returns how often the key was asked for.
 func (e *entry[K]) requests() int64 { return e.hits.load() + e.misses + e.grows }
 
-// take takes the buffer from the key, nil if there is none.
-func (e *entry[K]) take() *buffer { return e.cur.Swap(nil) }
-
 // intern returns a copy of shape that may be kept, the last one if it is the same.
 func (e *entry[K]) intern(shape []int) *[]int {
 	if s := e.shape.Load(); s != nil && slices.Equal(*s, shape) {
@@ -55,4 +54,112 @@ func (e *entry[K]) intern(shape []int) *[]int {
 	s := slices.Clone(shape)
 	e.shape.Store(&s)
 	return &s
+}
+
+// lock returns the entry of a key, locked. The caller ends with unlock.
+func (p *Pool[K]) lock(key K) (*entry[K], error) {
+	for {
+		e := p.table.add(key)
+		e.mu.Lock()
+		switch {
+		case p.closed.Load():
+			p.unlock(e)
+			return nil, ErrClosed
+		case !e.dead:
+			return e, nil
+		}
+		e.mu.Unlock()
+	}
+}
+
+// unlock unlocks an entry, and removes it if there is nothing to remember. It
+// looks again after that: an eviction in between could not lock the entry, and
+// so left it to us.
+func (p *Pool[K]) unlock(e *entry[K]) {
+	for {
+		if p.removable(e) {
+			e.dead = true
+			p.remember(e.counts())
+			p.table.remove(e)
+		}
+		e.mu.Unlock()
+		if p.policy == nil || e.cur.Load() != nil || !e.mu.TryLock() {
+			return
+		}
+		if !p.removable(e) {
+			e.mu.Unlock()
+			return
+		}
+	}
+}
+
+// removable reports whether a key has no buffer and either never had one, or is
+// in a pool with a budget. The caller holds e.mu.
+func (p *Pool[K]) removable(e *entry[K]) bool {
+	return !e.dead && e.cur.Load() == nil && !e.turn.taken && (p.policy != nil || e.requests() == 0)
+}
+
+func (p *Pool[K]) remember(s KeyStats) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.removed.add(s)
+}
+
+// evict takes a buffer from its key for good. The caller may hold locks of
+// entries, and no other.
+func (p *Pool[K]) evict(b *buffer) {
+	if b.apply(evict)&unlink == 0 {
+		return // the key does not have it
+	}
+	e := b.owner.(*entry[K])
+	e.cur.CompareAndSwap(b, nil)
+	if e.mu.TryLock() {
+		p.unlock(e)
+	}
+}
+
+func (p *Pool[K]) evictAll(list []*buffer) {
+	for _, b := range list {
+		p.evict(b)
+	}
+}
+
+// clear evicts what a key has. The caller holds e.mu.
+func (p *Pool[K]) clear(e *entry[K]) {
+	if b := e.cur.Load(); b != nil {
+		p.evict(b)
+	}
+}
+
+// A turn lets one lease at a time have a key, in the order in which they came.
+// It is guarded by the entry's mu.
+type turn struct {
+	taken   bool
+	waiting []chan struct{}
+}
+
+// join queues the caller. Its turn has come when the channel is closed.
+func (t *turn) join() chan struct{} {
+	w := make(chan struct{})
+	t.waiting = append(t.waiting, w)
+	return w
+}
+
+// pass ends a turn and begins the next one.
+func (t *turn) pass() {
+	if len(t.waiting) == 0 {
+		t.taken = false
+		return
+	}
+	close(t.waiting[0])
+	t.waiting = slices.Delete(t.waiting, 0, 1)
+}
+
+// leave gives up waiting, and the turn if it has just come.
+func (t *turn) leave(w chan struct{}) {
+	if i := slices.Index(t.waiting, w); i >= 0 {
+		t.waiting = slices.Delete(t.waiting, i, i+1)
+		return
+	}
+	t.pass()
 }

@@ -18,8 +18,7 @@ var (
 	// pointers, which the collector would not see there, has no bytes, or
 	// wants to be aligned better than the pool's memory is.
 	ErrElement = errors.New("no element of a buffer")
-	// ErrLeased says that Get was called for a key whose buffer somebody has
-	// for himself, by [Acquire].
+	// ErrLeased says that Get was called for a key that is leased, by [Acquire].
 	ErrLeased = errors.New("leased")
 	// ErrClosed says that the pool was closed.
 	ErrClosed = errors.New("growpool: pool closed")

@@ -74,8 +74,8 @@ func (f *fickle) Clear() {
 	}
 }
 
-func (k *keeper) use(f *fickle) {
-	f.r, f.has, f.gets, f.exit = rand.New(rand.NewPCG(1, 2)), map[uint64]*buffer{}, map[uint64]int{}, k.exit
-	k.cache.Close()
-	k.cache = f
+func (y *policy) use(f *fickle) {
+	f.r, f.has, f.gets, f.exit = rand.New(rand.NewPCG(1, 2)), map[uint64]*buffer{}, map[uint64]int{}, y.onExit
+	y.cache.Close()
+	y.cache = f
 }

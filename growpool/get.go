@@ -11,17 +11,17 @@ import (
 // the shape is the key's last one of more; it takes no lock.
 //
 // The error wraps ErrShape or ErrElement for a shape or a type that no buffer
-// can have, before anything happens; it is ErrClosed after Close, and wraps ErrLeased if
-// somebody has acquired the key. Where there is no room it wraps
+// can have, before anything happens. It is ErrClosed after Close, and wraps
+// ErrLeased while the key is leased. Where there is no room it wraps
 // device.ErrOutOfMemory, and the key keeps the buffer it had.
 //
-// Get is safe for concurrent use, its result is as safe as any slice that
-// several goroutines have: see [Acquire].
+// Get is safe for concurrent use. Its result is not, no more than a slice is
+// that goroutines share: see [Acquire].
 func Get[T any, K comparable](p *Pool[K], key K, shape ...int) (View[T], error) {
-	if len(shape) != 1 || p.keep != nil {
+	if len(shape) != 1 || p.policy != nil {
 		return get[T](p, key, shape)
 	}
-	// This is table.find, and what follows, in one piece: a third faster.
+	// This is get and table.find in one piece: a third faster.
 	s := p.table.slots.Load()
 	for i := p.table.hash(key); ; i++ {
 		e := s.at[i&s.mask].Load()
@@ -42,7 +42,7 @@ func Get[T any, K comparable](p *Pool[K], key K, shape ...int) (View[T], error) 
 	return get[T](p, key, shape)
 }
 
-// get is Get of any shape. That the type was shown means that it was judged.
+// get is Get of any shape. A type that was shown was checked then.
 func get[T any, K comparable](p *Pool[K], key K, shape []int) (View[T], error) {
 	var x T
 	if e := p.table.find(key); e != nil && unsafe.Sizeof(x) > 0 {
@@ -64,11 +64,11 @@ func getSlowly[T any, K comparable](p *Pool[K], key K, shape []int) (View[T], er
 	if err != nil {
 		return View[T]{}, err
 	}
-	e, err := p.enter(key)
+	e, err := p.lock(key)
 	if err != nil {
 		return View[T]{}, err
 	}
-	defer p.done(e)
+	defer p.unlock(e)
 	if e.turn.taken {
 		return View[T]{}, leasedError(key)
 	}
@@ -84,7 +84,7 @@ func getSlowly[T any, K comparable](p *Pool[K], key K, shape []int) (View[T], er
 	return newView[T](e, b, d, shape), nil
 }
 
-// judge says what is wrong with a request, before anything happens.
+// judge checks a request before anything happens.
 func judge(t element, shape []int) (dims, error) {
 	if err := t.check(); err != nil {
 		return dims{}, err

@@ -2,7 +2,6 @@ package growpool
 
 import (
 	"errors"
-	"runtime"
 	"testing"
 
 	"github.com/bufslab/bufslab/device"
@@ -71,14 +70,6 @@ func wantError(t testing.TB, err error, want ...error) {
 			t.Errorf("%v does not wrap %v", err, w)
 		}
 	}
-}
-
-// cycle runs the collector and waits for the finalizers that it found due.
-func cycle() {
-	ran := make(chan struct{})
-	runtime.SetFinalizer(new([16]byte), func(*[16]byte) { close(ran) })
-	runtime.GC()
-	<-ran
 }
 
 var errOutOfMemory = device.ErrOutOfMemory

@@ -7,13 +7,14 @@ import (
 	"weak"
 )
 
-// A sweeper looks four times within IdleAfter which keys were asked for. Hits
-// leave no time behind: it compares how many they were.
+// A sweeper looks four times within IdleAfter which keys were asked for. A hit
+// does not note its time: the sweeper compares the numbers of requests.
 type sweeper struct{ timer atomic.Pointer[time.Timer] }
 
 const sweeps = 4
 
-// startSweeper lets the clock know the pool weakly, so that it can be forgotten.
+// startSweeper gives the timer a weak pointer to the pool, so that the pool can
+// be forgotten.
 func startSweeper[K comparable](p *Pool[K]) {
 	if p.config.IdleAfter <= 0 {
 		return
@@ -36,7 +37,7 @@ func (s *sweeper) stop() {
 }
 
 // sweepIdle takes the buffers of keys that the last sweeps saw no request for.
-// A key that somebody has locked or acquired is not idle.
+// A key whose entry is locked or leased is not idle.
 func (p *Pool[K]) sweepIdle() {
 	for e := range p.table.all() {
 		if !e.mu.TryLock() {
@@ -45,9 +46,9 @@ func (p *Pool[K]) sweepIdle() {
 		if n := e.requests(); n != e.seen || e.turn.taken {
 			e.seen, e.quiet = n, 0
 		} else if e.quiet++; e.quiet >= sweeps && e.cur.Load() != nil {
-			p.unkeep(e)
-			p.lose(e)
+			p.expel(e)
+			p.clear(e)
 		}
-		p.done(e)
+		p.unlock(e)
 	}
 }

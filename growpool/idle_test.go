@@ -70,7 +70,7 @@ func TestForgottenPoolsGo(t *testing.T) {
 		}
 		runtime.AddCleanup(p, func(int) { gone <- struct{}{} }, 0)
 	}
-	cycle()
+	collect()
 	<-gone
 	<-gone
 }

@@ -5,30 +5,30 @@ import (
 	"sync/atomic"
 )
 
-// A Lease is a View that nobody else has, until Release. Its memory can go
-// back to the slab.Pool then, so slices of it are not to be used after.
+// A Lease is a View that is its holder's alone, until Release. Its memory can go
+// back to the slab.Pool then, so do not use slices of it afterwards.
 //
 // Release is safe for concurrent use; all else is for one goroutine at a time.
 type Lease[T any] struct {
 	View[T]
-	from  lessor
-	entry any // of the key, nil if the buffer is the lease's own
-	lent  *buffer
-	over  atomic.Bool
+	from     lessor
+	entry    any // of the key, nil if the buffer is the lease's alone
+	lent     *buffer
+	released atomic.Bool
 }
 
-// A lessor is a Pool of whatever keys.
+// A lessor is a Pool, whatever its keys are.
 type lessor interface {
 	takeBack(entry any, b *buffer)
 }
 
 // Acquire is [Get] for keys that several goroutines use: the key's buffer is the
-// caller's alone until Release. While somebody has it, Acquire waits, first come
-// first served, or until ctx is done, whose error it returns then; with
-// Config.Private it takes a buffer of its own instead. Get fails meanwhile.
+// caller's alone until Release. While the key is leased, Acquire waits, first come
+// first served. If ctx is done first it returns its error. With Config.Private
+// it makes a buffer for this lease alone instead. Get fails meanwhile.
 //
-// Errors are those of Get, except ErrLeased. With a budget the memory of leases counts
-// before that of keys which are not in use: those lose theirs.
+// Errors are those of Get, except ErrLeased. With a budget, keys that are not in use
+// lose their buffers if a lease needs the room.
 //
 // A buffer that was only ever acquired goes back to the slab.Pool at once when a larger one
 // has to take its place. Views that Get returned before Acquire see the lease's
@@ -42,11 +42,11 @@ func Acquire[T any, K comparable](ctx context.Context, p *Pool[K], key K, shape 
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	e, err := p.enter(key)
+	e, err := p.lock(key)
 	if err != nil {
 		return nil, err
 	}
-	defer p.done(e)
+	defer p.unlock(e)
 	if e.turn.taken && p.config.Private {
 		return private[T](p, e, t, d, shape)
 	}
@@ -61,8 +61,8 @@ func Acquire[T any, K comparable](ctx context.Context, p *Pool[K], key K, shape 
 	return newLease[T](p, e, b, newView[T](e, b, d, shape)), nil
 }
 
-// wait returns when it is the caller's turn with an entry, which is locked before and
-// after, not while it waits.
+// wait returns when it is the caller's turn with an entry. The caller holds
+// e.mu; wait unlocks it while it waits.
 func (p *Pool[K]) wait(ctx context.Context, e *entry[K]) error {
 	if !e.turn.taken {
 		e.turn.taken = true
@@ -86,7 +86,8 @@ func (p *Pool[K]) wait(ctx context.Context, e *entry[K]) error {
 	return err
 }
 
-// lend obtains the buffer of a key for a lease.
+// lend obtains the buffer of a key for a lease. It hides it from Get first: no
+// Get hands it out until a later Get has shown it again under e.mu.
 func (p *Pool[K]) lend(e *entry[K], t element, d dims) (*buffer, error) {
 	if b := e.cur.Load(); b != nil {
 		b.hide()
@@ -102,21 +103,18 @@ func (p *Pool[K]) lend(e *entry[K], t element, d dims) (*buffer, error) {
 	return b, nil
 }
 
-// private returns a lease of a buffer that is no key's.
+// private returns a lease of a buffer that is the lease's alone.
 func private[T any, K comparable](p *Pool[K], e *entry[K], t element, d dims, shape []int) (*Lease[T], error) {
-	b := p.newBuffer(e, d.n*int(t.size))
-	if !p.shed(e, b) {
-		return nil, p.budget.refusal(b.size)
+	b, err := p.makeLeased(e, d.n*int(t.size))
+	if err != nil {
+		return nil, err
 	}
-	err := b.fillPatiently(p.slab)
-	if err == nil {
-		if err = t.checkAt(b.ptr); err == nil {
-			e.misses++
-			return newLease[T](p, nil, b, newView[T](e, b, d, shape)), nil
-		}
+	if err := t.checkAt(b.ptr); err != nil {
+		b.drop()
+		return nil, err
 	}
-	b.drop()
-	return nil, err
+	e.misses++
+	return newLease[T](p, nil, b, newView[T](e, b, d, shape)), nil
 }
 
 // newLease takes over the caller's reference to b.
@@ -132,7 +130,7 @@ func newLease[T any, K comparable](p *Pool[K], e *entry[K], b *buffer, v View[T]
 // Release ends the lease: the next in line has the buffer. The Lease shows
 // nothing from then on. A second Release returns ErrReleased and does nothing.
 func (l *Lease[T]) Release() error {
-	if l.over.Swap(true) {
+	if l.released.Swap(true) {
 		return ErrReleased
 	}
 	l.View = View[T]{}
@@ -150,5 +148,5 @@ func (p *Pool[K]) takeBack(entryOfKey any, b *buffer) {
 	e.mu.Lock()
 	b.drop()
 	e.turn.pass()
-	p.done(e)
+	p.unlock(e)
 }

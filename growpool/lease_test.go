@@ -45,6 +45,20 @@ func TestReleaseEndsALeaseOnce(t *testing.T) {
 	mustGet[int64](t, p, "k", 1)
 }
 
+// Get does not hand out a leased buffer, although an earlier Get has shown it.
+func TestGetOfALeasedKeyFails(t *testing.T) {
+	p := open(t, Config{})
+	mustGet[int64](t, p, "k", 10)
+	l := acquire[int64](t, p, "k", 10)
+	for _, shape := range [][]int{{10}, {2, 5}} {
+		_, err := Get[int64](p, "k", shape...)
+		wantError(t, err, ErrLeased)
+	}
+	release(t, l)
+	mustGet[int64](t, p, "k", 10)
+	wantStats(t, p, "k", KeyStats{Misses: 1, Hits: 2, Bytes: 80})
+}
+
 // What only leases have shown goes back before the larger buffer is taken.
 func TestGrowOfAnAcquiredBufferNeverNeedsBoth(t *testing.T) {
 	below := openSlab(t, "device=heap,strategy=direct")
@@ -101,7 +115,7 @@ func TestWaitingEndsWithTheContext(t *testing.T) {
 		_, err = Acquire[int](ctx, p, "other", 1) // over before it began
 		wantError(t, err, context.DeadlineExceeded)
 		var wg sync.WaitGroup
-		wg.Go(func() { release(t, acquire[int64](t, p, "k", 1)) }) // nobody stands before it any more
+		wg.Go(func() { release(t, acquire[int64](t, p, "k", 1)) }) // no one stands before it any more
 		synctest.Wait()
 		release(t, l)
 		wg.Wait()

@@ -1,24 +1,47 @@
 package growpool
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"runtime"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/bufslab/bufslab/slab"
 )
 
+// The locks, in the order in which they are taken:
+//
+//  1. entry.mu        of one key. A second entry's is only tried, with TryLock.
+//  2. policy.mu       one change of the cache at a time
+//  3. policy.closing  shared by touch, which does not take policy.mu
+//  4. the locks of ristretto, and those of the slab.Pool (under entry.mu only)
+//  5. leaves, under which no lock is taken: policy.exitMu, budget.mu, table.mu, Pool.mu
+//
+// A hit of Get takes none of them. What holds at any time:
+//
+//   - The bytes that the budget counts are never more than Config.MaxBytes.
+//   - A key has at most one buffer. entry.cur is set under entry.mu only.
+//   - A buffer's references and state are one word; every change of it is a
+//     cell of the table in state.go.
+//   - Memory is released or left to the collector once, when the last
+//     reference ends. What Get has shown is never released.
+//   - No Get hands out a leased buffer.
+//   - A request that fails changes nothing, unless others take the room that it
+//     has just made.
+//   - An entry that has left the table is dead, and never has a buffer again.
+
 // A Pool keeps a buffer for every key, as large as the largest request for it
-// so far. It is safe for concurrent use; who uses one key in several
-// goroutines wants [Acquire]. Its zero value is not usable. Keys are compared by
-// ==, so one that is not equal to itself, a NaN, is new each time.
+// so far. It is safe for concurrent use; goroutines that share a key want
+// [Acquire]. Its zero value is not usable. Keys are compared by ==, so one that
+// is not equal to itself, a NaN, is new each time.
 //
 // A Pool that is itself forgotten leaves its buffers to the slab.Pool.
 type Pool[K comparable] struct {
 	table  table[K]
-	keep   *keeper // nil without a budget
+	policy *policy // nil without a budget
 	slab   *slab.Pool
 	config Config
 	budget *budget
@@ -26,8 +49,49 @@ type Pool[K comparable] struct {
 	leases atomic.Int64
 	sweep  sweeper
 
-	mu   sync.Mutex // leaf
-	gone KeyStats   // of keys that have left the table
+	mu      sync.Mutex // leaf
+	removed KeyStats   // of keys that have left the table
+}
+
+// Config tunes a [Pool]. Its zero value works: buffers are as large as the
+// largest request, and stay.
+type Config struct {
+	// Growth says how large a buffer becomes that has to grow; nil is Exact.
+	Growth Growth
+	// MaxBytes bounds what the pool holds: the bytes of the keys' buffers, of
+	// leases and of a buffer being made, at every moment. In budgets that are
+	// large beside what the bookkeeping takes, that is counted too, see
+	// [Usage]. A cache decides which keys keep their buffers. A View of a key
+	// that may not keep its buffer is the caller's alone, and so is every View
+	// of a buffer that its key has lost: the collector takes that memory, and
+	// a lease's goes back at once. 0 is no bound.
+	MaxBytes int64
+	// GCTrigger runs the collector, which knows nothing of the budget, when the
+	// bytes left to it since the last time exceed this. What Get has shown is
+	// left to it when its key loses or outgrows it. 0 is MaxBytes, and never
+	// without a budget; -1 is never.
+	GCTrigger int64
+	// IdleAfter is the time after which a key that was not asked for loses its
+	// buffer. It happens up to a quarter later. 0 is never.
+	IdleAfter time.Duration
+	// Private has Acquire of a leased key make a buffer for that lease alone,
+	// which goes back to the slab.Pool with it, instead of waiting.
+	Private bool
+}
+
+// Validate names everything that is wrong with c in one error.
+func (c Config) Validate() error {
+	var faults []error
+	if c.MaxBytes < 0 {
+		faults = append(faults, fmt.Errorf("MaxBytes %d: want 0 or more", c.MaxBytes))
+	}
+	if c.GCTrigger < -1 {
+		faults = append(faults, fmt.Errorf("GCTrigger %d: want -1 or more", c.GCTrigger))
+	}
+	if c.IdleAfter < 0 {
+		faults = append(faults, fmt.Errorf("IdleAfter %v: want 0 or more", c.IdleAfter))
+	}
+	return errors.Join(faults...)
 }
 
 // New returns a Pool whose buffers are of pool's memory. Several can share one.
@@ -39,16 +103,16 @@ func New[K comparable](pool *slab.Pool, c Config) *Pool[K] {
 	if c.Growth == nil {
 		c.Growth = Exact
 	}
-	p := &Pool[K]{slab: pool, config: c, budget: &budget{max: math.MaxInt64, room: math.MaxInt64}}
-	p.budget.valve = c.GCValve
-	if c.GCValve == 0 {
-		p.budget.valve = c.MaxBytes
+	if c.GCTrigger == 0 {
+		c.GCTrigger = c.MaxBytes
 	}
+	p := &Pool[K]{slab: pool, config: c}
+	p.budget = &budget{max: math.MaxInt64, room: math.MaxInt64, trigger: c.GCTrigger}
 	p.table.init()
 	if c.MaxBytes > 0 {
 		p.budget.limit(c.MaxBytes, keyBytes[K]())
-		p.keep = newKeeper(p.budget.room, c.MaxBytes)
-		runtime.AddCleanup(p, func(k *keeper) { k.close() }, p.keep)
+		p.policy = newPolicy(p.budget.room, c.MaxBytes)
+		runtime.AddCleanup(p, func(y *policy) { y.close() }, p.policy)
 	}
 	startSweeper(p)
 	return p
@@ -58,105 +122,29 @@ func New[K comparable](pool *slab.Pool, c Config) *Pool[K] {
 // Statistics stay: see [Pool.ClearStats]. Views stay memory-safe on the Go heap, and
 // leases last until they are released.
 func (p *Pool[K]) Clear() {
-	if p.keep != nil {
-		p.evictAll(p.keep.clear())
+	if p.policy != nil {
+		p.evictAll(p.policy.clear())
 	}
 	for e := range p.table.all() {
 		e.mu.Lock()
-		p.lose(e)
-		p.done(e)
+		p.clear(e)
+		p.unlock(e)
 	}
 }
 
-// Close is Clear, and has every later Get and Acquire fail with ErrClosed. Leases
-// that are out stay good until they are released; their number is the error.
+// Close is Clear, and makes every later Get and Acquire fail with ErrClosed.
+// Leases that are out stay good until they are released; their number is the error.
 func (p *Pool[K]) Close() error {
 	if p.closed.Swap(true) {
 		return nil
 	}
 	p.sweep.stop()
-	if p.keep != nil {
-		p.evictAll(p.keep.close())
+	if p.policy != nil {
+		p.evictAll(p.policy.close())
 	}
 	p.Clear()
 	if n := p.leases.Load(); n > 0 {
 		return fmt.Errorf("growpool: pool closed with %d leases out", n)
 	}
 	return nil
-}
-
-// enter returns the entry of a key, locked. It is to be left by done.
-func (p *Pool[K]) enter(key K) (*entry[K], error) {
-	for {
-		e := p.table.add(key)
-		e.mu.Lock()
-		switch {
-		case p.closed.Load():
-			p.done(e)
-			return nil, ErrClosed
-		case !e.dead:
-			return e, nil
-		}
-		e.mu.Unlock()
-	}
-}
-
-// done unlocks an entry, and removes it if there is nothing to remember: it was
-// asked for in vain only, or its buffer has gone from a pool with a budget.
-// Whoever takes a buffer without the lock looks after that too, unless
-// somebody has the lock; so who had it looks again.
-func (p *Pool[K]) done(e *entry[K]) {
-	for {
-		if p.over(e) {
-			e.dead = true
-			p.remember(e.counts())
-			p.table.remove(e)
-		}
-		e.mu.Unlock()
-		if p.keep == nil || e.cur.Load() != nil || !e.mu.TryLock() {
-			return
-		}
-		if !p.over(e) {
-			e.mu.Unlock()
-			return
-		}
-	}
-}
-
-func (p *Pool[K]) over(e *entry[K]) bool {
-	return !e.dead && e.cur.Load() == nil && !e.turn.taken && (p.keep != nil || e.requests() == 0)
-}
-
-func (p *Pool[K]) remember(s KeyStats) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.gone.add(s)
-}
-
-// lose takes the buffer from the key for good.
-func (p *Pool[K]) lose(e *entry[K]) {
-	if b := e.take(); b != nil {
-		b.state.Store(dropped)
-		b.drop()
-	}
-}
-
-// evict is lose for a buffer that the cache has let go of. Nothing is locked.
-func (p *Pool[K]) evict(b *buffer) {
-	b.evicted.Store(true)
-	e := b.owner.(*entry[K])
-	if !e.cur.CompareAndSwap(b, nil) {
-		return
-	}
-	b.state.Store(dropped)
-	b.drop()
-	if e.mu.TryLock() {
-		p.done(e)
-	}
-}
-
-func (p *Pool[K]) evictAll(list []*buffer) {
-	for _, b := range list {
-		p.evict(b)
-	}
 }

@@ -1,7 +1,5 @@
 package growpool
 
-import "unsafe"
-
 // KeyStats counts what happened to a key. Hits + Misses + Grows is the number
 // of its requests that succeeded.
 type KeyStats struct {
@@ -33,7 +31,7 @@ func (p *Pool[K]) Stats() map[K]KeyStats {
 
 func (p *Pool[K]) statsOf(e *entry[K]) KeyStats {
 	e.mu.Lock()
-	defer p.done(e)
+	defer p.unlock(e)
 	s := e.counts()
 	if b := e.cur.Load(); b != nil {
 		s.Bytes = int64(b.size)
@@ -50,7 +48,7 @@ func (p *Pool[K]) Totals() KeyStats {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	sum.add(p.gone)
+	sum.add(p.removed)
 	return sum
 }
 
@@ -59,11 +57,11 @@ func (p *Pool[K]) ClearStats() {
 	for e := range p.table.all() {
 		e.mu.Lock()
 		e.hidden = e.total()
-		p.done(e)
+		p.unlock(e)
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.gone = KeyStats{}
+	p.removed = KeyStats{}
 }
 
 // Usage says where a pool's memory is, in bytes.
@@ -89,30 +87,8 @@ func (p *Pool[K]) MemoryUsage() Usage[K] {
 	}
 	u.HeldBytes, u.PeakBytes = p.budget.usage()
 	u.MetadataBytes = entries * keyBytes[K]()
-	if p.keep != nil {
+	if p.policy != nil {
 		u.MetadataBytes += cacheBytes(p.config.MaxBytes)
 	}
 	return u
-}
-
-// keyBytes is what a key's bookkeeping takes: its entry, counters and buffer,
-// up to eight slots of the table, and what the cache and the slab.Pool note of it.
-func keyBytes[K comparable]() int64 {
-	const elsewhere = 256
-	return int64(unsafe.Sizeof(entry[K]{})+unsafe.Sizeof(buffer{})) + lineBytes + 8*8 + elsewhere
-}
-
-// cacheBytes is what the cache takes by itself: four bytes a counter, the
-// queue of its changes, and its shards.
-func cacheBytes(maxBytes int64) int64 { return 4*countersFor(maxBytes) + 384<<10 }
-
-// limit sets what may be held. A budget that is large beside the cache pays for the
-// bookkeeping; a small one is for buffers, and beyond a few keys for theirs.
-func (b *budget) limit(maxBytes, perKey int64) {
-	b.max, b.perKey = maxBytes, perKey
-	if fixed := cacheBytes(maxBytes); fixed <= maxBytes/16 {
-		b.room = maxBytes - fixed
-		return
-	}
-	b.room = maxBytes + 16*perKey
 }

@@ -10,18 +10,18 @@ import (
 	"unsafe"
 )
 
-// A table finds the entry of a key. Who looks takes no lock: the slots are an
-// array of pointers, searched one after the other from where the key's hash
-// says, and replaced as a whole when it is half full. A slot whose entry was
+// A table finds the entry of a key without a lock. The slots are an array of
+// pointers, searched one after the other from where the key's hash says. The
+// array is replaced as a whole when it is half full. A slot whose entry was
 // removed has a grave, so that searches go on behind it.
 type table[K comparable] struct {
 	slots  atomic.Pointer[slots[K]]
 	number bool // keys are integers of 64 bits
 	secret [2]uint64
 	seed   maphash.Seed
-	hand   atomic.Uint64 // of around
+	hand   atomic.Uint64 // where all begins
 
-	mu   sync.Mutex // of those who change it; leaf
+	mu   sync.Mutex // for changes; leaf
 	live int        // entries
 	used int        // slots that are not nil
 	dug  entry[K]   // the grave
@@ -91,7 +91,7 @@ func (t *table[K]) add(key K) *entry[K] {
 	return e
 }
 
-// put fills the first empty slot: graves stay, as somebody may be searching.
+// put fills the first empty slot: graves stay, as a search may be under way.
 func (s *slots[K]) put(i uint64, e *entry[K]) {
 	for s.at[i&s.mask].Load() != nil {
 		i++
@@ -131,20 +131,9 @@ func (t *table[K]) remove(e *entry[K]) {
 	}
 }
 
-// all ranges over the entries. Those that come or go meanwhile may be missed.
+// all ranges over the entries, beginning where the last one that was stopped
+// ended. Entries that come or go meanwhile may be missed.
 func (t *table[K]) all() iter.Seq[*entry[K]] {
-	return func(yield func(*entry[K]) bool) {
-		s := t.slots.Load()
-		for i := range s.at {
-			if e := s.at[i].Load(); e != nil && e != &t.dug && !yield(e) {
-				return
-			}
-		}
-	}
-}
-
-// around ranges over the entries, beginning where it was stopped the last time.
-func (t *table[K]) around() iter.Seq[*entry[K]] {
 	return func(yield func(*entry[K]) bool) {
 		s, from := t.slots.Load(), t.hand.Load()
 		for i := range uint64(len(s.at)) {

@@ -1,6 +1,10 @@
 package growpool
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/bufslab/bufslab/slab"
+)
 
 func TestKeysOfEveryKind(t *testing.T) {
 	below := openSlab(t, "")
@@ -8,30 +12,25 @@ func TestKeysOfEveryKind(t *testing.T) {
 		a string
 		b int8
 	}
-	check := func(name string, get func(i int) error, len func() int) {
-		for range 2 {
-			for i := range 300 {
-				if err := get(i); err != nil {
-					t.Fatal(err)
-				}
-			}
-		}
-		if len() != 300 {
-			t.Errorf("%s: %d keys of 300", name, len())
+	areFound(t, below, 300, func(i int) int { return i - 100 })
+	areFound(t, below, 150, func(i int) pair { return pair{"x", int8(i / 2)} })
+	areFound(t, below, 300, func(i int) any { return [2]any{i, "k"} })
+	areFound(t, below, 300, func(i int) float32 { return float32(i) })
+	areFound(t, below, 300, func(i int) uint64 { return uint64(i) << 40 })
+	areFound(t, below, 1, func(i int) struct{} { return struct{}{} })
+}
+
+func areFound[K comparable](t *testing.T, below *slab.Pool, want int, key func(i int) K) {
+	t.Helper()
+	p := New[K](below, Config{})
+	for i := range 600 {
+		if _, err := Get[byte](p, key(i%300), 9); err != nil {
+			t.Fatal(err)
 		}
 	}
-	a := New[int](below, Config{})
-	check("int", func(i int) error { _, err := Get[byte](a, i-100, 9); return err }, func() int { return len(a.Stats()) })
-	b := New[pair](below, Config{})
-	check("struct", func(i int) error { _, err := Get[byte](b, pair{"x", int8(i / 2)}, 9); return err }, func() int { return 2 * len(b.Stats()) })
-	c := New[any](below, Config{})
-	check("any", func(i int) error { _, err := Get[byte](c, any([2]any{i, "k"}), 9); return err }, func() int { return len(c.Stats()) })
-	d := New[float32](below, Config{})
-	check("float32", func(i int) error { _, err := Get[byte](d, float32(i), 9); return err }, func() int { return len(d.Stats()) })
-	e := New[uint64](below, Config{})
-	check("uint64", func(i int) error { _, err := Get[byte](e, uint64(i)<<40, 9); return err }, func() int { return len(e.Stats()) })
-	z := New[struct{}](below, Config{})
-	check("struct{}", func(i int) error { _, err := Get[byte](z, struct{}{}, 9); return err }, func() int { return 300 * len(z.Stats()) })
+	if n := len(p.Stats()); n != want {
+		t.Errorf("%d keys, want %d", n, want)
+	}
 }
 
 // Keys that leave make room for others: the table does not grow for ever, and

@@ -15,13 +15,13 @@ import (
 // show the same memory. The zero View shows nothing.
 //
 // A View is good until the next Get of its key that needs more room. After
-// that it is stale: it still shows the old memory, which on the Go heap is
-// nobody else's as long as a View or a slice of one is there, but nobody
-// else looks at it. Copy what is to last. Contents are undefined at first, also
-// after a hit with another element type.
+// that it is stale: it still shows the old memory, which is no longer the
+// key's. On the Go heap that memory is not reused while a View or a slice of one
+// exists. Contents are undefined at first, also after a hit with another element
+// type. Copy what is to last.
 //
-// Reading and writing are the caller's to guard, like those of a slice. In
-// check builds (build tag invariants) the use of a stale View panics.
+// The caller guards reading and writing, as with a slice. In check builds (build
+// tag invariants) the use of a stale View panics.
 type View[T any] struct {
 	of *buffer
 	dims
@@ -30,8 +30,8 @@ type View[T any] struct {
 // Slice returns the elements, their capacity cut to their number. It is nil
 // for the zero View and where the CPU does not reach the memory. The slice
 // lasts as long as the View is good; on the Go heap it is memory-safe forever.
-// Off the heap only the View keeps the memory from being given to somebody else
-// once a larger Get has replaced it: see the package comment.
+// Off the heap it is the View that keeps the memory from being reused once a
+// larger Get has replaced the buffer: see the package comment.
 func (v View[T]) Slice() []T {
 	if v.of == nil {
 		return nil
@@ -53,7 +53,7 @@ func (v View[T]) Len() int { return v.n }
 
 // Valid reports whether the View is good: neither has a Get of the key replaced
 // its buffer, nor has the key lost it, to the budget, to time or to Clear.
-func (v View[T]) Valid() bool { return v.of != nil && v.of.state.Load() == current }
+func (v View[T]) Valid() bool { return v.of != nil && !stale[v.of.state()] }
 
 // At returns the element with an index for each dimension. It panics like a slice
 // if there are more or fewer of them, or one is out of range.
@@ -121,8 +121,8 @@ func (v View[T]) outOfRange(i []int) {
 
 // check panics in check builds if a later Get has replaced the buffer.
 func (b *buffer) check() {
-	if invariants.Enabled && b.state.Load() == replaced {
-		panic(fmt.Sprintf("growpool: view of key %#v used after a later Get replaced its buffer", b.key))
+	if invariants.Enabled && b.state() == replaced {
+		panic(fmt.Sprintf("growpool: view of key %#v used after a later Get replaced its buffer", b.owner.name()))
 	}
 }
 

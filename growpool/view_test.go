@@ -102,7 +102,7 @@ func TestValidUntilALargerGetOfTheKey(t *testing.T) {
 }
 
 // In check builds the use of a stale view panics and names the key; in others
-// it shows the old memory, whoever has new memory meanwhile.
+// it shows the old memory, whatever has new memory meanwhile.
 func TestStaleView(t *testing.T) {
 	p := open(t, Config{})
 	v := mustGet[int](t, p, "coeff", 10, 10)
@@ -138,7 +138,7 @@ func viewRounds(t *testing.T, get func(round, n int) []byte) (corrupt int) {
 		old = old[4999:]
 		old[0] = 0xA5
 		get(round, 6000)
-		cycle()
+		collect()
 		for i := range 10 {
 			m := get(1000*round+i, 5000)
 			for k := range m {
@@ -194,7 +194,7 @@ func TestReplacedHeapMemoryComesBack(t *testing.T) {
 		p.Clear()
 		below.FreeHeld()
 		for range 3 {
-			cycle()
+			collect()
 		}
 		if s := below.Stats(); s.ActiveBlocks != 0 || s.Forgotten != 100 {
 			t.Errorf("sizes from %d: %+v", size, s)
@@ -221,7 +221,7 @@ func TestReplacedMemoryOffTheHeap(t *testing.T) {
 		}
 		p.Clear()
 		for range 3 {
-			cycle()
+			collect()
 		}
 		s := below.Stats()
 		if s.ActiveBlocks != 0 || s.Forgotten != 10 || (s.UnusableBytes >= 1_000_000) != sliced {

@@ -1,20 +1,20 @@
 package slab
 
-// BitlogPool keeps what comes back in the bins of [Bitlog]: pyopencl's memory
-// pool, counter for counter. A request gets a block of its bin's largest size,
-// so a block serves any request of the bin. Out of memory, blocks of the largest
-// bins go upstream first, one at a time.
+import (
+	"github.com/bufslab/bufslab/slab/internal/sizeclass"
+	"github.com/bufslab/bufslab/slab/internal/upstream"
+)
+
+// newBitlog returns the strategy bitlog. It keeps what comes back in the bins of
+// [Bitlog]: pyopencl's memory pool, counter for counter. A request gets a block
+// of its bin's largest size, so a block serves any request of the bin. Out of
+// memory, blocks of the largest bins go upstream first, one at a time.
 //
 // It is simple, and wastes up to 1/2^bits of each request; blocks are not
-// aligned within their size. It is safe for concurrent use; Alloc and
-// Free take constant time.
-type BitlogPool struct{ keeper }
-
-// NewBitlog returns a BitlogPool over upstream. Of c it reads Bits, MaxHeld,
-// MaxHeldBlocks and MaxBlockBytes.
-func NewBitlog(upstream Allocator, c Config) *BitlogPool {
-	c = c.forStrategy("bitlog", upstream)
-	bins := Bitlog(c.Bits)
+// aligned within their size. Alloc and Free take constant time. Of c it reads
+// Bits, MaxHeld, MaxHeldBlocks and MaxBlockBytes.
+func newBitlog(up upstream.Checked, c Config) *keyedPool {
+	bins := sizeclass.Bitlog(c.Bits)
 	bin := func(n int) (key, blockSize int) {
 		i := bins.Index(n)
 		if i < 0 {
@@ -22,5 +22,5 @@ func NewBitlog(upstream Allocator, c Config) *BitlogPool {
 		}
 		return i, bins.Size(i)
 	}
-	return &BitlogPool{newKeeper(upstream, newShelf(c, true), bin)}
+	return newKeyed(up, freelistOptions(c, true), bin)
 }

@@ -5,47 +5,44 @@ import (
 	"unsafe"
 
 	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/slab/internal/handle"
 )
 
-// A PooledBuffer is a handle to memory of a [Pool]. It is a value: copy it
-// freely, all copies stand for the same buffer, and the first Release counts.
-// The zero PooledBuffer holds nothing and counts as released.
+// A PooledBuffer is a handle to memory of a [Pool]. It is a value: copy it freely,
+// all copies stand for the same buffer, and the first Release counts. The zero
+// PooledBuffer holds nothing and counts as released.
 //
-// A buffer that is never released comes back by itself where the collector
-// can see that nobody uses its memory (see [Pool]); releasing is faster.
-// Its methods are safe for concurrent use; its bytes are yours to guard.
+// A buffer that is never released comes back by itself where the collector can see
+// that its memory is not in use (see [Pool]); releasing is faster. Its methods are
+// safe for concurrent use. They do not guard the bytes: that is up to the caller.
 type PooledBuffer struct {
-	own *slot
-	ptr unsafe.Pointer
-	gen uint64
-	n   int
+	slot *handle.Slot
+	ptr  unsafe.Pointer
+	gen  uint64
+	n    int
 }
 
 // Len returns the length in bytes that was asked for, also after Release.
 func (b PooledBuffer) Len() int { return b.n }
 
-// Bytes returns the buffer's memory, its capacity cut to Len. It is nil for
-// device memory and after Release. The slice is not to be used after Release;
-// the memory then belongs to somebody else. Off the Go heap the slice does not
-// keep the buffer from being forgotten: keep the handle, or use With.
+// Bytes returns the buffer's memory; its capacity is cut to Len. It is nil for device
+// memory and after Release. Do not use the slice after Release: the memory then
+// belongs to another buffer. Off the Go heap the slice does not keep the buffer
+// from being forgotten: keep the handle, or use With.
 func (b PooledBuffer) Bytes() []byte {
-	s := b.own
-	if b.ptr == nil || s.word.Load()&^pinMask != b.gen {
+	if b.ptr == nil || !b.slot.Owns(b.gen) {
 		return nil
 	}
-	if s.token && !s.escaped.Load() {
-		s.escaped.Store(true)
-	}
+	b.slot.Escape()
 	return unsafe.Slice((*byte)(b.ptr), b.n)
 }
 
-// With calls f with the buffer's memory, nil for device memory. While f runs
-// the memory is not recycled, even if the buffer is released meanwhile: that
-// takes effect when f returns. f must not keep the slice. It returns
-// ErrReleased, without calling f, after Release. A panic of f passes through.
+// With calls f with the buffer's memory, nil for device memory. While f runs the
+// memory is not recycled, even if the buffer is released meanwhile: that takes effect
+// when f returns. f must not keep the slice. After Release With returns ErrReleased
+// and does not call f. A panic of f passes through.
 func (b PooledBuffer) With(f func([]byte)) error {
-	s := b.own
-	if s == nil || !s.pin(b.gen) {
+	if b.slot == nil || !b.slot.Pin(b.gen) {
 		return ErrReleased
 	}
 	defer b.unpin()
@@ -58,75 +55,68 @@ func (b PooledBuffer) With(f func([]byte)) error {
 }
 
 func (b PooledBuffer) unpin() {
-	if b.own.unpin(b.gen) {
-		b.own.rack().pool.recycle(b)
+	if b.slot.Unpin(b.gen) {
+		poolOf(b.slot).recycle(b)
 	}
 	runtime.KeepAlive(b.ptr)
 }
 
-// Block returns the buffer as a block of its device, for copies. It is the
-// zero Block for an empty buffer and after Release. On the Go heap it is a
-// region of its own that keeps the memory alive; elsewhere the block must not
-// outlive the handle. Do not free it.
+// Block returns the buffer as a block of its device, for copies. It is the zero Block
+// for an empty buffer and after Release. On the Go heap it is a region of its own that
+// keeps the memory alive; elsewhere the block must not outlive the handle. Do not free
+// it.
 func (b PooledBuffer) Block() device.Block {
-	s := b.own
-	if s == nil || b.n == 0 || s.word.Load()&^pinMask != b.gen {
+	s := b.slot
+	if s == nil || b.n == 0 || !s.Owns(b.gen) {
 		return device.Block{}
 	}
-	h := s.home()
-	if h.collected != nil {
+	if s.Collected() {
 		return device.Host(unsafe.Slice((*byte)(b.ptr), b.n))
 	}
-	if b.ptr != nil && s.token {
-		s.escaped.Store(true)
+	if b.ptr != nil {
+		s.Escape()
 	}
-	return device.Block{Region: h.region, Off: s.off, Len: b.n}
+	return s.Block(b.n)
 }
 
-// Release gives the buffer back. Of all calls for one Get, on any copy of the
-// handle and from any goroutine, exactly one returns nil; the others return ErrReleased,
-// are counted in Stats.DoubleReleases and touch nothing. With
-// Config.Strict they panic.
+// Release gives the buffer back. Of all calls for one Get, on any copy of the handle
+// and from any goroutine, exactly one returns nil. The others return ErrReleased, are
+// counted in Stats.DoubleReleases and touch nothing. With Config.Strict they panic.
 func (b PooledBuffer) Release() error {
-	s := b.own
+	s := b.slot
 	if s == nil {
 		return ErrReleased
 	}
-	bias := s.marked()
-	if bias == 0 && !s.word.CompareAndSwap(b.gen, b.gen+nextGen) {
-		return b.releaseSlowly()
+	if !s.End(b.gen) {
+		return b.releasePinned()
 	}
-	k := s.rack().pool
-	won, kept := bias == 0, false
-	id := k.cache.enter()
-	if m := k.cache.magazine(id, int(s.class)); m != nil {
-		if won = won || m.ends(s, bias, b.gen); won && s.plain {
-			s.conceal()
-			kept = m.push(entry{s, b.ptr, b.gen + nextGen}, b.n)
+	p := poolOf(s)
+	if s.Simple() {
+		s.ResetEscaped()
+		kept := false
+		id := p.cache.Pin()
+		if c := p.cache.At(id, s.Class()); c != nil {
+			kept = c.Push(handle.Entry{Slot: s, Mem: b.ptr}, b.n)
+		}
+		p.cache.Unpin(id)
+		if kept {
+			return nil
 		}
 	}
-	k.cache.leave(id)
-	if kept {
-		return nil
-	}
-	if !won {
-		return b.releaseSlowly()
-	}
-	k.recycle(b)
-	runtime.KeepAlive(b.ptr)
+	p.recycle(b)
 	return nil
 }
 
-// releaseSlowly is Release of a buffer that is pinned, was released before, or
-// is not on the processor that could have released it alone.
-func (b PooledBuffer) releaseSlowly() error {
-	k := b.own.rack().pool
-	won, idle := b.own.release(b.gen)
+// releasePinned is Release of a buffer that was released before, or that a call of
+// With still uses: then that call recycles it.
+func (b PooledBuffer) releasePinned() error {
+	p := poolOf(b.slot)
+	won, idle := b.slot.EndPinned(b.gen)
 	if !won {
-		return k.releasedTwice(b)
+		return p.leaks.releasedTwice(b)
 	}
 	if idle {
-		k.recycle(b)
+		p.recycle(b)
 	}
 	runtime.KeepAlive(b.ptr)
 	return nil

@@ -9,26 +9,27 @@ import (
 	"github.com/bufslab/bufslab/device"
 )
 
-// Check passes allocations through and looks for misuse: it puts canaries
-// around each block and looks after them at Free, fills blocks with poison when
-// they come and go, and remembers where each was allocated. What it finds is
-// a panic with the numbers and that place. Memory that the CPU cannot
-// reach has no canaries; the rest holds there too.
+// Check passes allocations through and looks for misuse. It puts canaries around
+// each block and verifies them at Free, fills blocks with poison when they come
+// and go, and remembers where each was allocated. It panics with what it found and
+// that place. Memory that the CPU cannot reach has no canaries and no poison.
 //
 // It costs 128 bytes a block, more in a pool whose blocks are aligned to more
 // than 64, and a look at the call stack: it is for tests. It is safe for
 // concurrent use if its upstream is.
 type Check struct {
-	through
+	forward
 	around int // bytes of a canary
 
 	mu   sync.Mutex
-	live map[spot]checked
+	live map[address]checkedBlock
 }
 
-// A checked is a block that is out: as the caller has it, and as the upstream
+var _ Allocator = (*Check)(nil)
+
+// A checkedBlock is a block that is out: as the caller has it, and as the upstream
 // does.
-type checked struct {
+type checkedBlock struct {
 	inner, outer device.Block
 	site         string
 }
@@ -45,7 +46,7 @@ func NewCheck(upstream Allocator) *Check { return newCheck(upstream, canaryBytes
 
 // newCheck leaves blocks aligned to as much as align.
 func newCheck(upstream Allocator, align int) *Check {
-	return &Check{through: through{upstream}, around: max(canaryBytes, align), live: map[spot]checked{}}
+	return &Check{forward: newForward(upstream), around: max(canaryBytes, align), live: map[address]checkedBlock{}}
 }
 
 // Alloc returns a block with canaries around it, filled with poison.
@@ -57,7 +58,7 @@ func (c *Check) Alloc(size int) (device.Block, error) {
 	if err != nil {
 		return device.Block{}, err
 	}
-	k := checked{outer: outer, site: caller()}
+	k := checkedBlock{outer: outer, site: caller()}
 	k.inner = device.Block{Region: outer.Region, Off: outer.Off + c.around, Len: size}
 	if m := device.Bytes(outer); m != nil {
 		paint(m, canary)
@@ -65,17 +66,17 @@ func (c *Check) Alloc(size int) (device.Block, error) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.live[spot{k.inner.Region, k.inner.Off}] = k
+	c.live[address{k.inner.Region, k.inner.Off}] = k
 	return k.inner, nil
 }
 
-// Free looks after the canaries, fills the block with poison and gives it to
+// Free verifies the canaries, fills the block with poison and gives it to
 // the upstream. It panics if b is not out or was written beyond.
 func (c *Check) Free(b device.Block) {
 	if b == (device.Block{}) {
 		return
 	}
-	at := spot{b.Region, b.Off}
+	at := address{b.Region, b.Off}
 	c.mu.Lock()
 	k, ok := c.live[at]
 	if !ok || k.inner != b {
@@ -95,7 +96,7 @@ func (c *Check) Free(b device.Block) {
 }
 
 // fault says which canary is dead, or "".
-func (k checked) fault() string {
+func (k checkedBlock) fault() string {
 	m := device.Bytes(k.outer)
 	if m == nil {
 		return ""
@@ -134,7 +135,7 @@ func (c *Check) Leaks() []Leak {
 
 // Usage is the upstream's, with canaries as rounding.
 func (c *Check) Usage() Usage {
-	x := c.through.Usage()
+	x := c.forward.Usage()
 	canaries := x.ActiveBlocks * 2 * int64(c.around)
 	x.ActiveBytes -= canaries
 	x.RoundingBytes += canaries

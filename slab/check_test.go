@@ -1,6 +1,7 @@
 package slab
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 	"testing"
@@ -15,14 +16,14 @@ func TestCheckFindsWhoWritesBeyond(t *testing.T) {
 			want string
 		}{{100, "after"}, {163, "after"}, {-1, "before"}, {-64, "before"}} {
 			p := openPool(t, "mmap", Config{Strategy: strategy, Check: true})
-			b := mustGet(t, p, 100)
+			b, _ := p.Get(100)
 			all := device.Bytes(device.Block{Region: b.Block().Region, Off: b.Block().Off - 64, Len: 228})
 			all[64+c.at]++
 			func() {
 				defer func() {
 					s := fmt.Sprint(recover())
 					if !strings.HasPrefix(s, "slab: something wrote "+c.want+" a block of 100 bytes, allocated at ") ||
-						!strings.Contains(s, "pool_test.go:") {
+						!strings.Contains(s, "check_test.go:") {
 						t.Errorf("%s: byte %d: %s", strategy, c.at, s)
 					}
 				}()
@@ -40,26 +41,21 @@ func TestCheckFindsWhoWritesBeyond(t *testing.T) {
 }
 
 func TestCheckPoisonsWhatComesAndGoes(t *testing.T) {
-	up := &fake{host: true}
-	k := NewCheck(NewExact(up, Config{}))
+	up := &source{Host: true}
+	k := NewCheck(holderOn("exact", up, Config{}))
 	b := mustAlloc(t, k, 100)
 	m := device.Bytes(b)
-	for _, v := range m {
-		if v != poisonNew {
-			t.Fatalf("a new block has %#x", v)
-		}
+	if !bytes.Equal(m, bytes.Repeat([]byte{poisonNew}, 100)) {
+		t.Errorf("a new block has %x", m)
 	}
 	paint(m, 7)
-	k.Free(b)
-	for _, v := range m {
-		if v != poisonFreed {
-			t.Fatalf("a freed block has %#x", v)
-		}
+	if k.Free(b); !bytes.Equal(m, bytes.Repeat([]byte{poisonFreed}, 100)) {
+		t.Errorf("a freed block has %x", m)
 	}
 }
 
 func TestCheckListsLeaksBySize(t *testing.T) {
-	k := NewCheck(&fake{})
+	k := NewCheck(&source{})
 	mustAlloc(t, k, 300)
 	gone := mustAlloc(t, k, 200)
 	mustAlloc(t, k, 100)

@@ -1,5 +1,11 @@
 package slab
 
+import (
+	"fmt"
+
+	"github.com/bufslab/bufslab/slab/internal/sizeclass"
+)
+
 // Classes maps sizes to size classes, numbered from 0 in the order of their
 // block sizes.
 type Classes interface {
@@ -10,5 +16,35 @@ type Classes interface {
 	Size(index int) int
 }
 
-// maxClass is the largest size that has a class: 256 TiB, or what an int holds.
-const maxClass = min(1<<48, uint64(maxInt)>>1+1)
+var (
+	_ Classes = sizeclass.Grid{}
+	_ Classes = sizeclass.Bitlog(0)
+)
+
+// Grid returns classes in which powers of two are exact and each doubling has
+// steps classes, evenly spaced, as in jemalloc. All sizes are multiples of
+// align, so up to steps*align bytes the classes are simply those multiples.
+// A block is larger than asked by less than size/steps or by less than align,
+// whichever is more. Sizes above 256 TiB have no class.
+//
+// Align 0 is 16, and 64 from 64 bytes up: what vector instructions like.
+// Both arguments are powers of two; Grid panics otherwise.
+func Grid(steps, align int) Classes {
+	if steps < 1 || steps&(steps-1) != 0 || align < 0 || align&(align-1) != 0 || steps > 1<<10 || align > 1<<20 {
+		panic(fmt.Sprintf("slab: Grid of %d steps, alignment %d", steps, align))
+	}
+	return sizeclass.NewGrid(steps, align)
+}
+
+// Bitlog returns the bins of pyopencl's memory pool: a bin is the size's
+// leading one and the next bits of it, and its blocks have the largest size
+// that falls into it. With 4 bits 1000 becomes 1023. A block is less than
+// 1/2^bits larger than asked; powers of two are the worst case, and no block
+// is aligned. Sizes 0 and 1 share bin 0. Bins are numbered as in pyopencl, with gaps.
+// It panics unless bits is in 1..16.
+func Bitlog(bits int) Classes {
+	if bits < 1 || bits > 16 {
+		panic(fmt.Sprintf("slab: Bitlog of %d bits", bits))
+	}
+	return sizeclass.Bitlog(bits)
+}

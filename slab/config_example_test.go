@@ -10,11 +10,11 @@ func ExampleParseConfig() {
 	c, err := slab.ParseConfig("device=mmap,strategy=slab,max_bytes=4GiB,miss_target=2%,cache_bytes=0")
 	fmt.Println(c, err)
 
-	_, err = slab.ParseConfig("strategy=slab,stesp=8,bits=4")
+	_, err = slab.ParseConfig("strategy=slab,max_bytes=0,bits=4")
 	fmt.Println(err)
 	// Output:
 	// device=mmap,strategy=slab,miss_target=0.02,max_bytes=4GiB,cache_bytes=0 <nil>
-	// slab: config: 2 faults: stesp=8: unknown key, the nearest is steps; bits=4: strategy slab has no use for it, only bitlog
+	// slab: config: 2 faults: max_bytes=0: want a size of 1 byte or more or none; bits=4: strategy slab has no use for it, only bitlog
 }
 
 func ExampleConfig_Explain() {

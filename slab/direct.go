@@ -4,48 +4,49 @@ import (
 	"sync"
 
 	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/slab/internal/upstream"
 )
 
-// Direct keeps nothing: every Alloc and Free goes upstream. It is the baseline,
-// and the strategy for an upstream that is a pool already. It is safe for
-// concurrent use if its upstream is.
-type Direct struct {
-	upstream Allocator
-	own      bool
+// A directPool keeps nothing: every Alloc and Free goes upstream. It is the
+// baseline, and the strategy for an upstream that is a pool already.
+type directPool struct {
+	voucher
+	up upstream.Checked
 
 	mu    sync.Mutex
 	usage Usage
 }
 
-// NewDirect returns a Direct over upstream. Of c it reads nothing.
-func NewDirect(upstream Allocator, _ Config) *Direct {
-	return &Direct{upstream: upstream, own: ownRegions(upstream)}
+var _ Allocator = (*directPool)(nil)
+
+func newDirect(up upstream.Checked) *directPool {
+	return &directPool{voucher: up.Voucher(), up: up}
 }
 
 // Alloc returns a block of size bytes; see [Allocator].
-func (d *Direct) Alloc(size int) (device.Block, error) {
+func (d *directPool) Alloc(size int) (device.Block, error) {
 	if err := checkSize(size); err != nil || size == 0 {
 		return device.Block{}, err
 	}
-	b, err := drawWhole(d.upstream, size)
+	b, err := d.up.Alloc(size)
 	if err != nil {
 		return b, err
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.usage.add(size)
-	d.usage.RoundingBytes += footprint(b, d.own) - int64(size)
+	d.usage.RoundingBytes += d.up.Footprint(b) - int64(size)
 	return b, nil
 }
 
-// Free takes a block back; see [Allocator]. That it is out is for the
-// upstream to judge.
-func (d *Direct) Free(b device.Block) {
+// Free takes a block back; see [Allocator]. Only the upstream knows whether the
+// block is out.
+func (d *directPool) Free(b device.Block) {
 	if b == (device.Block{}) {
 		return
 	}
-	n := footprint(b, d.own)
-	d.upstream.Free(b)
+	n := d.up.Footprint(b)
+	d.up.Free(b)
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.usage.sub(b.Len)
@@ -53,7 +54,7 @@ func (d *Direct) Free(b device.Block) {
 }
 
 // Usage reports where the managed bytes are.
-func (d *Direct) Usage() Usage {
+func (d *directPool) Usage() Usage {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.usage

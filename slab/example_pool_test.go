@@ -49,7 +49,7 @@ func ExampleOpen_error() {
 	// slab: config: 3 faults: steps=5: want a power of two, 1 to 64; bits=3: strategy exact has no use for it, only bitlog; steps=5: strategy exact has no use for it, only sizeclass
 }
 
-// The memory is not recycled while the function runs, whoever releases it.
+// The memory is not recycled while the function runs, even if it is released.
 func ExamplePooledBuffer_With() {
 	p, _ := slab.OpenConfig(slab.Config{})
 	b, _ := p.Get(3)

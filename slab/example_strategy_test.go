@@ -9,14 +9,14 @@ import (
 )
 
 // usage prints where the bytes of a strategy are.
-func usage(u slab.User) {
-	x := u.Usage()
+func usage(s slab.Allocator) {
+	x := s.(slab.UsageReporter).Usage()
 	fmt.Println("active", x.ActiveBytes, "rounding", x.RoundingBytes, "held", x.HeldBytes)
 }
 
-func ExampleNewDirect() {
+func ExampleNewStrategy_direct() {
 	d, _ := device.Open("virtual")
-	s := slab.NewDirect(d, slab.Config{})
+	s, _ := slab.NewStrategy("direct", d, slab.Config{})
 	b, _ := s.Alloc(1000)
 	usage(s)
 	s.Free(b)
@@ -26,9 +26,9 @@ func ExampleNewDirect() {
 	// active 0 rounding 0 held 0
 }
 
-func ExampleNewExact() {
+func ExampleNewStrategy_exact() {
 	d, _ := device.Open("virtual")
-	s := slab.NewExact(d, slab.Config{MaxHeldBlocks: 2})
+	s, _ := slab.NewStrategy("exact", d, slab.Config{MaxHeldBlocks: 2})
 	for _, n := range []int{100, 200, 300} {
 		b, _ := s.Alloc(n)
 		s.Free(b)
@@ -38,9 +38,9 @@ func ExampleNewExact() {
 	// active 0 rounding 0 held 500
 }
 
-func ExampleNewBitlog() {
+func ExampleNewStrategy_bitlog() {
 	d, _ := device.Open("virtual")
-	s := slab.NewBitlog(d, slab.Config{Bits: 4})
+	s, _ := slab.NewStrategy("bitlog", d, slab.Config{Bits: 4})
 	b, _ := s.Alloc(1000)
 	usage(s)
 	s.Free(b)
@@ -51,9 +51,9 @@ func ExampleNewBitlog() {
 	// active 1020 rounding 3 held 0
 }
 
-func ExampleNewSizeclass() {
+func ExampleNewStrategy_sizeclass() {
 	d, _ := device.Open("virtual")
-	s := slab.NewSizeclass(d, slab.Config{})
+	s, _ := slab.NewStrategy("sizeclass", d, slab.Config{})
 	b, _ := s.Alloc(100 << 10)
 	usage(s)
 	s.Free(b)
@@ -64,9 +64,9 @@ func ExampleNewSizeclass() {
 	// active 81920 rounding 32768 held 0
 }
 
-func ExampleNewBestfit() {
+func ExampleNewStrategy_bestfit() {
 	d, _ := device.Open("virtual")
-	s := slab.NewBestfit(d, slab.Config{})
+	s, _ := slab.NewStrategy("bestfit", d, slab.Config{})
 	a, _ := s.Alloc(3000)
 	b, _ := s.Alloc(1000)
 	fmt.Println(a.Off, b.Off)
@@ -79,9 +79,9 @@ func ExampleNewBestfit() {
 	// 0
 }
 
-func ExampleNewSlab() {
+func ExampleNewStrategy_slab() {
 	d, _ := device.Open("virtual")
-	s := slab.NewSlab(d, slab.Config{})
+	s, _ := slab.NewStrategy("slab", d, slab.Config{})
 	for range 4 {
 		b, _ := s.Alloc(100) // of a slab of blocks of 112 bytes
 		fmt.Print(b.Off, " ")
@@ -91,9 +91,9 @@ func ExampleNewSlab() {
 	// Output: 0 112 224 336 512 10000
 }
 
-func ExampleNewScopes() {
+func ExampleNewStatistics() {
 	d, _ := device.Open("virtual")
-	s := slab.NewScopes(d)
+	s := slab.NewStatistics(d)
 	s.Alloc(100)
 	s.Push()
 	b, _ := s.Alloc(50)
@@ -123,7 +123,8 @@ func ExampleNewCheck() {
 // A Record stands where the program's calls arrive.
 func ExampleRecord() {
 	d, _ := device.Open("virtual")
-	r := slab.NewRecord(slab.NewSlab(d, slab.Config{}), os.Stdout)
+	s, _ := slab.NewStrategy("slab", d, slab.Config{})
+	r := slab.NewRecord(s, os.Stdout)
 	b, _ := r.Alloc(1000)
 	r.Free(b)
 	fmt.Println(r.Close())

@@ -3,14 +3,14 @@ package slab_test
 import (
 	"fmt"
 
-	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/device/sim"
 	"github.com/bufslab/bufslab/slab"
 )
 
 // A buffer is released as soon as its work is enqueued: the pool remembers the
 // stream, and gives the memory to others when that is done with it.
 func ExamplePooledBuffer_UsedOn() {
-	d := device.NewSim(64 << 20)
+	d := sim.New(64 << 20)
 	d.Late(1)
 	p, err := slab.Open(d, slab.Config{})
 	if err != nil {
@@ -38,7 +38,7 @@ func ExamplePooledBuffer_UsedOn() {
 
 // On the same stream the memory can be had at once: work there is done in order.
 func ExamplePool_GetOn() {
-	d := device.NewSim(1 << 20) // one buffer fills it
+	d := sim.New(1 << 20) // one buffer fills it
 	d.Late(1)
 	p, err := slab.Open(d, slab.Config{})
 	if err != nil {

@@ -1,12 +1,8 @@
 package slab
 
 import (
-	"errors"
 	"math/rand/v2"
-	"sync"
 	"testing"
-
-	"github.com/bufslab/bufslab/device"
 )
 
 // Call k of the upstream fails, for every k: the step gives a typed error or
@@ -14,17 +10,15 @@ import (
 // and in the end nothing is left.
 func TestEveryFailureOfTheUpstreamIsSurvived(t *testing.T) {
 	eachSubject(t, func(t *testing.T, steps int, open func(*testing.T, *pages) subject) {
-		if raceEnabled || testing.Short() {
-			steps = 200
-		}
+		steps = long(t, steps)
 		for _, with := range []error{nil, errLost} {
 			for k, calls := 1, 1; k <= calls; k++ {
-				up := &pages{fake: fake{failAt: k, failWith: with, host: true}, rangeBytes: 256 << 10}
+				up := &pages{Source: source{FailAt: k, FailWith: with, Host: true}, RangeBytes: 256 << 10}
 				r := newScript(t, 3, open(t, up), up)
 				for range steps {
 					r.step()
 				}
-				calls = up.calls
+				calls = up.Calls
 				r.end()
 				if t.Failed() {
 					t.Fatalf("with call %d failing as %v", k, with)
@@ -34,120 +28,12 @@ func TestEveryFailureOfTheUpstreamIsSurvived(t *testing.T) {
 	})
 }
 
-var errLost = errors.New("lost")
-
-// A script allocates and frees at random, keeps contents, and compares the
-// counters of its subject with its own.
-type script struct {
-	t     *testing.T
-	rand  *rand.Rand
-	s     subject
-	up    *pages
-	live  []scripted
-	bytes int64
-	next  byte
-}
-
-type scripted struct {
-	m       []byte
-	size    int
-	release func()
-	mark    byte
-}
-
-func newScript(t *testing.T, seed uint64, s subject, up *pages) *script {
-	return &script{t: t, rand: rand.New(rand.NewPCG(seed, 4)), s: s, up: up}
-}
-
-func (r *script) step() {
-	r.t.Helper()
-	if n := len(r.live); n > 0 && r.rand.IntN(2) == 0 {
-		r.free(r.rand.IntN(n))
-	} else {
-		r.alloc(1 + 37*r.rand.IntN(40))
-	}
-	r.check()
-}
-
-func (r *script) check() {
-	r.t.Helper()
-	u := r.s.usage()
-	if u.ActiveBytes != r.bytes || u.ActiveBlocks != int64(len(r.live)) || u.ManagedBytes() != r.up.bytes ||
-		u.RoundingBytes < 0 || u.HeldBytes < 0 || u.UnusableBytes < 0 {
-		r.t.Fatalf("usage %+v, but %d bytes in %d blocks are out and %d upstream", u, r.bytes, len(r.live), r.up.bytes)
-	}
-	if r.s.whole && u.ActiveBlocks+u.HeldBlocks != int64(len(r.up.out)) {
-		r.t.Fatalf("usage %+v of %d blocks", u, len(r.up.out))
-	}
-}
-
-// free checks a block's contents and gives it back.
-func (r *script) free(i int) {
-	r.t.Helper()
-	b, last := r.live[i], len(r.live)-1
-	for _, v := range b.m {
-		if v != b.mark {
-			r.t.Fatalf("somebody wrote %d to a block of %d bytes filled with %d", v, b.size, b.mark)
-		}
-	}
-	b.release()
-	r.bytes -= int64(b.size)
-	r.live[i] = r.live[last]
-	r.live = r.live[:last]
-}
-
-func (r *script) alloc(size int) {
-	r.t.Helper()
-	if r.try(size) {
-		return
-	}
-	r.check()
-	if r.up.capacity == 0 && !r.try(size) {
-		r.t.Fatal("the next call fails as well")
-	}
-}
-
-// try reports whether there was room. An error has to be the one injected.
-func (r *script) try(size int) bool {
-	r.t.Helper()
-	m, release, err := r.s.alloc(size)
-	if err == nil {
-		r.next++
-		paint(m, r.next)
-		r.live = append(r.live, scripted{m, size, release, r.next})
-		r.bytes += int64(size)
-		return true
-	}
-	if r.up.failWith != nil {
-		if !errors.Is(err, r.up.failWith) {
-			r.t.Fatalf("%v instead of %v", err, r.up.failWith)
-		}
-		return false
-	}
-	if !errors.Is(err, device.ErrOutOfMemory) || r.s.whole && r.s.usage().HeldBlocks != 0 {
-		r.t.Fatalf("%v, with %+v", err, r.s.usage())
-	}
-	return false
-}
-
-func (r *script) end() {
-	r.t.Helper()
-	for len(r.live) > 0 {
-		r.free(0)
-		r.check()
-	}
-	r.s.stop()
-	if r.check(); r.up.bytes != 0 || r.up.open != 0 || r.up.allocs < r.up.frees {
-		r.t.Fatalf("%d bytes in %d ranges left", r.up.bytes, r.up.open)
-	}
-}
-
 func TestNoOutOfMemoryWhileABlockIsHeld(t *testing.T) {
 	eachSubject(t, func(t *testing.T, _ int, open func(*testing.T, *pages) subject) {
 		for seed := range uint64(5) {
-			up := &pages{fake: fake{capacity: 50_000, host: true}, rangeBytes: 256 << 10}
+			up := &pages{Source: source{Capacity: 50_000, Host: true}, RangeBytes: 256 << 10}
 			r := newScript(t, seed, open(t, up), up)
-			for range 1000 {
+			for range long(t, 1000) {
 				r.step()
 			}
 			r.end()
@@ -155,41 +41,90 @@ func TestNoOutOfMemoryWhileABlockIsHeld(t *testing.T) {
 	})
 }
 
-func TestStrategiesAreSafeForConcurrentUse(t *testing.T) {
-	eachStrategy(t, func(t *testing.T, open func(Allocator, Config) testStrategy) {
-		up := &fake{capacity: 1 << 16}
-		s := open(up, Config{MaxHeld: 1 << 14})
-		var all sync.WaitGroup
-		for g := range uint64(4) {
-			all.Go(func() { churn(s, rand.New(rand.NewPCG(g, 0))) })
-		}
-		all.Wait()
-		if s.Usage().ActiveBlocks != 0 {
-			t.Errorf("usage %+v after everything was freed", s.Usage())
-		}
-		checkUsage(t, s, up)
-	})
+// nestings are strategies over strategies, the upper one first.
+var nestings = [][2]string{
+	{"exact", "slab"}, {"bestfit", "bestfit"}, {"sizeclass", "slab"}, {"slab", "slab"},
+	{"slab", "sizeclass"}, {"bitlog", "bestfit"}, {"direct", "slab"}, {"slab", "direct"}, {"bestfit", "exact"},
 }
 
-// churn keeps up to ten blocks out and frees them in the end. Now and then it
-// calls the methods that few strategies have.
-func churn(s testStrategy, r *rand.Rand) {
-	var live []device.Block
-	for range 3000 {
-		if b, err := s.Alloc(1 + r.IntN(5000)); err == nil {
-			live = append(live, b)
+// What the upper strategy manages is what the lower one has out.
+func nestedSubject(t *testing.T, over, under Allocator) subject {
+	s := strategySubject(over)
+	usage, below := s.usage, under.(UsageReporter).Usage
+	s.usage = func() Usage {
+		o, u := usage(), below()
+		if o.ManagedBytes() != u.ActiveBytes {
+			t.Fatalf("%+v over %+v", o, u)
 		}
-		if len(live) == 10 || r.IntN(2) == 0 && len(live) > 0 {
-			s.Free(live[0])
-			live = live[1:]
-		}
-		if k, ok := s.(testKeeper); ok && r.IntN(100) == 0 {
-			k.Trim(r.IntN(2))
-			k.FreeHeld()
-		}
-		s.Usage()
+		o.HeldBytes, o.RoundingBytes, o.UnusableBytes = o.HeldBytes+u.HeldBytes, o.RoundingBytes+u.RoundingBytes, o.UnusableBytes+u.UnusableBytes
+		return o
 	}
-	for _, b := range live {
-		s.Free(b)
+	stop := s.stop
+	s.stop = func() { stop(); strategySubject(under).stop() }
+	s.whole = false
+	return s
+}
+
+func TestStrategiesNest(t *testing.T) {
+	for _, n := range nestings {
+		for _, capacity := range []int64{0, 50_000} {
+			eachOn([]string{n[1]}, func(lower string, ranges bool) {
+				up := &pages{Source: source{Host: true, Capacity: capacity}, RangeBytes: 512 << 10}
+				under := strategyOn(lower, onRanges(up, ranges), Config{})
+				r := newScript(t, 5, nestedSubject(t, strategyOn(n[0], under, Config{}), under), up)
+				for range 1000 {
+					r.step()
+				}
+				r.end()
+			})
+		}
 	}
+}
+
+func TestPoolsNest(t *testing.T) {
+	for _, n := range nestings {
+		for _, dev := range []string{"heap", "mmap", "sim"} {
+			t.Run(n[0]+" over "+n[1]+" on "+dev, func(t *testing.T) {
+				under := strategyOn(n[1], openDevice(t, dev), Config{})
+				p := mustOpen(t, under, Config{Strategy: n[0]})
+				r := rand.New(rand.NewPCG(5, 6))
+				var live []PooledBuffer
+				for range 1000 {
+					if len(live) > 50 || len(live) > 0 && r.IntN(2) == 0 {
+						mustRelease(t, takeAt(&live, 0))
+					} else {
+						live = append(live, mustGet(t, p, 1+r.IntN(1<<r.IntN(17))))
+					}
+				}
+				releaseAll(t, live)
+				checkNoneOut(t, p)
+				if err := p.Close(); err != nil {
+					t.Error(err)
+				}
+				checkNothing(t, p)
+				if strategySubject(under).stop(); under.(UsageReporter).Usage() != (Usage{}) {
+					t.Errorf("%+v", under.(UsageReporter).Usage())
+				}
+			})
+		}
+	}
+}
+
+// A panic of the upstream passes through: no lock is held then, nothing is out,
+// and the next call works.
+func TestAPanicOfTheUpstreamPassesThrough(t *testing.T) {
+	eachOn(Strategies(), func(name string, ranges bool) {
+		up := &pages{Source: source{Panic: true}}
+		s := strategyOn(name, onRanges(up, ranges), Config{})
+		for _, size := range []int{100, 100_000} {
+			up.FailAt = up.Calls + 1
+			if !doesPanic(func() { s.Alloc(size) }) {
+				t.Fatalf("%s: %d bytes without a panic", name, size)
+			}
+			if u := s.(UsageReporter).Usage(); u.ActiveBlocks != 0 || u.ManagedBytes() != up.Bytes {
+				t.Errorf("%s: %+v of %d bytes", name, u, up.Bytes)
+			}
+			s.Free(mustAlloc(t, s, size))
+		}
+	})
 }

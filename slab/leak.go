@@ -5,22 +5,38 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"unsafe"
+	"sync"
+	"sync/atomic"
+
+	"github.com/bufslab/bufslab/slab/internal/handle"
 )
 
-// Call sites and leaks, kept where Config.Check, Strict or OnForget=report asks for them.
+// A leakLog counts misuse, and keeps call sites where Config.Check, Strict or
+// OnForget=report asks for them.
+type leakLog struct {
+	doubles atomic.Int64
+	strict  bool
 
-// A site says where a slot's last owner got its buffer and where it released it.
-type site struct {
-	got, gave string
-	gen       uint64
-	bytes     int
+	mu          sync.Mutex // leaf
+	forgotten   handle.Tally
+	quarantined handle.Tally           // forgotten off the heap while a slice may be in use
+	sites       map[handle.ID]callSite // nil where no one asks
+	lost        []Leak
 }
 
-// A slotID names a slot without keeping it alive: tokens must be able to die.
-type slotID uintptr
+// A callSite says where a slot's last owner got its buffer and where it released it.
+type callSite struct {
+	got, released string
+	gen           uint64
+	bytes         int
+}
 
-func (s *slot) id() slotID { return slotID(unsafe.Pointer(s)) }
+func (l *leakLog) open(c Config) {
+	l.strict = c.Strict
+	if c.Check || c.Strict || c.OnForget == "report" {
+		l.sites = map[handle.ID]callSite{}
+	}
+}
 
 // caller returns file:line of the first caller outside this package.
 func caller() string {
@@ -34,45 +50,68 @@ func caller() string {
 	}
 }
 
-func (k *core) got(b PooledBuffer) {
+func (l *leakLog) recordGet(b PooledBuffer) {
+	if l.sites == nil {
+		return
+	}
 	at := caller()
-	k.mu.Lock()
-	k.sites[b.own.id()] = site{got: at, gen: b.gen, bytes: b.n}
-	k.mu.Unlock()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.sites[b.slot.ID()] = callSite{got: at, gen: b.gen, bytes: b.n}
 }
 
-func (k *core) gave(b PooledBuffer) {
+func (l *leakLog) recordRelease(b PooledBuffer) {
+	if l.sites == nil {
+		return
+	}
 	at := caller()
-	k.mu.Lock()
-	s := k.sites[b.own.id()]
-	s.gave = at
-	k.sites[b.own.id()] = s
-	k.mu.Unlock()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s := l.sites[b.slot.ID()]
+	s.released = at
+	l.sites[b.slot.ID()] = s
 }
 
 // releasedTwice counts, and with Config.Strict panics.
-func (k *core) releasedTwice(b PooledBuffer) error {
-	k.doubles.Add(1)
-	if !k.config.Strict {
+func (l *leakLog) releasedTwice(b PooledBuffer) error {
+	l.doubles.Add(1)
+	if !l.strict {
 		return ErrReleased
 	}
-	k.mu.Lock()
-	s := k.sites[b.own.id()]
-	k.mu.Unlock()
-	first := s.gave
+	l.mu.Lock()
+	s := l.sites[b.slot.ID()]
+	l.mu.Unlock()
+	first := s.released
 	if s.gen != b.gen {
 		first = "an earlier owner's Release"
 	}
 	panic(fmt.Sprintf("slab: PooledBuffer released twice: at %s, before that at %s", caller(), first))
 }
 
-// reportLocked notes the site of a buffer that was forgotten.
-func (k *core) reportLocked(s *slot) {
-	if k.sites == nil {
-		return
+// recordForgotten notes a buffer that was forgotten. Its generation has ended.
+func (l *leakLog) recordForgotten(s *handle.Slot, escaped bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.forgotten.Add(s.Asked())
+	if escaped {
+		l.quarantined.Add(s.Len())
 	}
-	k.lost = append(k.lost, Leak{Bytes: int(s.asked.Load()), Site: k.sites[s.id()].got, Forgotten: true})
-	delete(k.sites, s.id())
+	if l.sites != nil {
+		l.lost = append(l.lost, Leak{Bytes: s.Asked(), Site: l.sites[s.ID()].got, Forgotten: true})
+		delete(l.sites, s.ID())
+	}
+}
+
+// counts returns the forgotten and the quarantined blocks.
+func (l *leakLog) counts() (forgotten, quarantined handle.Tally) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.forgotten, l.quarantined
+}
+
+func (l *leakLog) forgottenBytes() int64 {
+	forgotten, _ := l.counts()
+	return forgotten.Bytes
 }
 
 // A LeakError says that a pool was closed while buffers were out.
@@ -96,28 +135,27 @@ func (e *LeakError) Error() string {
 	return s
 }
 
-func (k *core) leakError() error {
-	s := k.stats()
+func leakError(s Stats, l *leakLog) error {
 	if s.ActiveBlocks == 0 {
 		return nil
 	}
-	return &LeakError{Blocks: s.ActiveBlocks, Bytes: s.ActiveBytes, Leaks: k.leaks()}
+	return &LeakError{Blocks: s.ActiveBlocks, Bytes: s.ActiveBytes, Leaks: l.list()}
 }
 
-// Leaks lists the buffers that are out, and after them those that were
-// forgotten, with the place of their Get. It needs Config.Check, Strict or
-// OnForget=report, else it is nil.
-func (p *Pool) Leaks() []Leak { return p.c.leaks() }
+// Leaks lists the buffers that are out, and after them those that were forgotten, with
+// the place of their Get. It needs Config.Check, Strict or OnForget=report, else it is
+// nil.
+func (p *Pool) Leaks() []Leak { return p.pool.leaks.list() }
 
-func (k *core) leaks() []Leak {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	var l []Leak
-	for _, at := range k.sites {
-		if at.gave == "" {
-			l = append(l, Leak{Bytes: at.bytes, Site: at.got})
+func (l *leakLog) list() []Leak {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var out []Leak
+	for _, at := range l.sites {
+		if at.released == "" {
+			out = append(out, Leak{Bytes: at.bytes, Site: at.got})
 		}
 	}
-	slices.SortFunc(l, func(a, b Leak) int { return a.Bytes - b.Bytes })
-	return append(l, k.lost...)
+	slices.SortFunc(out, func(a, b Leak) int { return a.Bytes - b.Bytes })
+	return append(out, l.lost...)
 }

@@ -6,15 +6,18 @@ import (
 	"sync/atomic"
 
 	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/slab/internal/align"
+	"github.com/bufslab/bufslab/slab/internal/upstream"
 )
 
-// Limit refuses to have more than max bytes of its upstream at a time, not
-// for a moment: it reserves before it asks. Where the upstream gives regions
-// of their own, their whole size counts. Several pools may be opened on one
-// Limit and share its budget. It is safe for concurrent use if its upstream is.
+// Limit never has more than max bytes of its upstream, not for a moment: it
+// reserves bytes before it asks. If the upstream gives each block a region of its
+// own, the whole region counts. Several pools may be opened on one Limit and share
+// its budget. It is safe for concurrent use if its upstream is.
 type Limit struct {
+	voucher
 	upstream Allocator
-	own      bool
+	up       upstream.Checked // the same
 	grain    int
 	max      int64
 	inUse    atomic.Int64
@@ -22,6 +25,8 @@ type Limit struct {
 	mu      sync.Mutex
 	sharers map[Reclaimer]struct{}
 }
+
+var _ Allocator = (*Limit)(nil)
 
 // A LimitError says that a [Limit] had no room; it wraps [device.ErrOutOfMemory].
 type LimitError struct{ Max, InUse, Asked int64 } // bytes
@@ -34,8 +39,12 @@ func (e *LimitError) Error() string {
 func (e *LimitError) Unwrap() error { return device.ErrOutOfMemory }
 
 // NewLimit returns a Limit of max bytes on upstream.
-func NewLimit(upstream Allocator, max int64) *Limit {
-	return &Limit{upstream: upstream, own: ownRegions(upstream), grain: grainOf(upstream), max: max, sharers: map[Reclaimer]struct{}{}}
+func NewLimit(upstream Allocator, max int64) *Limit { return newLimit(upstream, max, 1) }
+
+// newLimit also wants host memory to be aligned.
+func newLimit(over Allocator, max int64, align int) *Limit {
+	up := checked(over, align)
+	return &Limit{voucher: up.Voucher(), upstream: over, up: up, grain: grainOf(over), max: max, sharers: map[Reclaimer]struct{}{}}
 }
 
 // Unwrap returns the upstream.
@@ -62,18 +71,18 @@ func (l *Limit) Alloc(size int) (device.Block, error) {
 	if err := checkSize(size); err != nil || size == 0 {
 		return device.Block{}, err
 	}
-	n := int64(roundUp(size, l.grain))
+	n := int64(align.Up(size, l.grain))
 	if err := l.reserve(n); err != nil {
 		return device.Block{}, err
 	}
-	b, err := drawWhole(l.upstream, size)
+	b, err := l.up.Alloc(size)
 	if err != nil {
 		l.inUse.Add(-n)
 		return b, err
 	}
 	// A region may still turn out larger: of a device that does not tell.
-	if err := l.reserve(footprint(b, l.own) - n); err != nil {
-		l.upstream.Free(b)
+	if err := l.reserve(l.up.Footprint(b) - n); err != nil {
+		l.up.Free(b)
 		l.inUse.Add(-n)
 		return device.Block{}, err
 	}
@@ -82,28 +91,19 @@ func (l *Limit) Alloc(size int) (device.Block, error) {
 
 // Free takes a block back.
 func (l *Limit) Free(b device.Block) {
-	n := footprint(b, l.own)
-	l.upstream.Free(b)
+	n := l.up.Footprint(b)
+	l.up.Free(b)
 	l.inUse.Add(-n)
 }
 
 // Reserve makes a Limit a [device.Reserver] as far as its upstream is one;
 // what a range commits counts.
 func (l *Limit) Reserve(size int) (device.Range, error) {
-	r, err := reserveOf(l.upstream, size)
+	r, err := l.up.Reserve(size)
 	if err != nil {
 		return nil, err
 	}
 	return &limitRange{Range: r, l: l}, nil
-}
-
-// reserveOf asks an upstream for a range.
-func reserveOf(upstream Allocator, size int) (device.Range, error) {
-	r, ok := upstream.(device.Reserver)
-	if !ok {
-		return nil, fmt.Errorf("slab: the upstream cannot extend regions: %w", device.ErrUnavailable)
-	}
-	return r.Reserve(size)
 }
 
 type limitRange struct {
@@ -158,21 +158,6 @@ func (l *Limit) Unshare(r Reclaimer) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	delete(l.sharers, r)
-}
-
-// sharersOf returns the sharers that blocks of a pass through as they are, the
-// nearest first: all of them may be what has no room.
-func sharersOf(a Allocator) (list []sharer) {
-	for {
-		if s, ok := a.(sharer); ok {
-			list = append(list, s)
-		}
-		u, ok := a.(unwrapper)
-		if !ok {
-			return list
-		}
-		a = u.Unwrap()
-	}
 }
 
 // Reclaim asks all sharers but one to give back what they hold.

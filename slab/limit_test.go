@@ -8,10 +8,11 @@ import (
 	"testing"
 
 	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/slab/internal/upstreamtest"
 )
 
 func TestLimitRefusesWithNumbers(t *testing.T) {
-	up := &fake{}
+	up := &source{}
 	l := NewLimit(up, 4096)
 	mustAlloc(t, l, 4000)
 	_, err := l.Alloc(512)
@@ -22,14 +23,14 @@ func TestLimitRefusesWithNumbers(t *testing.T) {
 	if want := "slab: limit of 4096 bytes, 4000 in use, 512 asked: out of memory"; err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
-	if up.calls != 1 {
-		t.Errorf("%d calls upstream", up.calls)
+	if up.Calls != 1 {
+		t.Errorf("%d calls upstream", up.Calls)
 	}
 	mustAlloc(t, l, 96)
 }
 
 func TestLimitCountsWholeRegions(t *testing.T) {
-	l := NewLimit(fakeDevice{fake: &fake{round: 4096}}, 8192)
+	l := NewLimit(upstreamtest.Device{Source: &source{Round: 4096}}, 8192)
 	b := mustAlloc(t, l, 100)
 	if l.InUse() != 4096 {
 		t.Errorf("%d in use for a page", l.InUse())
@@ -41,32 +42,25 @@ func TestLimitCountsWholeRegions(t *testing.T) {
 }
 
 func TestLimitGivesARegionBackThatIsTooLarge(t *testing.T) {
-	up := &fake{round: 4096}
-	l := NewLimit(fakeDevice{fake: up}, 4000)
-	if _, err := l.Alloc(100); !errors.Is(err, device.ErrOutOfMemory) || up.bytes != 0 || l.InUse() != 0 {
-		t.Errorf("%v, %d in use, %d upstream", err, l.InUse(), up.bytes)
+	up := &source{Round: 4096}
+	l := NewLimit(upstreamtest.Device{Source: up}, 4000)
+	if _, err := l.Alloc(100); !errors.Is(err, device.ErrOutOfMemory) || up.Bytes != 0 || l.InUse() != 0 {
+		t.Errorf("%v, %d in use, %d upstream", err, l.InUse(), up.Bytes)
 	}
 }
 
 func TestLimitOfNothingAllowsNothing(t *testing.T) {
 	for _, max := range []int64{0, -1} {
-		if _, err := NewLimit(&fake{}, max).Alloc(1); !errors.Is(err, device.ErrOutOfMemory) {
+		if _, err := NewLimit(&source{}, max).Alloc(1); !errors.Is(err, device.ErrOutOfMemory) {
 			t.Errorf("limit of %d: %v", max, err)
 		}
 	}
 }
 
-func TestLimitRefusesNegativeSizes(t *testing.T) {
-	l := NewLimit(&fake{}, 100)
-	if _, err := l.Alloc(-1); !errors.Is(err, ErrSize) || l.InUse() != 0 {
-		t.Errorf("%v, %d in use", err, l.InUse())
-	}
-}
-
 func TestLimitIsAsBeforeWhenUpstreamRefusesABlock(t *testing.T) {
-	l := NewLimit(&fake{}, 1000)
+	l := NewLimit(&source{}, 1000)
 	b := mustAlloc(t, l, 100)
-	wantPanic(t, "fake: Free of a block that is not out, 99 bytes at offset 0", func() { l.Free(device.Block{Region: b.Region, Len: 99}) })
+	wantPanic(t, "upstreamtest: Free of a block that is not out, 99 bytes at offset 0", func() { l.Free(device.Block{Region: b.Region, Len: 99}) })
 	if l.InUse() != 100 {
 		t.Errorf("%d in use", l.InUse())
 	}
@@ -74,8 +68,8 @@ func TestLimitIsAsBeforeWhenUpstreamRefusesABlock(t *testing.T) {
 
 // The upstream's capacity is the limit: it would refuse what is above it for a moment.
 func TestLimitIsNotExceededForAMoment(t *testing.T) {
-	up := &fake{capacity: 10_000}
-	l := NewLimit(up, up.capacity)
+	up := &source{Capacity: 10_000}
+	l := NewLimit(up, up.Capacity)
 	var all sync.WaitGroup
 	for g := range uint64(4) {
 		all.Go(func() {
@@ -108,7 +102,7 @@ func (f *frees) FreeHeld() {
 }
 
 func TestReclaimAsksEverybodyElse(t *testing.T) {
-	l := NewLimit(&fake{}, 0)
+	l := NewLimit(&source{}, 0)
 	a, b, c := &frees{l: l}, &frees{l: l}, &frees{l: l}
 	for _, f := range []*frees{a, b, c, b} {
 		l.Share(f)
@@ -122,8 +116,8 @@ func TestReclaimAsksEverybodyElse(t *testing.T) {
 }
 
 func TestAStrategyUnderALimitGivesBackAndRetries(t *testing.T) {
-	l := NewLimit(&fake{}, 1000)
-	s := NewExact(l, Config{})
+	l := NewLimit(&source{}, 1000)
+	s := holderOn("exact", l, Config{})
 	s.Free(mustAlloc(t, s, 600))
 	mustAlloc(t, s, 700)
 	_, err := s.Alloc(400)
@@ -133,8 +127,63 @@ func TestAStrategyUnderALimitGivesBackAndRetries(t *testing.T) {
 	}
 }
 
+func TestLimitCountsWhatIsCommitted(t *testing.T) {
+	up := &pages{}
+	l := NewLimit(up, 10*page)
+	r, err := l.Reserve(100 * page)
+	if err != nil || l.InUse() != 0 {
+		t.Fatal(err, l.InUse())
+	}
+	commit := func(off, n int) func() error { return func() error { return r.Commit(off*page, n*page) } }
+	decommit := func(off, n int) func() error { return func() error { return r.Decommit(off*page, n*page) } }
+	for i, s := range []struct {
+		do   func() error
+		fail error // of the upstream
+		want error
+		in   int64
+	}{
+		{commit(0, 6), errLost, errLost, 0},
+		{commit(0, 6), nil, nil, 6},
+		{commit(6, 5), nil, device.ErrOutOfMemory, 6},
+		{decommit(0, 2), nil, nil, 4},
+		{decommit(2, 2), errLost, errLost, 4},
+		{commit(6, 6), nil, nil, 10},
+		{r.Close, errLost, errLost, 10},
+		{r.Close, nil, nil, 0},
+		{r.Close, nil, upstreamtest.ErrClosed, 0},
+	} {
+		up.Fail = s.fail
+		if err := s.do(); !errors.Is(err, s.want) || l.InUse() != s.in*page || up.Bytes != s.in*page {
+			t.Errorf("step %d: %v, %d in use, %d upstream, want %d pages", i, err, l.InUse(), up.Bytes, s.in)
+		}
+	}
+}
+
+func TestLimitSurvivesEveryFailureOfTheUpstream(t *testing.T) {
+	for k, calls := 1, 1; k <= calls; k++ {
+		up := &source{FailAt: k, Round: 16}
+		l := NewLimit(upstreamtest.Device{Source: up}, 20_000)
+		r := rand.New(rand.NewPCG(5, 6))
+		var live []device.Block
+		for range long(t, 200) {
+			before := l.InUse()
+			if len(live) > 0 && r.IntN(2) == 0 {
+				l.Free(takeAt(&live, 0))
+			} else if b, err := l.Alloc(1 + r.IntN(3000)); err == nil {
+				live = append(live, b)
+			} else if !errors.Is(err, device.ErrOutOfMemory) || l.InUse() != before {
+				t.Fatalf("%v, %d in use, %d before", err, l.InUse(), before)
+			}
+			if l.InUse() != up.Bytes || up.Bytes > 20_000 {
+				t.Fatalf("%d in use of 20000, upstream has %d", l.InUse(), up.Bytes)
+			}
+		}
+		calls = up.Calls
+	}
+}
+
 func ExampleNewLimit() {
-	l := NewLimit(&fake{}, 4096)
+	l := NewLimit(&source{}, 4096)
 	l.Alloc(4000)
 	_, err := l.Alloc(512)
 	fmt.Println(err)
@@ -143,8 +192,8 @@ func ExampleNewLimit() {
 }
 
 func ExampleLimit_Share() {
-	l := NewLimit(&fake{}, 4096)
-	one, two := NewExact(l, Config{}), NewExact(l, Config{})
+	l := NewLimit(&source{}, 4096)
+	one, two := holderOn("exact", l, Config{}), holderOn("exact", l, Config{})
 	l.Share(one)
 	l.Share(two)
 	b, _ := one.Alloc(4000)

@@ -3,11 +3,11 @@ package slab
 import (
 	"compress/gzip"
 	"errors"
-	"io"
 	"os"
 	"strings"
 
 	"github.com/bufslab/bufslab/device"
+	_ "github.com/bufslab/bufslab/device/sim" // so that Config.Device can name it
 )
 
 // OpenConfig opens the device that c names and a pool on it. Close closes
@@ -33,7 +33,7 @@ func OpenConfig(c Config) (*Pool, error) {
 	if err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
-	p.c.onClose = append(p.c.onClose, d.Close)
+	p.pool.onClose = append(p.pool.onClose, d.Close)
 	return p, nil
 }
 
@@ -47,21 +47,18 @@ func OpenEnv() (*Pool, error) {
 	return OpenConfig(c)
 }
 
-// startRecord puts a Record that writes Config.Record over the strategy. The
-// file is complete when the pool is closed.
-func (k *core) startRecord(path string) error {
+// recordTo returns a Record over a strategy that writes a file, and what completes the
+// file at the end.
+func recordTo(path string, strategy Allocator) (*Record, func() error, error) {
 	f, err := os.Create(path)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
-	var w io.WriteCloser = f
-	closers := []func() error{f.Close}
-	if strings.HasSuffix(path, ".gz") {
-		w = gzip.NewWriter(f)
-		closers = []func() error{w.Close, f.Close}
+	if !strings.HasSuffix(path, ".gz") {
+		r := NewRecord(strategy, f)
+		return r, func() error { return errors.Join(r.Close(), f.Close()) }, nil
 	}
-	r := NewRecord(k.strategy, w)
-	k.strategy = r
-	k.onClose = append(append(k.onClose, r.Close), closers...)
-	return nil
+	z := gzip.NewWriter(f)
+	r := NewRecord(strategy, z)
+	return r, func() error { return errors.Join(r.Close(), z.Close(), f.Close()) }, nil
 }

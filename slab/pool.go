@@ -5,173 +5,184 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+	"unsafe"
 
-	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/slab/internal/handle"
+	"github.com/bufslab/bufslab/slab/internal/pending"
+	"github.com/bufslab/bufslab/slab/internal/percpu"
+	"github.com/bufslab/bufslab/slab/internal/upstream"
 )
 
-// A Pool hands out buffers of an upstream's memory and keeps what comes back
-// for reuse, by the strategy that its Config names. It is safe for concurrent use.
+// A Pool hands out buffers of an upstream's memory and keeps what comes back for
+// reuse, by the strategy that its Config names. It is safe for concurrent use.
 //
-// Before its strategy it keeps, for each processor, some released blocks
-// (Config.CacheBytes), and it gives every buffer a handle that can be released
-// once. Beneath the strategy stand, in this order from the
-// upstream: the byte budget (Config.MaxBytes) and a ledger.
+// Before its strategy it keeps some released blocks for each processor
+// (Config.CacheBytes), and it gives every buffer a handle that can be released once.
+// Beneath the strategy stand, in this order from the upstream: the byte budget
+// (Config.MaxBytes) and the accounting.
 //
-// A buffer that is forgotten comes back and never aliases. Memory of the Go
-// heap is watched itself, so any live slice of a buffer delays it; small
-// buffers share slabs and come back with them. Other memory comes back
-// if its bytes were used through With or not at all. If Bytes was called, the
-// address is never used again and the pages are given back; buffers of
-// at most 32 KiB are then not noticed unless Config.OnForget is "report".
+// A buffer that is forgotten comes back and never aliases. On the Go heap the
+// collector watches the memory, so any live slice of a buffer delays it; small
+// buffers share slabs and come back with them. Off the heap a buffer comes back if its
+// bytes were used through With or not at all. If Bytes was called, the address is
+// never used again and the pages are given back. Off the heap the pool does not notice
+// that a buffer of at most 32 KiB was forgotten, unless Config.OnForget is "report".
 //
-// Memory that streams of a device work on is released as soon as the work is
+// Memory that streams of a device work on may be released as soon as the work is
 // enqueued: see [PooledBuffer.UsedOn] and [Pool.GetOn].
 //
-// A pool that sees no Get or Release for two collections gives back what it
-// holds, as sync.Pool does, and the pages behind it at once; on the Go heap one in
-// use gives back what it has not touched for so long. A Pool that is itself forgotten gives back what it holds; its buffers stay
+// A pool that sees no Get or Release for two collections gives back what it holds,
+// as sync.Pool does; with sizeclass on the Go heap one in use gives back what it has not
+// touched for so long. A Pool that is itself forgotten gives back what it holds; its buffers stay
 // valid. Close does so at once and reports what is still out.
-type Pool struct{ c *core }
+type Pool struct{ pool *pool }
 
-// core is the pool without the part that its user holds, so that the
-// collector can tell when the user has let go of it.
-type core struct {
-	config   Config
-	given    Config        // without the defaults
-	device   device.Device // at the bottom of the stack, nil if there is none
-	upstream Allocator
-	ledger   ledger
-	strategy Allocator
-	cache    cache
-	report   bool
-	careful  bool // Get has more to do than to hand out
-	closed   atomic.Bool
-	doubles  atomic.Int64
-	traffic  atomic.Int64 // Gets and Releases at the last collection
-	idle     atomic.Int64 // collections since without any
-	epochs   atomic.Int64 // that have ended
-	ending   sync.Mutex   // held while one ends
+// A pool is a Pool without the part that its user holds, so that the collector can
+// tell when the user has let go of it. docs/design.md lists all locks in their order; of
+// the pool's own, epoch.mu comes before reclaimMu, and reclaimMu before those of the
+// caches, the strategy, the table, the pending blocks and the leaks.
+type pool struct {
+	config     settings
+	upstream   Allocator
+	accounting *upstream.Accounting
+	strategy   Allocator
+	blocks     numbered // of strategy
 
-	giving sync.Mutex // held by whoever empties the caches, before all other locks
+	cache   percpu.Cache
+	table   handle.Table
+	pending pending.Queue
 
-	mu          sync.Mutex // leaf, but for that of streams
-	homes       map[device.Region]*home
-	recent      *home // found last
-	parked      tally // waiting for their region to be reported lost
-	forgotten   tally
-	quarantined tally
-	sites       map[slotID]site // of Get, where Config asks for it
-	lost        []Leak
+	leaks leakLog
+	gc    gcPressure
+	epoch gcEpoch
+	trim  trimTimer
 
-	streams streams
-	valve   valve
-	trimmer trimmer
-	onClose []func() error
+	reclaimMu sync.Mutex // held by the goroutine that empties caches and queues
+	held      heldBound
+	closed    atomic.Bool
+	onClose   []func() error
 }
 
-// A tally counts blocks and bytes. Its fields are guarded by the owner's lock.
-type tally struct{ blocks, bytes int64 }
+// settings are a Config with its defaults filled in, and as it was given.
+type settings struct {
+	Config
+	given       Config
+	needsFinish bool // Get has more to do than to hand out
+}
 
-func (t *tally) add(n int) { t.blocks++; t.bytes += int64(n) }
-func (t *tally) sub(n int) { t.blocks--; t.bytes -= int64(n) }
-
-// Open returns a pool that draws on upstream, a device or any Allocator, as c
-// says; what of c is not set depends on the device, if it is one. Config.Device
-// opens nothing: see [OpenConfig], and there for the order of the stack. A device
-// that is [device.Deferred] gets a warning by package log/slog, and in Explain. The
-// error is a *ConfigError that names every fault of c, or of the record file.
+// Open returns a pool that draws on upstream, a device or any Allocator, as c says.
+// Defaults depend on the device, if it is one. Config.Device opens nothing: see
+// [OpenConfig], and there for the order of the stack. If the device puts memory behind
+// a block only when it is first used, a warning goes to package log/slog and to
+// Explain. The error is a *ConfigError that names every fault of c, or that of creating
+// the record file.
 func Open(upstream Allocator, c Config) (*Pool, error) {
 	dev := deviceOf(upstream)
 	if dev != nil && c.Device == "" {
 		c.Device = dev.Name() // defaults depend on it
 	}
-	c.on = natureOf(dev)
+	c.traits = traitsOf(dev)
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	if warning := c.on.warning(); warning != "" {
+	if warning := c.traits.warning(); warning != "" {
 		slog.Warn("slab: " + warning)
 	}
-	given := c
-	c = c.withDefaults()
-	k := &core{config: c, given: given, device: dev, homes: map[device.Region]*home{}, report: c.OnForget == "report"}
-	if c.MaxBytes > 0 {
-		upstream = NewLimit(upstream, c.MaxBytes)
+	p := &pool{config: settings{Config: c.withDefaults(), given: c}}
+	if err := p.stack(upstream); err != nil {
+		return nil, err
 	}
-	k.upstream = upstream
-	k.ledger = ledger{upstream: upstream, own: ownRegions(upstream), align: max(c.Align, 16), left: k.regionLeft}
-	k.cache.init(c)
-	under := c
-	under.MaxHeld = k.cache.held(c)
-	k.strategy = newStrategy(&k.ledger, under)
+	for _, s := range sharersOf(p.upstream) {
+		s.Share(p)
+	}
+	p.trim.start(p)
+	watchCollections(p)
+	front := &Pool{p}
+	runtime.AddCleanup(front, (*pool).abandon, p)
+	return front, nil
+}
+
+// stack builds what stands on an upstream: limit, accounting, strategy, wrappers,
+// caches.
+func (p *pool) stack(on Allocator) error {
+	c := p.config.Config
+	align := max(c.Align, 16)
+	if c.MaxBytes > 0 {
+		on = newLimit(on, c.MaxBytes, align)
+	}
+	p.upstream, p.accounting = on, account(on, align, p.table.Forget)
+	caches := cacheOptions(c)
+	caches.Managed, caches.Free = p.accounting.Managed, p.free
+	p.cache.Open(caches)
+	if c.MaxHeld > 0 && caches.Largest > 0 {
+		c.MaxHeld = heldBelow(caches, c.MaxHeld)
+		p.held.bytes = c.MaxHeld
+	}
+	p.strategy = newStrategy(p.accounting.Checked(), c)
 	if c.Check {
-		k.strategy = newCheck(k.strategy, max(c.Align, c.on.align))
+		p.strategy = newCheck(p.strategy, max(c.Align, c.traits.Align))
 	}
 	if c.Record != "" {
-		if err := k.startRecord(c.Record); err != nil {
-			return nil, err
+		r, finish, err := recordTo(c.Record, p.strategy)
+		if err != nil {
+			return err
 		}
+		p.strategy, p.onClose = r, append(p.onClose, finish)
 	}
-	k.valve.limit = c.GCValve
-	if c.Check || c.Strict || k.report {
-		k.sites = map[slotID]site{}
-	}
-	for _, s := range sharersOf(upstream) {
-		s.Share(k)
-	}
-	k.careful = k.sites != nil || c.Zero
-	k.trimmer.start(k)
-	k.watchCollections()
-	p := &Pool{k}
-	runtime.AddCleanup(p, (*core).abandon, k)
-	return p, nil
+	p.blocks = numberedOf(p.strategy)
+	p.leaks.open(c)
+	p.config.needsFinish = p.leaks.sites != nil || c.Zero
+	p.table.Open(unsafe.Pointer(p), handle.Options{
+		WatchCollected: p.accounting.OwnsRegions(), WatchFrom: watchFrom(c),
+		Forgotten: p.forgotten, Free: p.freeForgotten,
+	})
+	p.gc = gcPressure{limit: c.GCTrigger, tracked: p.table.WatchedBytes, found: p.leaks.forgottenBytes}
+	return nil
 }
 
-// A sharer is an upstream that several pools draw on: when it has no room, it
-// asks the others to give back what they hold.
-type sharer interface {
-	Share(Reclaimer)
-	Unshare(Reclaimer)
-	Reclaim(except Reclaimer)
-}
+// poolOf returns the pool of a slot.
+func poolOf(s *handle.Slot) *pool { return (*pool)(s.Owner()) }
 
-// Get returns a buffer of size bytes with undefined contents. Size 0 gives an
-// empty buffer without a call upstream. The error wraps ErrSize for a negative
-// size, ErrClosed after Close, and is an *OutOfMemoryError where there is no
-// room though all held memory was given back, and what streams use was waited
+// Get returns a buffer of size bytes with undefined contents. Size 0 gives an empty
+// buffer without a call upstream. The error wraps ErrSize for a negative size,
+// ErrClosed after Close. It is an *OutOfMemoryError where there is no room though all
+// held memory was given back and all streams that use released memory were waited
 // for; nothing changes then.
 func (p *Pool) Get(size int) (PooledBuffer, error) {
-	k := p.c
-	if uint64(size-1) >= uint64(k.cache.plain.Load()) {
-		return k.getTracked(size)
+	q := p.pool
+	if !q.cache.Caches(size) {
+		return q.get(size, q.cache.Uncached(), true)
 	}
-	class := k.cache.grid.index(size)
-	var e entry
-	var ok bool
-	id := k.cache.enter()
-	if m := k.cache.magazine(id, class); m != nil {
-		if e, ok = m.pop(size); !ok {
-			e, ok = k.cache.borrow(id, class, k.cache.above(size), size)
+	class := q.cache.Class(size)
+	var e handle.Entry
+	id := q.cache.Pin()
+	if c := q.cache.At(id, class); c != nil {
+		if e = c.Pop(size); e.Slot == nil {
+			e = q.cache.Retry(id, class, size)
 		}
 	}
-	k.cache.leave(id)
-	if !ok {
-		return k.get(size, class, true)
+	q.cache.Unpin(id)
+	if e.Slot == nil {
+		return q.get(size, class, true)
 	}
-	e.s.asked.Store(int64(size))
-	b := PooledBuffer{own: e.s, ptr: e.p, gen: e.gen, n: size}
-	if k.careful {
-		return k.handCarefully(b)
+	b := lend(e, size)
+	if q.config.needsFinish {
+		return q.finish(b)
 	}
 	return b, nil
 }
 
-// GetZeroed is Get with the size bytes cleared, whatever the block has beyond.
-// For device memory it needs a pool that was opened on the device itself.
+// lend makes the first size bytes of a block a handle.
+func lend(e handle.Entry, size int) PooledBuffer {
+	return PooledBuffer{slot: e.Slot, ptr: e.Mem, gen: e.Slot.Lend(size), n: size}
+}
+
+// GetZeroed is Get with the size bytes cleared, whatever the block has beyond. For
+// device memory it needs a pool that was opened on the device itself.
 func (p *Pool) GetZeroed(size int) (PooledBuffer, error) {
 	b, err := p.Get(size)
-	if err != nil || p.c.config.Zero {
+	if err != nil || p.pool.config.Zero {
 		return b, err
 	}
-	return p.c.zero(b)
+	return zero(b, p.pool.upstream)
 }

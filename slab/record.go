@@ -17,19 +17,21 @@ import (
 // A Record sees what its callers ask for: put it where their calls arrive. It
 // is safe for concurrent use if its upstream is.
 type Record struct {
-	through
+	forward
 
 	mu   sync.Mutex
 	w    *bufio.Writer
 	next int
-	ids  map[device.Block]int // the whole block: a Free with another Len is nobody's
+	ids  map[device.Block]int // the whole block: a Free with another Len is of none
 	err  error
 	line []byte
 }
 
+var _ Allocator = (*Record)(nil)
+
 // NewRecord returns a Record that writes to w. Close flushes it.
 func NewRecord(upstream Allocator, w io.Writer) *Record {
-	r := &Record{through: through{upstream}, w: bufio.NewWriterSize(w, 64<<10), ids: map[device.Block]int{}}
+	r := &Record{forward: newForward(upstream), w: bufio.NewWriterSize(w, 64<<10), ids: map[device.Block]int{}}
 	_, r.err = r.w.WriteString("op,id,size\n")
 	return r
 }

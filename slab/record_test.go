@@ -16,11 +16,16 @@ import (
 
 func TestRecordWritesWhatHappened(t *testing.T) {
 	var w strings.Builder
-	r := NewRecord(&fake{capacity: 5000}, &w)
+	r := NewRecord(&source{Capacity: 5000}, &w)
 	a := mustAlloc(t, r, 4096)
 	r.Alloc(0)
 	r.Alloc(9999)
 	b := mustAlloc(t, r, 20)
+	wrong := b
+	wrong.Len = 9
+	if !doesPanic(func() { r.Free(wrong) }) { // leaves no line: the one that is meant comes later
+		t.Error("Free of 9 bytes, of a block of 20, did not panic")
+	}
 	r.Free(a)
 	r.Free(device.Block{})
 	r.Free(b)
@@ -34,19 +39,19 @@ func TestRecordWritesWhatHappened(t *testing.T) {
 
 func TestRecordPassesOnWhatItDidNotSee(t *testing.T) {
 	var w strings.Builder
-	up := &fake{}
+	up := &source{}
 	early := mustAlloc(t, up, 7)
 	r := NewRecord(up, &w)
 	r.Free(early)
-	wantPanic(t, "fake: Free of a block that is not out, 7 bytes at offset 0", func() { r.Free(early) })
+	wantPanic(t, "upstreamtest: Free of a block that is not out, 7 bytes at offset 0", func() { r.Free(early) })
 	late := mustAlloc(t, r, 8)
 	if err := r.Close(); err != nil {
 		t.Fatal(err)
 	}
 	r.Free(late)
 	r.Free(mustAlloc(t, r, 9))
-	if want := "op,id,size\na,0,8\n"; w.String() != want || up.bytes != 0 {
-		t.Errorf("got %q, want %q; %d bytes left", w.String(), want, up.bytes)
+	if want := "op,id,size\na,0,8\n"; w.String() != want || up.Bytes != 0 {
+		t.Errorf("got %q, want %q; %d bytes left", w.String(), want, up.Bytes)
 	}
 }
 
@@ -63,7 +68,7 @@ func (f *full) Write(p []byte) (int, error) {
 }
 
 func TestRecordReportsTheFirstWriteErrorAtClose(t *testing.T) {
-	r := NewRecord(&fake{}, &full{n: 5000})
+	r := NewRecord(&source{}, &full{n: 5000})
 	for range 2000 {
 		r.Free(mustAlloc(t, r, 1<<20)) // what the program does goes on
 	}
@@ -76,8 +81,8 @@ func TestRecordReportsTheFirstWriteErrorAtClose(t *testing.T) {
 
 func TestRecordOfConcurrentUseIsATrace(t *testing.T) {
 	var w bytes.Buffer
-	up := &fake{}
-	r := NewRecord(NewExact(up, Config{}), &w)
+	up := &source{}
+	r := NewRecord(holderOn("exact", up, Config{}), &w)
 	var all sync.WaitGroup
 	for g := range uint64(4) {
 		all.Go(func() {
@@ -120,14 +125,14 @@ func checkTrace(t *testing.T, text []byte, allocs int) {
 }
 
 func TestRecordAllocatesNothing(t *testing.T) {
-	r := NewRecord(NewExact(&fake{}, Config{}), &full{n: 1 << 30})
+	r := NewRecord(holderOn("exact", &source{}, Config{}), &full{n: 1 << 30})
 	if n := testing.AllocsPerRun(1000, func() { r.Free(mustAlloc(t, r, 100)) }); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
 }
 
 func ExampleNewRecord() {
-	r := NewRecord(&fake{}, os.Stdout)
+	r := NewRecord(&source{}, os.Stdout)
 	b, _ := r.Alloc(4096)
 	r.Free(b)
 	if err := r.Close(); err != nil {

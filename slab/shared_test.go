@@ -14,26 +14,18 @@ import (
 var sharing = map[string]func(l *Limit) (Allocator, Config){
 	"itself":        func(l *Limit) (Allocator, Config) { return l, Config{} },
 	"a budget over": func(l *Limit) (Allocator, Config) { return l, Config{MaxBytes: 1 << 30} },
-	"counted":       func(l *Limit) (Allocator, Config) { return NewScopes(l), Config{} },
+	"counted":       func(l *Limit) (Allocator, Config) { return NewStatistics(l), Config{} },
 }
 
 func eachSharing(t *testing.T, f func(t *testing.T, l *Limit, open func() *Pool)) {
 	for name, up := range sharing {
 		for _, s := range []string{"exact", "bitlog", "sizeclass", "bestfit", "slab"} {
 			t.Run(name+","+s, func(t *testing.T) {
-				d, err := device.Open("mmap")
-				if err != nil {
-					t.Fatal(err)
-				}
-				l := NewLimit(d, 1<<20)
+				l := NewLimit(openDevice(t, "mmap"), 1<<20)
 				f(t, l, func() *Pool {
 					a, c := up(l)
 					c.Strategy, c.Device = s, "mmap"
-					p, err := Open(a, c)
-					if err != nil {
-						t.Fatal(err)
-					}
-					return p
+					return mustOpen(t, a, c)
 				})
 			})
 		}
@@ -45,8 +37,7 @@ func TestPoolsOnOneLimitGiveBackForEachOther(t *testing.T) {
 		one, two := open(), open()
 		for range 10 {
 			for _, p := range []*Pool{one, two} {
-				b := mustGet(t, p, 700<<10)
-				b.Release()
+				mustGet(t, p, 700<<10).Release()
 			}
 		}
 		mustGet(t, one, 20<<10).Release() // this one lies in caches
@@ -82,7 +73,7 @@ func TestConcurrentPoolsOnOneLimit(t *testing.T) {
 		for g := range uint64(4) {
 			all.Go(func() {
 				r := rand.New(rand.NewPCG(g, 3))
-				for range 300 {
+				for range bounded(t, long(t, 300), 300*time.Millisecond) {
 					b, err := pools[g%2].Get(1 + r.IntN(400<<10))
 					if errors.Is(err, device.ErrOutOfMemory) {
 						continue
@@ -90,9 +81,7 @@ func TestConcurrentPoolsOnOneLimit(t *testing.T) {
 						t.Error(err)
 					}
 					b.Bytes()[0] = 1
-					if err := b.Release(); err != nil {
-						t.Error(err)
-					}
+					mustRelease(t, b)
 				}
 			})
 		}
@@ -105,25 +94,4 @@ func TestConcurrentPoolsOnOneLimit(t *testing.T) {
 			t.Errorf("%d bytes in use", l.InUse())
 		}
 	})
-}
-
-// However short the idle time, the clock finds its timer.
-func TestTrimAfterAsShortAsCanBe(t *testing.T) {
-	for _, after := range []time.Duration{1, 4, time.Microsecond} {
-		for range 300 {
-			p := openPool(t, "virtual", Config{Strategy: "exact", TrimAfter: after})
-			mustGet(t, p, 100).Release()
-			if err := p.Close(); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	p := openPool(t, "virtual", Config{Strategy: "exact", TrimAfter: 1})
-	mustGet(t, p, 100).Release()
-	for range 10_000_000 {
-		if p.Stats().ManagedBytes == 0 {
-			return
-		}
-	}
-	t.Error("an idle time of a nanosecond is none")
 }

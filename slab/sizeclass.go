@@ -1,37 +1,48 @@
 package slab
 
 import (
+	"math"
+	"math/bits"
 	"sync"
 
 	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/slab/internal/freelist"
+	"github.com/bufslab/bufslab/slab/internal/sizeclass"
+	"github.com/bufslab/bufslab/slab/internal/span"
+	"github.com/bufslab/bufslab/slab/internal/upstream"
 )
 
-// Sizeclass rounds sizes up to a grid of classes, keeps what comes back a
-// class, and carves the small ones from slabs. Above 32 KiB a miss borrows a
-// free block up to a doubling larger before it goes upstream. It is the
-// default on the Go heap: no block is ever split or merged, so it is the
-// fastest, at the price of some free memory in each class.
+// A sizeclassPool is the strategy sizeclass, the default on the Go heap. It
+// rounds sizes up to a grid of classes, keeps what comes back a class, and
+// carves the small ones from slabs. Above 32 KiB a miss borrows a free block up
+// to a doubling larger before it goes upstream. No block is ever split or
+// merged, so it is the fastest, at the price of some free memory in each class.
 //
 // Classes are those of [Grid] with Config.Steps and Align: powers of two are
 // exact, and unless it is borrowed a block is larger than asked by less than
-// size/steps, or align. Sizes beyond the grid are not held. Sizeclass is safe
-// for concurrent use; Alloc and Free take constant time.
-type Sizeclass struct {
-	upstream Allocator
-	own      bool
-	grid     Classes
-	steps    int
-	carved   int // classes below are carved from slabs
+// size/steps, or align. Sizes beyond the grid are not held. Alloc and Free take
+// constant time.
+//
+//	sizeclass.go       Alloc
+//	sizeclass_free.go  Free, and what goes back upstream
+type sizeclassPool struct {
+	voucher
+	up      upstream.Checked
+	grid    sizeclass.Grid
+	steps   int
+	carved  int   // classes below are carved from slabs
+	maxHeld int64 // bytes of whole blocks and free blocks of slabs that may be held
 
 	mu     sync.Mutex
-	shelf  shelf // whole blocks, among them slabs that are empty
-	carver carver[loan]
-	slabs  locator
-	whole  map[spot]loan
-	held   int64 // bytes of whole blocks and empty slabs that may be held
-	excess int64 // what slabs have beyond what was asked for
+	held   *freelist.List // whole blocks, among them slabs that were empty
+	spans  *span.List[allocation]
+	slabs  upstream.Regions // from blocks to spans
+	whole  map[address]allocation
+	excess int64 // what regions of slabs have beyond what was asked for
 	usage  Usage // of what is out
 }
+
+var _ Allocator = (*sizeclassPool)(nil)
 
 const (
 	// carveLimit is the largest block that shares a slab: beyond, a region a
@@ -47,21 +58,19 @@ const (
 	leastBlocks = 4
 )
 
-// NewSizeclass returns a Sizeclass over upstream. Of c it reads Steps, Align,
-// MaxHeld, MaxHeldBlocks and MaxBlockBytes.
-func NewSizeclass(upstream Allocator, c Config) *Sizeclass {
-	c = c.forStrategy("sizeclass", upstream)
-	g := Grid(c.Steps, c.Align)
+// newSizeclass reads Steps, Align, MaxHeld, MaxHeldBlocks and MaxBlockBytes of c.
+func newSizeclass(up upstream.Checked, c Config) *sizeclassPool {
+	g := sizeclass.NewGrid(c.Steps, c.Align)
 	carved := g.Index(carveLimit) + 1
-	return &Sizeclass{
-		upstream: upstream, own: ownRegions(upstream), grid: g, steps: c.Steps, carved: carved,
-		shelf: newShelf(c, true), carver: newCarver[loan](carved), slabs: newLocator(),
-		whole: map[spot]loan{}, held: heldLimit(c.MaxHeld),
+	return &sizeclassPool{
+		voucher: upstream.Vouch(), up: up, grid: g, steps: c.Steps, carved: carved, maxHeld: heldLimit(c.MaxHeld),
+		held: freelist.New(freelistOptions(c, true)), spans: span.NewList[allocation](carved),
+		slabs: upstream.NewRegions(), whole: map[address]allocation{},
 	}
 }
 
 // Alloc returns a block of size bytes; see [Allocator].
-func (s *Sizeclass) Alloc(size int) (device.Block, error) {
+func (s *sizeclassPool) Alloc(size int) (device.Block, error) {
 	if err := checkSize(size); err != nil || size == 0 {
 		return device.Block{}, err
 	}
@@ -76,7 +85,7 @@ func (s *Sizeclass) Alloc(size int) (device.Block, error) {
 
 // allocCarved takes a block of a slab, of a new one if need be. When there is
 // no room for a slab, anything larger that is free will do.
-func (s *Sizeclass) allocCarved(class, size int) (device.Block, error) {
+func (s *sizeclassPool) allocCarved(class, size int) (device.Block, error) {
 	for {
 		if b, ok := s.carve(class, size); ok {
 			return b, nil
@@ -97,97 +106,98 @@ func (s *Sizeclass) allocCarved(class, size int) (device.Block, error) {
 	}
 }
 
-func (s *Sizeclass) carve(class, size int) (device.Block, bool) {
-	i, off, ok := s.carver.take(class, size)
+func (s *sizeclassPool) carve(class, size int) (device.Block, bool) {
+	i, off, ok := s.spans.Pop(class, size)
 	if !ok {
 		return device.Block{}, false
 	}
-	v := &s.carver.slabs[i]
+	v := s.spans.At(i)
 	s.usage.add(size)
-	s.usage.RoundingBytes += int64(v.size - size)
-	b := v.mem.block
+	s.usage.RoundingBytes += int64(v.Size - size)
+	b := v.Mem.block
 	return device.Block{Region: b.Region, Off: b.Off + off, Len: size}, true
 }
 
 // addSlab makes a whole block a slab of the class: for a quarter as many
-// blocks as the class has out, within bounds, and a power of two, so that other classes can
-// use it when it is empty.
-func (s *Sizeclass) addSlab(class int) error {
+// blocks as the class has out, within bounds, and a power of two, so that other
+// classes can use it when it is empty.
+func (s *sizeclassPool) addSlab(class int) error {
 	size := s.grid.Size(class)
-	n := max(leastBlocks, s.carver.classes[class].live/4)
+	n := max(leastBlocks, s.spans.Live(class)/4)
 	last := lastSlab
 	if size >= 4<<10 {
 		last = pageSlab
 	}
-	bytes := 1 << bitLen(uint(min(max(n*size, firstSlab), last)-1))
+	bytes := 1 << bits.Len(uint(min(max(n*size, firstSlab), last)-1))
 	mem, err := s.obtain(s.grid.Index(bytes), bytes)
 	if err != nil {
 		return err
 	}
-	s.slabs.add(mem.block, s.carver.add(class, size, mem.block.Len, mem))
-	s.excess += footprint(mem.block, s.own) - int64(mem.block.Len)
+	s.slabs.Add(mem.block, s.spans.Add(class, size, mem.block.Len, mem))
+	s.excess += s.up.Footprint(mem.block) - int64(mem.block.Len)
 	return nil
 }
 
 // allocWhole hands out a block of its own.
-func (s *Sizeclass) allocWhole(class, size int) (device.Block, error) {
-	ask := size
+func (s *sizeclassPool) allocWhole(class, size int) (device.Block, error) {
+	bytes := size
 	if class >= 0 {
-		ask = s.grid.Size(class)
+		bytes = s.grid.Size(class)
 	}
-	l, err := s.obtain(class, ask)
+	a, err := s.obtain(class, bytes)
 	if err != nil {
 		return device.Block{}, err
 	}
-	l.asked = size
-	b := l.block
-	s.whole[spot{b.Region, b.Off}] = l
+	a.asked = size
+	b := a.block
+	s.whole[address{b.Region, b.Off}] = a
 	s.usage.add(size)
-	s.usage.RoundingBytes += footprint(b, s.own) - int64(size)
+	s.usage.RoundingBytes += s.up.Footprint(b) - int64(size)
 	return device.Block{Region: b.Region, Off: b.Off, Len: size}, nil
 }
 
-// obtain returns a whole block of the class, or a borrowed larger one, from
-// the shelf or from upstream. It lets mu go while it is upstream.
-func (s *Sizeclass) obtain(class, bytes int) (loan, error) {
-	if l, ok := s.fromShelf(class, class); ok {
-		return l, nil
+// obtain returns a whole block of the class, or a borrowed larger one, that was
+// held or comes from upstream. It gives the lock back while it is upstream.
+func (s *sizeclassPool) obtain(class, bytes int) (allocation, error) {
+	if a, ok := s.pop(class, class); ok {
+		return a, nil
 	}
 	if class >= 0 && bytes > carveLimit { // below class 0 all others are smaller, not larger
-		if l, ok := s.fromShelf(class+1, class+s.steps); ok {
-			return l, nil
+		if a, ok := s.pop(class+1, class+s.steps); ok {
+			return a, nil
 		}
 	}
-	b, err := s.upstreamAlloc(bytes)
+	b, err := s.draw(nil, bytes)
 	for outOfMemory(err) {
-		if l, ok := s.fromShelf(class, maxInt); ok {
-			return l, nil // it came back meanwhile, or is far too large but there
+		if a, ok := s.pop(class, math.MaxInt); ok {
+			return a, nil // it came back meanwhile, or is far too large but there
 		}
-		leave := s.shelveEmpty()
-		if victim, ok := s.shelf.takeAny(); ok {
+		leave := s.holdEmpty()
+		if victim, ok := s.held.PopVictim(); ok {
 			leave = append(leave, victim)
 		}
 		if len(leave) == 0 {
 			break
 		}
-		s.mu.Unlock()
-		s.free(leave)
-		s.mu.Lock()
-		b, err = s.upstreamAlloc(bytes)
+		b, err = s.draw(leave, bytes)
 	}
-	return loan{block: b, key: class}, err
+	return allocation{block: b, key: class}, err
 }
 
-func (s *Sizeclass) fromShelf(lo, hi int) (loan, bool) {
+// pop returns a held block of the smallest class in lo..hi that has one.
+func (s *sizeclassPool) pop(lo, hi int) (allocation, bool) {
 	if lo < 0 {
-		return loan{}, false
+		return allocation{}, false
 	}
-	b, key, ok := s.shelf.takeBetween(lo, hi)
-	return loan{block: b, key: key}, ok
+	b, key, ok := s.held.PopRange(lo, hi)
+	return allocation{block: b, key: key}, ok
 }
 
-func (s *Sizeclass) upstreamAlloc(bytes int) (device.Block, error) {
+// draw frees leave and goes upstream for bytes, without the lock that the caller
+// holds before and after.
+func (s *sizeclassPool) draw(leave []device.Block, bytes int) (device.Block, error) {
 	s.mu.Unlock()
 	defer s.mu.Lock()
-	return drawWhole(s.upstream, bytes)
+	s.free(leave)
+	return s.up.Alloc(bytes)
 }

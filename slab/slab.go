@@ -1,181 +1,143 @@
 package slab
 
-import "github.com/bufslab/bufslab/device"
+import (
+	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/slab/internal/pageheap"
+	"github.com/bufslab/bufslab/slab/internal/sizeclass"
+	"github.com/bufslab/bufslab/slab/internal/span"
+	"github.com/bufslab/bufslab/slab/internal/upstream"
+)
 
-// Slab carves blocks up to 1 KiB from slabs of equal blocks, and cuts slabs
-// and everything larger from the heap of [Bestfit]. Small blocks then cost a
-// bit each instead of a record, do not scatter the heap, and free their slab
-// as soon as it is empty. It is the default off the Go heap.
+// A slabPool is the strategy slab, the default off the Go heap. It carves blocks
+// up to 1 KiB from slabs of equal blocks, and cuts slabs and everything larger
+// from the heap of bestfit. Small blocks then cost a bit each instead of a
+// record, do not scatter the heap, and free their slab as soon as it is empty.
 //
-// Blocks are aligned to Config.Align: unless set 16 bytes, or what a
-// [device.Aligned] upstream needs. Small ones have eight classes a doubling,
-// multiples of it. Slab is safe for concurrent use; Alloc and Free take
-// constant time.
-type Slab struct {
-	arena
-	grid   Classes
-	small  int // largest carved size
-	carver carver[int32]
-
-	carvedBytes int64 // of small blocks that are out
+// Blocks are aligned to Config.Align: unless set 16 bytes, or what
+// the device needs. Small ones have eight classes a doubling,
+// multiples of it. Alloc and Free take constant time.
+type slabPool struct {
+	bestfitPool
+	grid  sizeclass.Grid
+	spans *span.List[int32] // of extents; under the heap's lock
 }
 
+var _ Allocator = (*slabPool)(nil)
+
 const (
-	// carvedLimit is the largest size that is carved: beyond, a record a
+	// slabCarveLimit is the largest size that is carved: beyond, a record a
 	// block weighs little and slabs scatter memory.
-	carvedLimit = 1 << 10
+	slabCarveLimit = 1 << 10
 	// A slab has room for a sixteenth of what its class has out, but for
 	// minCarved blocks at least, within these bounds.
 	carvedShare  = 16
 	minCarved    = 4
 	minSlabBytes = 512
-	maxSlabBytes = 16 << 10
+	maxSlabBytes = pageheap.MaxSpanBytes
 )
 
-// NewSlab returns a Slab over upstream. Of c it reads Align, MissTarget,
-// Decommit and MaxHeld.
-func NewSlab(upstream Allocator, c Config) *Slab {
-	c = c.forStrategy("slab", upstream)
-	g := Grid(8, c.Align)
-	return &Slab{
-		arena:  newArena(upstream, c, c.Align),
-		grid:   g,
-		small:  carvedLimit,
-		carver: newCarver[int32](g.Index(carvedLimit) + 1),
+// newSlab reads Align, MissTarget, Decommit and MaxHeld of c.
+func newSlab(up upstream.Checked, c Config) *slabPool {
+	g := sizeclass.NewGrid(8, c.Align)
+	return &slabPool{
+		bestfitPool: *newBestfit(up, c),
+		grid:        g,
+		spans:       span.NewList[int32](g.Index(slabCarveLimit) + 1),
 	}
 }
 
 // Alloc returns a block of size bytes; see [Allocator].
-func (s *Slab) Alloc(size int) (b device.Block, err error) {
-	if err := checkSize(size); err != nil || size == 0 {
-		return device.Block{}, err
+func (s *slabPool) Alloc(size int) (device.Block, error) {
+	b, _, err := s.AllocExtent(size)
+	return b, err
+}
+
+// AllocExtent is Alloc, with the number of the extent that has the block.
+func (s *slabPool) AllocExtent(size int) (device.Block, int32, error) {
+	if size > slabCarveLimit {
+		return s.alloc(size, s.cut)
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.grew(size)
-	if size <= s.small {
-		b, err = s.carve(size)
-	} else {
-		b, err = s.allocLocked(size)
-	}
-	if err != nil {
-		s.shrank(size)
-		return b, err
-	}
-	s.asked.add(size)
-	return b, nil
+	return s.alloc(size, s.carve)
 }
 
 // carve returns a block of a slab, of a new one if need be. When there is no
 // room for a slab, a larger class's free block or a scrap of the heap will do.
-func (s *Slab) carve(size int) (device.Block, error) {
+// The caller holds the heap's lock.
+func (s *slabPool) carve(size int) (device.Block, int32, error) {
 	class := s.grid.Index(size)
 	for {
-		if i, off, ok := s.carver.take(class, size); ok {
-			return s.carved(i, off, size), nil
+		if b, extent, ok := s.pop(class, size); ok {
+			return b, extent, nil
 		}
 		err := s.addSlab(class)
 		if err == nil {
 			continue
 		}
 		if !outOfMemory(err) {
-			return device.Block{}, err
+			return device.Block{}, 0, err
 		}
-		for k := class; k < len(s.carver.classes); k++ {
-			if i, off, ok := s.carver.take(k, size); ok {
-				return s.carved(i, off, size), nil
+		for k := class; k < s.spans.Classes(); k++ {
+			if b, extent, ok := s.pop(k, size); ok {
+				return b, extent, nil
 			}
 		}
-		return s.allocLocked(size)
+		return s.cut(size)
 	}
 }
 
-func (s *Slab) carved(i int32, off, size int) device.Block {
-	v := &s.carver.slabs[i]
-	s.carvedBytes += int64(v.size)
-	return s.blockLocked(s.at(v.mem), off, size)
+// pop takes a free block of the class for size bytes.
+func (s *slabPool) pop(class, size int) (b device.Block, extent int32, ok bool) {
+	i, off, ok := s.spans.Pop(class, size)
+	if !ok {
+		return b, 0, false
+	}
+	extent = s.spans.At(i).Mem
+	return s.heap.Block(extent, off, size), extent, true
 }
 
-func (s *Slab) addSlab(class int) error {
+// addSlab makes an extent a slab of the class.
+func (s *slabPool) addSlab(class int) error {
 	size := s.grid.Size(class)
-	n := max(minCarved, s.carver.classes[class].live/carvedShare)
-	m, err := s.takeLocked(min(max(n*size, minSlabBytes), maxSlabBytes))
+	n := max(minCarved, s.spans.Live(class)/carvedShare)
+	extent, err := s.heap.Alloc(min(max(n*size, minSlabBytes), maxSlabBytes))
 	if err != nil {
 		return err
 	}
-	c := s.at(m)
-	i := s.carver.add(class, size, c.len, m)
-	s.segs[c.seg].slabs.put(c.off, c.len, i)
+	s.heap.SetSpan(extent, s.spans.Add(class, size, s.heap.Len(extent), extent))
 	return nil
 }
 
 // Free takes a block back; see [Allocator].
-func (s *Slab) Free(b device.Block) {
-	if b == (device.Block{}) {
-		return
-	}
-	s.mu.Lock()
-	if !s.freeAny(b) {
-		s.mu.Unlock()
-		panic(notOut(b))
-	}
-	s.shrank(b.Len)
-	s.asked.sub(b.Len)
-	s.settle()
-}
+func (s *slabPool) Free(b device.Block) { s.FreeExtent(b, 0) }
 
-// freeAny takes b back and reports whether it was out.
-func (s *Slab) freeAny(b device.Block) bool {
-	if b.Len <= s.small && s.freeCarved(b) {
-		return true
-	}
-	i := s.lookupLocked(b)
-	if i != none {
-		s.freeLocked(i)
-	}
-	return i != none
-}
+// FreeExtent is Free of a block whose extent has that number; 0 is not known.
+func (s *slabPool) FreeExtent(b device.Block, extent int32) { s.free(b, extent, s.push) }
 
-// freeCarved takes b back if it is a block of a slab that is out.
-func (s *Slab) freeCarved(b device.Block) bool {
-	seg, off := s.segmentLocked(b)
-	if seg < 0 || b.Len <= 0 {
+// push takes a block of an extent back, and the extent with it if it is a slab
+// that is empty: that costs no call upstream, so there is nothing to gain by
+// waiting. The caller holds the heap's lock.
+func (s *slabPool) push(extent int32, off, size int) bool {
+	i := s.heap.Span(extent)
+	if i == 0 {
+		return s.merge(extent, off, size)
+	}
+	if !s.spans.IsOut(i, off, size) {
 		return false
 	}
-	i := s.segs[seg].slabs.get(off, func(i int32) int { return s.at(s.carver.slabs[i].mem).off })
-	if i == none {
-		return false
-	}
-	v := &s.carver.slabs[i]
-	off -= s.at(v.mem).off
-	if !s.carver.out(i, off, b.Len) {
-		return false
-	}
-	s.carvedBytes -= int64(v.size)
-	if s.carver.give(i, off) {
-		s.dropSlab(i)
+	if s.spans.Push(i, off) {
+		s.heap.Free(s.spans.Remove(i))
 	}
 	return true
 }
 
-// dropSlab gives the memory of slab i, which is empty, back to the heap: that costs no
-// call upstream, so there is nothing to gain by waiting.
-func (s *Slab) dropSlab(i int32) {
-	m := s.carver.slabs[i].mem
-	c := *s.at(m)
-	s.carver.remove(i, c.len)
-	s.segs[c.seg].slabs.remove(c.off, c.len)
-	s.freedLast = s.giveLocked(m)
-}
-
 // Usage reports where the managed bytes are.
-func (s *Slab) Usage() Usage {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	u := s.asked
-	u.RoundingBytes = s.activeBytes + s.carvedBytes - u.ActiveBytes
-	u.HeldBlocks = s.arena.index[free].count + s.carver.freeBlocks
-	u.HeldBytes = s.arena.index[free].bytes + s.carver.freeBytes
-	u.UnusableBytes = s.carver.tailBytes + s.excess
+func (s *slabPool) Usage() Usage {
+	s.heap.Lock()
+	defer s.heap.Unlock()
+	u, c := s.usage(), s.spans.Counts()
+	u.HeldBlocks += c.FreeBlocks
+	u.HeldBytes += c.FreeBytes
+	u.UnusableBytes += c.TailBytes
+	u.RoundingBytes -= c.FreeBytes + c.TailBytes
 	return u
 }

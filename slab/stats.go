@@ -3,8 +3,8 @@ package slab
 import "fmt"
 
 // Stats counts what a pool has done and says where its memory is. While the
-// pool is in use the figures are of slightly different moments; when
-// no call runs, they are exact and
+// pool is in use the figures are of slightly different moments. When no call runs,
+// they are exact and
 //
 //	ManagedBytes = ActiveBytes + RoundingBytes + HeldBytes + UnusableBytes
 type Stats struct {
@@ -19,49 +19,47 @@ type Stats struct {
 
 	WaitingBlocks, WaitingBytes int64 // of the held: until streams that use it are done
 
-	Hits, Misses                  int64 // Gets served from held memory; Gets that went upstream
+	Hits, Misses                  int64 // Gets without a call upstream; calls upstream, but no more than Gets
 	UpstreamAllocs, UpstreamFrees int64 // calls that succeeded
-	Forgotten                     int64 // buffers that came back without Release
+	Forgotten                     int64 // buffers that the collector found forgotten, those in quarantine too
 	DoubleReleases                int64 // Releases that returned ErrReleased
 }
 
 // Stats returns the counters, added up over the processors.
-func (p *Pool) Stats() Stats { return p.c.stats() }
+func (p *Pool) Stats() Stats { return p.pool.stats() }
 
-func (k *core) stats() Stats {
+func (p *pool) stats() Stats {
 	var s Stats
-	cached, gets, puts, asked := k.cache.usage()
-	s.ActiveBlocks, s.ActiveBytes = gets-puts, asked
-	s.DoubleReleases = k.doubles.Load()
-	k.mu.Lock()
-	parked, forgotten, quarantined := k.parked, k.forgotten, k.quarantined
-	k.mu.Unlock()
-	s.ActiveBlocks -= forgotten.blocks
-	s.ActiveBytes -= forgotten.bytes
-	s.Forgotten = forgotten.blocks
-	s.UpstreamAllocs, s.UpstreamFrees = k.ledger.allocs.Load(), k.ledger.frees.Load()
-	s.Misses = min(s.UpstreamAllocs, gets)
-	s.Hits = gets - s.Misses
-	s.ManagedBytes, s.PeakManagedBytes = k.ledger.managed.Load(), k.ledger.peak.Load()
+	cached := p.cache.Usage()
+	deferred, waiting := p.table.Deferred(), p.pending.Waiting()
+	forgotten, quarantined := p.leaks.counts()
+	l := p.accounting
 
-	u := k.usage(s)
-	waiting := k.streams.tally()
-	s.WaitingBlocks, s.WaitingBytes = waiting.blocks, waiting.bytes
-	s.HeldBlocks = u.HeldBlocks + cached.blocks + parked.blocks + waiting.blocks
-	s.HeldBytes = u.HeldBytes + cached.bytes + parked.bytes + waiting.bytes
-	s.UnusableBytes = u.UnusableBytes + quarantined.bytes
-	// All that the strategy has handed out is active, cached, parked, waiting
-	// or in quarantine; what is left is what rounding costs.
-	s.RoundingBytes = u.ActiveBytes + u.RoundingBytes - s.ActiveBytes - cached.bytes - parked.bytes - waiting.bytes - quarantined.bytes
+	s.ActiveBlocks = cached.Gets - cached.Releases - forgotten.Blocks
+	s.ActiveBytes = cached.Asked - forgotten.Bytes
+	s.Forgotten, s.DoubleReleases = forgotten.Blocks, p.leaks.doubles.Load()
+	s.UpstreamAllocs, s.UpstreamFrees = l.Allocs(), l.Frees()
+	s.Misses = min(s.UpstreamAllocs, cached.Gets)
+	s.Hits = cached.Gets - s.Misses
+	s.ManagedBytes, s.PeakManagedBytes = l.Managed(), l.Peak()
+
+	u := usageOf(p.strategy, s.ManagedBytes)
+	s.WaitingBlocks, s.WaitingBytes = waiting.Blocks, waiting.Bytes
+	s.HeldBlocks = u.HeldBlocks + cached.Blocks + deferred.Blocks + waiting.Blocks
+	s.HeldBytes = u.HeldBytes + cached.Bytes + deferred.Bytes + waiting.Bytes
+	s.UnusableBytes = u.UnusableBytes + quarantined.Bytes
+	// All that the strategy has handed out is active, cached, deferred, waiting or in
+	// quarantine; what is left is what rounding costs.
+	s.RoundingBytes = u.ActiveBytes + u.RoundingBytes - s.ActiveBytes - cached.Bytes - deferred.Bytes - waiting.Bytes - quarantined.Bytes
 	return s
 }
 
-// usage asks the strategy. Of one that does not tell, all that is managed is handed out.
-func (k *core) usage(s Stats) Usage {
-	if u, ok := k.strategy.(User); ok {
+// usageOf asks a strategy. If it does not tell, all managed bytes count as handed out.
+func usageOf(strategy Allocator, managed int64) Usage {
+	if u, ok := strategy.(UsageReporter); ok {
 		return u.Usage()
 	}
-	return Usage{ActiveBytes: s.ManagedBytes}
+	return Usage{ActiveBytes: managed}
 }
 
 // An OutOfMemoryError says that there was no room, though all held memory had
@@ -79,12 +77,3 @@ func (e *OutOfMemoryError) Error() string {
 
 // Unwrap returns the upstream's error.
 func (e *OutOfMemoryError) Unwrap() error { return e.Err }
-
-// failed makes the error of a Get out of a strategy's.
-func (k *core) failed(size, class int, err error) error {
-	if !outOfMemory(err) {
-		return err
-	}
-	s := k.stats()
-	return &OutOfMemoryError{size, class, s.HeldBytes, s.ActiveBytes, err}
-}

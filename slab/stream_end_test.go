@@ -5,19 +5,21 @@ import (
 	"fmt"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/device/sim"
 )
 
 // A stream that cannot record is waited for: it is done then, closed, failed
 // or lost as it may be.
 func TestStreamThatCannotRecord(t *testing.T) {
-	streamPools(t, 8, Config{}, func(t *testing.T, p *Pool, d *device.Sim) {
-		q := &queue{err: errLost}
-		mustRelease(t, mustUse(t, mustGet(t, p, streamSize), q))
+	streamPools(t, 8, Config{}, func(t *testing.T, p *Pool, d *sim.Device) {
+		q := &queue{Err: errLost}
+		mustRelease(t, used(t, mustGet(t, p, streamSize), q))
 		waiting(t, p, 0)
-		if q.syncs != 1 {
-			t.Errorf("%d waits", q.syncs)
+		if q.Syncs != 1 {
+			t.Errorf("%d waits", q.Syncs)
 		}
 	})
 }
@@ -25,20 +27,20 @@ func TestStreamThatCannotRecord(t *testing.T) {
 // On a device that is late, streams that close, fail and get lost let go of
 // what they use, and no work comes to memory that has gone.
 func TestStreamsThatEnd(t *testing.T) {
-	for what, end := range map[string]func(d *device.Sim, s device.Stream){
-		"closed": func(_ *device.Sim, s device.Stream) { s.Close() },
-		"failed": func(d *device.Sim, s device.Stream) { s.Fill(device.Block{Len: 1}, 0) },
-		"lost":   func(d *device.Sim, s device.Stream) { d.Lose(1); d.MemInfo() },
+	for what, end := range map[string]func(d *sim.Device, s device.Stream){
+		"closed": func(_ *sim.Device, s device.Stream) { s.Close() },
+		"failed": func(d *sim.Device, s device.Stream) { s.Fill(device.Block{Len: 1}, 0) },
+		"lost":   func(d *sim.Device, s device.Stream) { d.Lose(1); d.MemInfo() },
 	} {
 		for _, before := range []bool{false, true} {
 			t.Run(fmt.Sprint(what, before), func(t *testing.T) {
-				streamPools(t, 8, Config{}, func(t *testing.T, p *Pool, d *device.Sim) {
+				streamPools(t, 8, Config{}, func(t *testing.T, p *Pool, d *sim.Device) {
 					d.Late(1)
 					s, err := d.NewStream()
 					if err != nil {
 						t.Fatal(err)
 					}
-					b := mustUse(t, mustGet(t, p, streamSize), s)
+					b := used(t, mustGet(t, p, streamSize), s)
 					for range 10 {
 						if err := s.Fill(b.Block(), 1); err != nil {
 							t.Fatal(err)
@@ -63,14 +65,14 @@ func TestStreamsThatEnd(t *testing.T) {
 
 // FreeHeld leaves what waits, and takes it when it is done. It never waits.
 func TestFreeHeldLeavesWhatWaits(t *testing.T) {
-	streamPools(t, 8, Config{}, func(t *testing.T, p *Pool, d *device.Sim) {
+	streamPools(t, 8, Config{}, func(t *testing.T, p *Pool, d *sim.Device) {
 		q := &queue{}
-		mustRelease(t, mustUse(t, mustGet(t, p, streamSize), q))
+		mustRelease(t, used(t, mustGet(t, p, streamSize), q))
 		p.FreeHeld()
-		if waiting(t, p, 1); d.Stats().ActiveBytes == 0 || q.synced() != 0 {
+		if waiting(t, p, 1); d.Stats().ActiveBytes == 0 || q.Synced() != 0 {
 			t.Error("given back, or waited for")
 		}
-		q.finish()
+		q.Finish()
 		if n := p.Trim(0); n < streamSize || d.Stats().ActiveBytes != 0 {
 			t.Errorf("Trim(0) = %d, %d bytes are out", n, d.Stats().ActiveBytes)
 		}
@@ -80,17 +82,17 @@ func TestFreeHeldLeavesWhatWaits(t *testing.T) {
 // StopHolding waits, and so do Releases after it, and after Close.
 func TestStopHoldingWaits(t *testing.T) {
 	for _, stop := range []func(*Pool){(*Pool).StopHolding, func(p *Pool) { p.Close() }} {
-		streamPools(t, 8, Config{}, func(t *testing.T, p *Pool, d *device.Sim) {
+		streamPools(t, 8, Config{}, func(t *testing.T, p *Pool, d *sim.Device) {
 			q := &queue{}
-			late := mustUse(t, mustGet(t, p, streamSize), q)
-			mustRelease(t, mustUse(t, mustGet(t, p, streamSize), q))
+			late := used(t, mustGet(t, p, streamSize), q)
+			mustRelease(t, used(t, mustGet(t, p, streamSize), q))
 			stop(p)
-			if waiting(t, p, 0); q.synced() != 1 {
-				t.Errorf("%d waits", q.synced())
+			if waiting(t, p, 0); q.Synced() != 1 {
+				t.Errorf("%d waits", q.Synced())
 			}
 			mustRelease(t, late)
-			if q.synced() != 2 || d.Stats().ActiveBytes != 0 {
-				t.Errorf("%d waits, %d bytes are out", q.synced(), d.Stats().ActiveBytes)
+			if q.Synced() != 2 || d.Stats().ActiveBytes != 0 {
+				t.Errorf("%d waits, %d bytes are out", q.Synced(), d.Stats().ActiveBytes)
 			}
 		})
 	}
@@ -98,19 +100,13 @@ func TestStopHoldingWaits(t *testing.T) {
 
 // A pool that asks others for room gets what waits in them.
 func TestSharedBudgetWaits(t *testing.T) {
-	limit := NewLimit(device.NewSim(1<<30), streamSize)
-	open := func() *Pool {
-		p, err := Open(limit, Config{Strategy: "exact"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return p
-	}
-	p, o, q := open(), open(), &queue{}
-	mustRelease(t, mustUse(t, mustGet(t, p, streamSize), q))
+	limit := NewLimit(sim.New(1<<30), streamSize)
+	c := Config{Strategy: "exact"}
+	p, o, q := mustOpen(t, limit, c), mustOpen(t, limit, c), &queue{}
+	mustRelease(t, used(t, mustGet(t, p, streamSize), q))
 	mustRelease(t, mustGet(t, o, streamSize))
-	if q.synced() != 1 {
-		t.Errorf("%d waits", q.synced())
+	if q.Synced() != 1 {
+		t.Errorf("%d waits", q.Synced())
 	}
 	p.Close()
 	o.Close()
@@ -120,12 +116,9 @@ func TestSharedBudgetWaits(t *testing.T) {
 func TestStreamsConcurrently(t *testing.T) {
 	for _, name := range Strategies() {
 		t.Run(name, func(t *testing.T) {
-			d := device.NewSim(64 << 20)
+			d := sim.New(64 << 20)
 			d.Late(1)
-			p, err := Open(d, Config{Strategy: name, MaxBytes: 2 << 20})
-			if err != nil {
-				t.Fatal(err)
-			}
+			p := mustOpen(t, d, Config{Strategy: name, MaxBytes: 2 << 20})
 			var streams []device.Stream
 			for range 3 {
 				s, err := d.NewStream()
@@ -136,10 +129,8 @@ func TestStreamsConcurrently(t *testing.T) {
 			}
 			var wg sync.WaitGroup
 			for g := range 4 {
-				wg.Add(1)
-				go func() {
-					defer wg.Done()
-					for i := range 500 {
+				wg.Go(func() {
+					for i := range bounded(t, long(t, 500), 500*time.Millisecond) {
 						s := streams[(g+i)%3]
 						get := func(n int) (PooledBuffer, error) { return p.GetOn(n, s) }
 						if i%3 == 0 {
@@ -154,14 +145,15 @@ func TestStreamsConcurrently(t *testing.T) {
 							return
 						}
 					}
-				}()
+				})
 			}
 			wg.Wait()
 			if err := p.Close(); err != nil {
 				t.Error(err)
 			}
-			if s, u := p.Stats(), d.Stats(); s.ManagedBytes != 0 || s.HeldBytes != 0 || s.RoundingBytes != 0 || u.ActiveBytes != 0 || u.UsedAfterFree != 0 {
-				t.Errorf("%+v, %+v", s, u)
+			checkNothing(t, p)
+			if u := d.Stats(); u.ActiveBytes != 0 || u.UsedAfterFree != 0 {
+				t.Errorf("%+v", u)
 			}
 		})
 	}

@@ -1,10 +1,6 @@
 package slab
 
-import (
-	"runtime"
-	"testing"
-	"time"
-)
+import "testing"
 
 // What was used and forgotten waits too, wherever it comes from.
 func TestForgottenUsedBuffersWait(t *testing.T) {
@@ -12,7 +8,7 @@ func TestForgottenUsedBuffersWait(t *testing.T) {
 		t.Run(dev, func(t *testing.T) {
 			p := openPool(t, dev, Config{})
 			q := &queue{}
-			func() { mustUse(t, mustGet(t, p, streamSize), q) }()
+			func() { used(t, mustGet(t, p, streamSize), q) }()
 			eventually(t, "the forgotten block waits", func() bool { cycle(); return p.Stats().WaitingBlocks == 1 })
 			waiting(t, p, 1)
 			if s := p.Stats(); s.Forgotten != 1 || s.ActiveBlocks != 0 {
@@ -27,22 +23,12 @@ func TestForgottenUsedBuffersWait(t *testing.T) {
 				m[0], m[len(m)-1] = 1, 2
 			}
 			mustRelease(t, b)
-			q.finish()
+			q.Finish()
 			p.FreeHeld()
 			if s := p.Stats(); s.ManagedBytes != 0 {
 				t.Errorf("%+v", s)
 			}
 		})
-	}
-}
-
-// eventually asks until the answer is yes.
-func eventually(t testing.TB, what string, yes func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); !yes(); runtime.Gosched() {
-		if time.Now().After(deadline) {
-			t.Fatalf("not in 30 s: %s", what)
-		}
 	}
 }
 
@@ -52,11 +38,11 @@ func TestQuarantineWaits(t *testing.T) {
 	q := &queue{}
 	var view []byte
 	func() {
-		b := mustUse(t, mustGet(t, p, streamSize), q)
+		b := used(t, mustGet(t, p, streamSize), q)
 		view = b.Bytes()
 		view[100] = 7
 	}()
-	eventually(t, "an event is recorded", func() bool { cycle(); return p.c.streams.count.Load() == 1 })
+	eventually(t, "an event is recorded", func() bool { cycle(); return p.pool.pending.Len() == 1 })
 	if s := p.Stats(); s.WaitingBlocks != 0 || s.UnusableBytes != streamSize {
 		t.Errorf("%+v", s)
 	}
@@ -69,7 +55,7 @@ func TestQuarantineWaits(t *testing.T) {
 	} else {
 		mustRelease(t, b)
 	}
-	q.finish()
+	q.Finish()
 	p.FreeHeld()
 	if view[100] != 0 {
 		t.Error("the pages are not given back when the stream is done")

@@ -2,10 +2,13 @@ package slab
 
 import (
 	"errors"
+	"iter"
 	"math/rand/v2"
 	"testing"
+	"time"
 
 	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/device/sim"
 )
 
 // An asynchronous program: every operation takes a buffer, has a stream of a
@@ -15,7 +18,7 @@ import (
 // budget is tight, so that streams steal from each other and Gets wait.
 type asyncProgram struct {
 	pool    *Pool
-	dev     *device.Sim
+	dev     *sim.Device
 	streams []device.Stream // as the pool is told
 	rand    *rand.Rand
 	early   int // buffers whose memory had another owner before their work was done
@@ -26,7 +29,7 @@ type asyncProgram struct {
 
 // hasty wraps a stream, to put a fault into what the pool sees of it.
 type hasty struct {
-	*device.SimStream
+	*sim.Stream
 	of              *asyncProgram
 	noEvent, noWait bool
 }
@@ -41,7 +44,7 @@ func (h *hasty) Record() (device.Event, error) {
 	if h.noEvent {
 		return happened{}, nil
 	}
-	return h.SimStream.Record()
+	return h.Stream.Record()
 }
 
 // Wait without the wait.
@@ -50,16 +53,16 @@ func (h *hasty) Wait(e device.Event) error {
 	if h.noWait {
 		return nil
 	}
-	return h.SimStream.Wait(e)
+	return h.Stream.Wait(e)
 }
 
 const asyncStreams = 4
 
 func newAsyncProgram(t *testing.T, seed uint64, strategy string, fault hasty) *asyncProgram {
 	t.Helper()
-	d := device.NewSim(64 << 20)
+	d := sim.New(64 << 20)
 	d.Late(seed)
-	p, err := Open(d, Config{Strategy: strategy, MaxBytes: 192 << 10, GCValve: 64 << 10, OnForget: "report"})
+	p, err := Open(d, Config{Strategy: strategy, MaxBytes: 192 << 10, GCTrigger: 64 << 10, OnForget: "report"})
 	a := &asyncProgram{pool: p, dev: d, rand: rand.New(rand.NewPCG(seed, 1))}
 	for range asyncStreams {
 		s, err2 := d.NewStream()
@@ -67,7 +70,7 @@ func newAsyncProgram(t *testing.T, seed uint64, strategy string, fault hasty) *a
 			t.Fatal(err)
 		}
 		h := fault
-		h.SimStream, h.of = s.(*device.SimStream), a
+		h.Stream, h.of = s.(*sim.Stream), a
 		a.streams = append(a.streams, &h)
 	}
 	return a
@@ -114,11 +117,11 @@ func (a *asyncProgram) operation(i int) error {
 // handOn has another stream look at the buffer too, when the first is done.
 func (a *asyncProgram) handOn(b PooledBuffer, from *hasty, tag byte) error {
 	to := a.streams[a.rand.IntN(asyncStreams-1)].(*hasty)
-	e, err := from.SimStream.Record()
+	e, err := from.Stream.Record()
 	if err != nil {
 		return err
 	}
-	return errors.Join(to.SimStream.Wait(e), to.Launch(0, a.look(tag), b.Block()), b.UsedOn(to))
+	return errors.Join(to.Stream.Wait(e), to.Launch(0, a.look(tag), b.Block()), b.UsedOn(to))
 }
 
 // look returns a kernel that looks for the owner's bytes.
@@ -141,16 +144,17 @@ func tagged(tag byte, n int) []byte {
 
 // run does operations until one fails, and returns how many it did. A buffer
 // for which forgotten ones have left no room is tried for again.
-func (a *asyncProgram) run(operations int) (n int, err error) {
-	for ; n < operations; n++ {
-		if err = a.operation(n); errors.Is(err, device.ErrOutOfMemory) {
+func (a *asyncProgram) run(operations iter.Seq[int]) (n int, err error) {
+	for i := range operations {
+		if err = a.operation(i); errors.Is(err, device.ErrOutOfMemory) {
 			a.full++
 			cycle()
-			err = a.operation(n)
+			err = a.operation(i)
 		}
 		if err != nil {
 			return n, err
 		}
+		n++
 	}
 	for _, s := range a.streams {
 		err = errors.Join(err, s.Sync())
@@ -161,12 +165,12 @@ func (a *asyncProgram) run(operations int) (n int, err error) {
 // Memory is reused before its work is done in no operation, and comes back
 // from all, released or forgotten.
 func TestAsyncNeverReusesTooSoon(t *testing.T) {
-	for strategy, part := range map[string]int{"slab": 1, "sizeclass": 4, "bestfit": 4} {
+	for strategy, part := range map[string]int{"slab": 1, "sizeclass": 2, "bestfit": 2} {
 		t.Run(strategy, func(t *testing.T) {
-			n := stressOps(t) / part
 			a := newAsyncProgram(t, 1, strategy, hasty{})
-			if i, err := a.run(n); err != nil {
-				t.Fatalf("operation %d: %v", i, err)
+			n, err := a.run(bounded(t, long(t, 25_000)/part, time.Second))
+			if err != nil {
+				t.Fatalf("operation %d: %v", n, err)
 			}
 			if a.early != 0 {
 				t.Errorf("reused before completion %d times in %d operations", a.early, n)
@@ -199,7 +203,7 @@ func TestAsyncWithoutWaitsReusesTooSoon(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			for seed := range uint64(10) {
 				a := newAsyncProgram(t, seed, "sizeclass", fault)
-				n, err := a.run(25_000) // memory may have gone upstream, too
+				n, err := a.run(upTo(25_000)) // memory may have gone upstream, too
 				_ = a.pool.Close()
 				t.Logf("reused before completion %d times in %d operations; error %v", a.early, n, err)
 				if a.early > 0 {

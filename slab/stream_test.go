@@ -5,15 +5,15 @@ import (
 	"testing"
 
 	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/device/sim"
 )
 
-// A block that a stream uses is for nobody until its event is done, and then
-// for Get.
+// A block that a stream uses waits until its event is done. Then Get may have it.
 func TestUsedBlockWaits(t *testing.T) {
 	for _, size := range []int{100, 5000, streamSize} {
-		streamPools(t, 8, Config{}, func(t *testing.T, p *Pool, _ *device.Sim) {
+		streamPools(t, 8, Config{}, func(t *testing.T, p *Pool, _ *sim.Device) {
 			q := &queue{}
-			b := mustUse(t, mustGet(t, p, size), q)
+			b := used(t, mustGet(t, p, size), q)
 			at := where(b)
 			mustRelease(t, b)
 			waiting(t, p, 1)
@@ -22,10 +22,10 @@ func TestUsedBlockWaits(t *testing.T) {
 				t.Error("handed out while a stream uses it")
 			}
 			waiting(t, p, 1)
-			if len(q.recorded) != 1 || q.synced() != 0 {
-				t.Errorf("%d events, %d waits", len(q.recorded), q.synced())
+			if len(q.Recorded) != 1 || q.Synced() != 0 {
+				t.Errorf("%d events, %d waits", len(q.Recorded), q.Synced())
 			}
-			q.finish()
+			q.Finish()
 			mustRelease(t, o)
 			p.Trim(1)
 			waiting(t, p, 0)
@@ -35,33 +35,29 @@ func TestUsedBlockWaits(t *testing.T) {
 
 // When its event is done the block comes back to where Get takes from.
 func TestUsedBlockComesBack(t *testing.T) {
-	streamPools(t, 1, Config{}, func(t *testing.T, p *Pool, d *device.Sim) {
+	streamPools(t, 1, Config{}, func(t *testing.T, p *Pool, d *sim.Device) {
 		q := &queue{}
-		mustRelease(t, mustUse(t, mustGet(t, p, streamSize/2), q))
-		q.finish()
+		mustRelease(t, used(t, mustGet(t, p, streamSize/2), q))
+		q.Finish()
 		mustRelease(t, mustGet(t, p, streamSize/2))
-		if q.synced() != 1 { // finish itself
-			t.Errorf("%d waits", q.synced())
+		if q.Synced() != 1 { // finish itself
+			t.Errorf("%d waits", q.Synced())
 		}
-		if s := p.Stats(); s.ActiveBlocks != 0 || s.WaitingBlocks != 0 {
-			t.Errorf("%+v", s)
-		}
+		waiting(t, p, 0)
+		checkNoneOut(t, p)
 	})
 }
 
 // No error for want of room while a block waits: Get waits with it.
 func TestOutOfMemoryWaits(t *testing.T) {
-	streamPools(t, 4, Config{}, func(t *testing.T, p *Pool, d *device.Sim) {
+	streamPools(t, 4, Config{}, func(t *testing.T, p *Pool, d *sim.Device) {
 		q, r := &queue{}, &queue{}
 		for range 2 {
-			mustRelease(t, mustUse(t, mustGet(t, p, streamSize), q, r))
+			mustRelease(t, used(t, mustGet(t, p, streamSize), q, r))
 		}
-		b, err := p.Get(3 * streamSize)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if q.synced() == 0 || r.synced() != q.synced() {
-			t.Errorf("%d and %d waits", q.synced(), r.synced())
+		b := mustGet(t, p, 3*streamSize)
+		if q.Synced() == 0 || r.Synced() != q.Synced() {
+			t.Errorf("%d and %d waits", q.Synced(), r.Synced())
 		}
 		mustRelease(t, b)
 	})
@@ -69,45 +65,40 @@ func TestOutOfMemoryWaits(t *testing.T) {
 
 // The oldest is waited for first, and only until there is room.
 func TestOutOfMemoryWaitsForTheOldest(t *testing.T) {
-	d := device.NewSim(2 * streamSize)
-	p, err := Open(d, Config{Strategy: "exact"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	q, r := &queue{}, &queue{}
-	x, y := mustUse(t, mustGet(t, p, streamSize), r), mustUse(t, mustGet(t, p, streamSize), q)
-	mustRelease(t, x)
-	mustRelease(t, y)
-	z := mustGet(t, p, streamSize)
-	if r.synced() != 1 || q.synced() != 0 {
-		t.Errorf("%d waits for the oldest, %d for the other", r.synced(), q.synced())
-	}
-	mustRelease(t, z)
-	p.Close()
+	streamPool(t, 2, Config{Strategy: "exact"}, func(t *testing.T, p *Pool, _ *sim.Device) {
+		q, r := &queue{}, &queue{}
+		x, y := used(t, mustGet(t, p, streamSize), r), used(t, mustGet(t, p, streamSize), q)
+		releaseAll(t, []PooledBuffer{x, y})
+		z := mustGet(t, p, streamSize)
+		if r.Synced() != 1 || q.Synced() != 0 {
+			t.Errorf("%d waits for the oldest, %d for the other", r.Synced(), q.Synced())
+		}
+		mustRelease(t, z)
+	})
 }
 
 // A block that several streams use waits for all of them.
 func TestUsedOnSeveralStreams(t *testing.T) {
-	streamPools(t, 8, Config{}, func(t *testing.T, p *Pool, _ *device.Sim) {
+	streamPools(t, 8, Config{}, func(t *testing.T, p *Pool, _ *sim.Device) {
 		streams := []*queue{{}, {}, {}}
 		b := mustGet(t, p, streamSize)
 		for range 2 { // said again, it changes nothing
 			for _, q := range streams {
-				mustUse(t, b, q)
+				used(t, b, q)
 			}
 		}
 		mustRelease(t, b)
 		for _, q := range streams {
 			waiting(t, p, 1)
-			if x := mustGetOn(t, p, streamSize, &queue{err: errLost}); where(x) == where(b) {
+			if x := mustGetOn(t, p, streamSize, &queue{Err: errLost}); where(x) == where(b) {
 				t.Error("handed out before all are done")
 			} else {
 				mustRelease(t, x)
 			}
-			if len(q.recorded) != 1 {
-				t.Errorf("%d events", len(q.recorded))
+			if len(q.Recorded) != 1 {
+				t.Errorf("%d events", len(q.Recorded))
 			}
-			q.finish()
+			q.Finish()
 			p.Trim(100)
 		}
 		waiting(t, p, 0)
@@ -116,9 +107,10 @@ func TestUsedOnSeveralStreams(t *testing.T) {
 
 // Handles that are no longer good change nothing, and neither do bad streams.
 func TestUsedOnRefuses(t *testing.T) {
-	streamPools(t, 8, Config{}, func(t *testing.T, p *Pool, _ *device.Sim) {
+	streamPools(t, 8, Config{}, func(t *testing.T, p *Pool, _ *sim.Device) {
 		q := &queue{}
-		stale := mustRelease(t, mustGet(t, p, 1000))
+		stale := mustGet(t, p, 1000)
+		mustRelease(t, stale)
 		b := mustGet(t, p, 1000) // the same slot, as a rule
 		for _, h := range []PooledBuffer{stale, {}} {
 			if err := h.UsedOn(q); !errors.Is(err, ErrReleased) {
@@ -134,11 +126,11 @@ func TestUsedOnRefuses(t *testing.T) {
 		if _, err := p.GetOn(-1, q); !errors.Is(err, ErrSize) {
 			t.Errorf("GetOn of a negative size: %v", err)
 		}
-		mustRelease(t, mustUse(t, mustGet(t, p, 0), q))
+		mustRelease(t, used(t, mustGet(t, p, 0), q))
 		mustRelease(t, mustGetOn(t, p, 0, q))
 		mustRelease(t, b)
-		if len(q.recorded) != 0 || p.Stats().DoubleReleases != 0 {
-			t.Errorf("%d events, %d refused Releases", len(q.recorded), p.Stats().DoubleReleases)
+		if len(q.Recorded) != 0 || p.Stats().DoubleReleases != 0 {
+			t.Errorf("%d events, %d refused Releases", len(q.Recorded), p.Stats().DoubleReleases)
 		}
 	})
 }
@@ -146,17 +138,17 @@ func TestUsedOnRefuses(t *testing.T) {
 // Copies of a handle stand for one buffer here too, and within With, Release
 // takes effect at its end.
 func TestUsedOnByCopies(t *testing.T) {
-	streamPools(t, 8, Config{}, func(t *testing.T, p *Pool, _ *device.Sim) {
+	streamPools(t, 8, Config{}, func(t *testing.T, p *Pool, _ *sim.Device) {
 		q := &queue{}
 		b := mustGet(t, p, streamSize)
 		c := b
 		if err := b.With(func([]byte) {
-			mustUse(t, c, q)
+			used(t, c, q)
 			mustRelease(t, c)
 			if err := b.UsedOn(q); !errors.Is(err, ErrReleased) {
 				t.Errorf("UsedOn of a copy, released: %v", err)
 			}
-			if len(q.recorded) != 0 {
+			if len(q.Recorded) != 0 {
 				t.Error("recorded while the buffer is in use")
 			}
 		}); err != nil {
@@ -170,17 +162,17 @@ func TestUsedOnByCopies(t *testing.T) {
 func TestUnusedBuffersRecordNothing(t *testing.T) {
 	p := openPool(t, "sim", Config{})
 	q := &queue{}
-	mustRelease(t, mustUse(t, mustGet(t, p, 1000), q))
+	mustRelease(t, used(t, mustGet(t, p, 1000), q))
 	b := mustGet(t, p, 1000)
-	if !b.own.plain || b.own.used {
+	if !b.slot.Simple() || b.slot.Streamed() {
 		t.Error("an unused buffer is taken for a used one")
 	}
 	mustRelease(t, b)
-	q.finish()
+	q.Finish()
 	if n := testing.AllocsPerRun(100, func() { b, _ := p.Get(1000); b.Release() }); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
-	if len(q.recorded) != 1 {
-		t.Errorf("%d events", len(q.recorded))
+	if len(q.Recorded) != 1 {
+		t.Errorf("%d events", len(q.Recorded))
 	}
 }

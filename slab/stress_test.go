@@ -3,29 +3,11 @@ package slab
 import (
 	"encoding/binary"
 	"math/rand/v2"
-	"os"
 	"runtime"
-	"strconv"
 	"sync"
 	"testing"
 	"time"
 )
-
-// stressOps is how many operations TestStress does on each stack; the
-// variable BUFSLAB_STRESS sets it.
-func stressOps(t *testing.T) int {
-	if v := os.Getenv("BUFSLAB_STRESS"); v != "" {
-		n, err := strconv.Atoi(v)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return n
-	}
-	if testing.Short() || raceEnabled {
-		return 20_000
-	}
-	return 100_000
-}
 
 // Four goroutines get, fill, check, release, release again, hand over and
 // sometimes give back what is held. A buffer's contents are its owner's model: had two
@@ -36,7 +18,7 @@ func TestStress(t *testing.T) {
 			t.Run(c.withDevice(dev), func(t *testing.T) {
 				t.Parallel()
 				c.MaxBytes = 256 << 20
-				stress(t, openPool(t, dev, c), stressOps(t))
+				stress(t, openPool(t, dev, c), long(t, 20_000))
 			})
 		}
 	}
@@ -55,7 +37,7 @@ func stress(t *testing.T, p *Pool, ops int) {
 	for g := range workers {
 		wg.Go(func() {
 			w := &stresser{t: t, p: p, r: rand.New(rand.NewPCG(1, uint64(g))), hand: hand, id: uint64(g) << 56}
-			for range ops / workers {
+			for range bounded(t, ops/workers, time.Second) {
 				w.step()
 			}
 			for _, o := range w.live {
@@ -69,21 +51,9 @@ func stress(t *testing.T, p *Pool, ops int) {
 	for o := range hand {
 		w.release(o)
 	}
-	checkQuiet(t, p)
+	checkNoneOut(t, p)
 	p.StopHolding()
-	if s := p.Stats(); s.ManagedBytes != 0 || s.HeldBytes != 0 || s.ActiveBlocks != 0 {
-		t.Errorf("after StopHolding %+v", s)
-	}
-}
-
-// checkQuiet checks the identities of a pool that nobody uses at the moment.
-func checkQuiet(t testing.TB, p *Pool) {
-	t.Helper()
-	s := p.Stats()
-	if sum := s.ActiveBytes + s.RoundingBytes + s.HeldBytes + s.UnusableBytes; sum != s.ManagedBytes ||
-		s.RoundingBytes < 0 || s.HeldBytes < 0 || s.UnusableBytes < 0 || s.ActiveBytes < 0 {
-		t.Errorf("managed %d, sum %d: %+v", s.ManagedBytes, sum, s)
-	}
+	checkNothing(t, p)
 }
 
 type owned struct {
@@ -135,11 +105,7 @@ func (w *stresser) take() (o owned, ok bool) {
 	if len(w.live) == 0 {
 		return o, false
 	}
-	i := w.r.IntN(len(w.live))
-	o = w.live[i]
-	last := len(w.live) - 1
-	w.live[i], w.live = w.live[last], w.live[:last]
-	return o, true
+	return takeAt(&w.live, w.r.IntN(len(w.live))), true
 }
 
 // get fills a new buffer: mark, position, mark, position ...

@@ -12,7 +12,7 @@
 // An id is any number that no other live allocation has; the size of a free
 // repeats that of its allocation or is left empty. The columns key, stream and
 // time_ns may follow. The header may be missing: columns then stand in that
-// order. Logs of RMM's logging resource adaptor are read as they are.
+// order. Logs of RMM's logging resource adaptor need no conversion.
 //
 // A keyed trace has the requests to the buffers of a growpool.Pool instead:
 //
@@ -21,5 +21,6 @@
 //	g,E_tilda_lm,1843200
 //
 // [Load] reads a file and [Replay] runs it through a pool. [Reader] and
-// [Writer] work row by row.
+// [Writer] work row by row. The columns are parsed in format.go; reader.go
+// checks that the rows follow from each other.
 package trace

@@ -9,11 +9,11 @@ import (
 	"strings"
 )
 
-// A format makes an op of the fields of a row. It skips rows that are none.
+// A format parses the fields of a row. skip is true of rows that are no op.
 type format func(fields []string) (op Op, skip bool, err error)
 
-// unsaid is the size of a free that does not repeat it.
-const unsaid = -1
+// noSize is the size of a free that does not repeat it.
+const noSize = -1
 
 // columns are those of a trace without a header, in order.
 var columns = []string{"op", "id", "size", "key", "stream", "time_ns"}
@@ -24,27 +24,27 @@ var keyedColumns = []string{"op", "key", "size", "stream", "time_ns"}
 // rmmColumns are those of RMM's log.
 var rmmColumns = []string{"Thread", "Time", "Action", "Pointer", "Size", "Stream"}
 
-// formatOf takes the first row and says how to read the rest. It reports
-// whether the row is a header, and so no operation.
+// formatOf returns the format of a trace by its first row, and whether that row
+// is a header.
 func formatOf(first []string) (f format, header bool, err error) {
 	switch {
 	case slices.Equal(first, rmmColumns):
 		return rmmRow, true, nil
 	case first[0] == "op":
-		f, err = named(slices.Clone(first))
+		f, err = byColumns(slices.Clone(first))
 		return f, true, err
 	case first[0] == "g" && len(first) >= 3 && len(first) <= len(keyedColumns):
-		f, err = named(keyedColumns[:len(first)])
+		f, err = byColumns(keyedColumns[:len(first)])
 		return f, false, err
 	case len(first) < 3 || len(first) > len(columns):
 		return nil, false, fmt.Errorf("%w: %d columns, want %s", ErrMalformed, len(first), strings.Join(columns, ","))
 	}
-	f, err = named(columns[:len(first)])
+	f, err = byColumns(columns[:len(first)])
 	return f, false, err
 }
 
-// named reads rows whose columns have these names.
-func named(names []string) (format, error) {
+// byColumns returns the format of rows whose columns have these names.
+func byColumns(names []string) (format, error) {
 	for i, name := range names {
 		if !slices.Contains(columns, name) || slices.Contains(names[:i], name) {
 			return nil, fmt.Errorf("%w: column %q, want each once of %s", ErrMalformed, name, strings.Join(columns, ","))
@@ -57,7 +57,7 @@ func named(names []string) (format, error) {
 }
 
 func parseRow(names, fields []string) (op Op, err error) {
-	op.Size = unsaid
+	op.Size = noSize
 	named := false
 	for i, text := range fields {
 		is, err := op.parse(names[i], text)
@@ -69,14 +69,14 @@ func parseRow(names, fields []string) (op Op, err error) {
 	switch {
 	case op.Kind == Get && (!named || op.Size < 1):
 		err = fmt.Errorf("%w: op g wants a key and a size of 1 byte or more", ErrMalformed)
-	case !named || op.Kind == Alloc && op.Size == unsaid:
+	case !named || op.Kind == Alloc && op.Size == noSize:
 		err = fmt.Errorf("%w: op %v wants an id and a size", ErrMalformed, op.Kind)
 	}
 	return op, err
 }
 
-// parse reads a column. It reports whether that is what names the op: the key of a
-// Get, which has no id, or the id.
+// parse parses one column. named is true if the column names the op: the key of
+// a Get, which has no id, or the id of an Alloc or a Free.
 func (op *Op) parse(column, text string) (named bool, err error) {
 	switch column {
 	case "op":
@@ -109,10 +109,10 @@ func parseKind(text string) (Kind, error) {
 	return Kind(text[0]), nil
 }
 
-// parseSize takes an empty size for one that is not said.
+// parseSize returns noSize for an empty size.
 func parseSize(text string) (int, error) {
 	if text == "" {
-		return unsaid, nil
+		return noSize, nil
 	}
 	n, err := strconv.Atoi(text)
 	if err == nil && n < 0 {
@@ -131,8 +131,8 @@ func parseOptional(text string) (uint64, error) {
 	return strconv.ParseUint(text, 0, 64)
 }
 
-// rmmRow reads a row of RMM's log. Failed allocations and null pointers,
-// which stand for zero bytes, have no memory behind them and are skipped.
+// rmmRow parses a row of RMM's log. It skips failed allocations, and null
+// pointers, which are allocations of zero bytes.
 func rmmRow(fields []string) (op Op, skip bool, err error) {
 	action, pointer, stream := fields[2], fields[3], fields[5]
 	switch action {

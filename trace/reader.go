@@ -11,39 +11,40 @@ import (
 	"iter"
 )
 
-// A Reader reads a trace row by row and checks that it could have happened:
-// every free follows the one allocation of its id. It remembers every id that
+// A Reader reads a trace row by row. [Reader.Next] returns one row and
+// [Reader.All] ranges over them. It checks that the trace could have happened:
+// every free follows the one allocation of its id. So it remembers every id that
 // it has seen. A Reader is for one goroutine at a time.
 type Reader struct {
 	file  string
 	rows  *csv.Reader
-	parse format
+	parse format         // of the rows; nil before the first
 	line  int            // of the last row
-	sizes map[uint64]int // of live ids; freed where that has happened
+	sizes map[uint64]int // by id: the bytes that are live, or freed
 	first Kind           // of the first row: requests and allocations do not mix
-	err   error          // of every Next from now on
+	err   error          // that every Next returns from now on
 }
 
 // freed stands in Reader.sizes for ids that are free again.
 const freed = -1
 
-// NewReader returns a Reader of a trace, compressed by gzip or not: that is
-// told by its first bytes. The name of the file is for errors only.
-func NewReader(r io.Reader, file string) *Reader {
-	d := &Reader{file: file, sizes: make(map[uint64]int)}
-	plain, err := uncompressed(r)
+// NewReader returns a Reader of a trace. Its first bytes tell whether gzip has
+// compressed it. The name of the file is for errors only.
+func NewReader(rd io.Reader, file string) *Reader {
+	r := &Reader{file: file, sizes: make(map[uint64]int)}
+	plain, err := uncompressed(rd)
 	if err != nil {
-		d.err = d.fault(0, err)
-		return d
+		r.err = r.syntaxError(0, err)
+		return r
 	}
-	d.rows = csv.NewReader(plain)
-	d.rows.ReuseRecord = true
-	return d
+	r.rows = csv.NewReader(plain)
+	r.rows.ReuseRecord = true
+	return r
 }
 
-// uncompressed looks at the first bytes of r, not at its name.
-func uncompressed(r io.Reader) (io.Reader, error) {
-	b := bufio.NewReaderSize(r, 1<<16)
+// uncompressed tells by the first bytes of rd whether to decompress it.
+func uncompressed(rd io.Reader) (io.Reader, error) {
+	b := bufio.NewReaderSize(rd, 1<<16)
 	magic, _ := b.Peek(2) // an error shows up again at the first row
 	if !bytes.Equal(magic, []byte{0x1f, 0x8b}) {
 		return b, nil
@@ -51,25 +52,25 @@ func uncompressed(r io.Reader) (io.Reader, error) {
 	return gzip.NewReader(b)
 }
 
-// Next returns the next row, io.EOF at the end, or a *[SyntaxError], and that
-// from then on.
-func (d *Reader) Next() (Op, error) {
-	for d.err == nil {
-		op, skip, err := d.row()
+// Next returns the next row, io.EOF at the end, or a *[SyntaxError]. After an
+// error it returns the same one again.
+func (r *Reader) Next() (Op, error) {
+	for r.err == nil {
+		op, skip, err := r.row()
 		if err == nil && !skip {
 			return op, nil
 		}
-		d.err = err
+		r.err = err
 	}
-	return Op{}, d.err
+	return Op{}, r.err
 }
 
 // All ranges over the rows. It ends after the first error, which comes with
 // the zero Op.
-func (d *Reader) All() iter.Seq2[Op, error] {
+func (r *Reader) All() iter.Seq2[Op, error] {
 	return func(yield func(Op, error) bool) {
 		for {
-			op, err := d.Next()
+			op, err := r.Next()
 			if err == io.EOF || !yield(op, err) || err != nil {
 				return
 			}
@@ -78,69 +79,70 @@ func (d *Reader) All() iter.Seq2[Op, error] {
 }
 
 // row reads one row; skip is true of rows that are no operation.
-func (d *Reader) row() (op Op, skip bool, err error) {
-	fields, err := d.rows.Read()
+func (r *Reader) row() (op Op, skip bool, err error) {
+	fields, err := r.rows.Read()
 	if err != nil {
-		return Op{}, false, d.csvFault(err)
+		return Op{}, false, r.readError(err)
 	}
-	d.line, _ = d.rows.FieldPos(0)
-	if d.parse == nil {
-		if d.parse, skip, err = formatOf(fields); err != nil || skip {
-			return Op{}, skip, d.fault(d.line, err)
+	r.line, _ = r.rows.FieldPos(0)
+	if r.parse == nil {
+		if r.parse, skip, err = formatOf(fields); err != nil || skip {
+			return Op{}, skip, r.syntaxError(r.line, err)
 		}
 	}
-	if op, skip, err = d.parse(fields); err == nil && !skip {
-		err = d.check(&op)
+	if op, skip, err = r.parse(fields); err == nil && !skip {
+		err = r.check(&op)
 	}
-	return op, skip, d.fault(d.line, err)
+	return op, skip, r.syntaxError(r.line, err)
 }
 
-// check follows the life of the op's id. It fills in the size that a free
-// leaves out.
-func (d *Reader) check(op *Op) error {
-	if d.first == 0 {
-		d.first = op.Kind
+// check fails unless op may follow the rows before it. It fills in the size that
+// a free leaves out.
+func (r *Reader) check(op *Op) error {
+	if r.first == 0 {
+		r.first = op.Kind
 	}
-	if (op.Kind == Get) != (d.first == Get) {
+	if (op.Kind == Get) != (r.first == Get) {
 		return ErrKeyed
 	}
 	if op.Kind == Get {
 		return nil
 	}
-	size, known := d.sizes[op.ID]
+	size, known := r.sizes[op.ID]
 	switch {
 	case op.Kind == Alloc && known && size != freed:
 		return fmt.Errorf("id %d allocated again: %w", op.ID, ErrReusedID)
 	case op.Kind == Alloc:
-		d.sizes[op.ID] = op.Size
+		r.sizes[op.ID] = op.Size
 		return nil
 	case !known:
 		return fmt.Errorf("id %d freed: %w", op.ID, ErrUnknownID)
 	case size == freed:
 		return fmt.Errorf("id %d: %w", op.ID, ErrDoubleFree)
-	case op.Size != size && op.Size != unsaid:
+	case op.Size != size && op.Size != noSize:
 		return fmt.Errorf("id %d allocated with %d bytes, freed with %d: %w", op.ID, size, op.Size, ErrSize)
 	}
 	op.Size = size
-	d.sizes[op.ID] = freed
+	r.sizes[op.ID] = freed
 	return nil
 }
 
-// csvFault gives an error of the CSV or gzip reader a place.
-func (d *Reader) csvFault(err error) error {
+// readError adds the place to an error of the CSV or gzip reader.
+func (r *Reader) readError(err error) error {
 	var p *csv.ParseError
 	switch {
 	case err == io.EOF:
 		return err
 	case errors.As(err, &p):
-		return d.fault(p.Line, fmt.Errorf("%w: %w", ErrMalformed, p.Err))
+		return r.syntaxError(p.Line, fmt.Errorf("%w: %w", ErrMalformed, p.Err))
 	}
-	return d.fault(d.line+1, err)
+	return r.syntaxError(r.line+1, err)
 }
 
-func (d *Reader) fault(line int, err error) error {
+// syntaxError adds the place to an error; nil stays nil.
+func (r *Reader) syntaxError(line int, err error) error {
 	if err == nil {
 		return nil
 	}
-	return &SyntaxError{File: d.file, Line: line, Err: err}
+	return &SyntaxError{File: r.file, Line: line, Err: err}
 }

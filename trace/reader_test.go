@@ -123,7 +123,7 @@ func TestReaderNamesFileLineAndFault(t *testing.T) {
 		"op,key,size\na,x,8\n":                           {2, ErrMalformed},
 		"a,1,2\nf,3,2\n":                                 {2, ErrUnknownID},
 		string(zipped("a,1,2\nf,3,2\n")):                 {2, ErrUnknownID},
-		string(zipped("a,1,2\n")[:20]):                   {2, io.ErrUnexpectedEOF},
+		torn("a,1,2\n", "a,2,2\n"):                       {2, io.ErrUnexpectedEOF},
 		"\x1f\x8bnot gzip at all":                        {0, gzip.ErrHeader},
 		rmm + "1,t,resize,0x1,8,0\n":                     {2, ErrMalformed},
 		rmm + "1,t,allocate,pointer,8,0\n":               {2, ErrMalformed},
@@ -135,6 +135,18 @@ func TestReaderNamesFileLineAndFault(t *testing.T) {
 			t.Errorf("%q: %v; want line %d, %v", text, err, want.line, want.err)
 		}
 	}
+}
+
+// torn compresses two texts, the first one whole, and cuts the second one short.
+func torn(whole, cut string) string {
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	io.WriteString(w, whole)
+	w.Flush()
+	n := b.Len()
+	io.WriteString(w, cut)
+	w.Close()
+	return b.String()[:n+3]
 }
 
 func TestReaderStaysFailed(t *testing.T) {

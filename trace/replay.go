@@ -26,11 +26,11 @@ type Result struct {
 	EndUpstreamBytes int64 `json:"end_upstream_bytes"`
 }
 
-// Replay runs t through a pool that was opened for it, and has the pool stop
-// holding. The error is of the first allocation that failed; everything is
-// released then, as it is at the end. Reading the trace is not timed, and
-// garbage that it left is collected before the clock starts. A keyed trace gives
-// an error that wraps ErrKeyed.
+// Replay runs t through a pool that was opened for it, and then calls the pool's
+// StopHolding. It stops at the first allocation that fails and returns the
+// error. It releases all buffers before it returns. Reading the trace is not
+// timed, and the garbage that reading left is collected before the clock starts.
+// A keyed trace gives an error that wraps ErrKeyed.
 func Replay(t *Trace, p *slab.Pool) (Result, error) {
 	if t.Keyed() {
 		return Result{}, fmt.Errorf("trace: %s: %w", t.Name, ErrKeyed)
@@ -70,7 +70,7 @@ func run(steps []step, p *slab.Pool, handles []slab.PooledBuffer) (done int, err
 	return len(steps), nil
 }
 
-// mark finds the slots that are live after steps, which run has no time for.
+// mark sets the slots that are live after steps. run does not, as it is timed.
 func mark(steps []step, live []bool) {
 	for _, s := range steps {
 		live[s.slot] = s.size != freed

@@ -45,14 +45,16 @@ func (t *Trace) Requests() iter.Seq2[int, int] {
 	}
 }
 
-// A step is an op without what a replay does not use. Its slot is a small
-// number that no other live allocation has, so that handles fit an array.
+// A step is what a replay needs of an op. Its slot is a small number that no
+// other live allocation has, so that the handles of a replay are a slice; in a
+// keyed trace it is the place of the key.
 type step struct {
 	slot int32
 	size int // bytes; freed for a free
 }
 
-// Load reads the trace in a file. What is wrong inside it is a *[SyntaxError].
+// Load reads the trace in a file. It returns a *[SyntaxError] if the contents are
+// wrong.
 func Load(path string) (*Trace, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -62,7 +64,7 @@ func Load(path string) (*Trace, error) {
 	return Read(f, path)
 }
 
-// Read reads a whole trace. The name is that of the Trace and of the file in errors.
+// Read reads a whole trace with a [Reader]. The Trace and its errors get the name.
 func Read(r io.Reader, name string) (*Trace, error) {
 	b := builder{Trace: Trace{Name: name}, slotOf: make(map[uint64]int32), keyOf: make(map[string]int32)}
 	for op, err := range NewReader(r, name).All() {
@@ -76,7 +78,7 @@ func Read(r io.Reader, name string) (*Trace, error) {
 	return &b.Trace, nil
 }
 
-// A builder gives live ids slots, the last that became free first.
+// A builder makes a Trace of ops. A new id gets the slot that became free last.
 type builder struct {
 	Trace
 	slotOf  map[uint64]int32

@@ -15,25 +15,25 @@ import (
 // A Writer writes a trace row by row. It does not check what [Reader] checks.
 // A Writer is for one goroutine at a time; its zero value is not usable.
 type Writer struct {
-	w       *bufio.Writer
+	buf     *bufio.Writer
 	closers []io.Closer // innermost first
 	extra   []string
 	row     []byte
-	err     error // the first; a Writer that failed stays failed
+	err     error // the first, which every later call returns
 }
 
-// NewWriter returns a Writer of the columns op, id and size, then those of
-// extra, out of key, stream and time_ns. Close does not close w.
-func NewWriter(w io.Writer, extra ...string) *Writer {
-	t := &Writer{w: bufio.NewWriterSize(w, 1<<16), extra: extra}
+// NewWriter returns a Writer of the columns op, id and size, and then those of
+// extra, which are any of key, stream and time_ns. Close does not close out.
+func NewWriter(out io.Writer, extra ...string) *Writer {
+	w := &Writer{buf: bufio.NewWriterSize(out, 1<<16), extra: extra}
 	for i, name := range extra {
 		if !slices.Contains(columns[3:], name) || slices.Contains(extra[:i], name) {
-			t.err = fmt.Errorf("trace: extra column %q, want each once of %s", name, strings.Join(columns[3:], ","))
-			return t
+			w.err = fmt.Errorf("trace: extra column %q, want each once of %s", name, strings.Join(columns[3:], ","))
+			return w
 		}
 	}
-	_, t.err = fmt.Fprintln(t.w, strings.Join(append(slices.Clone(columns[:3]), extra...), ","))
-	return t
+	_, w.err = fmt.Fprintln(w.buf, strings.Join(append(slices.Clone(columns[:3]), extra...), ","))
+	return w
 }
 
 // Create makes a file and returns a Writer to it as [NewWriter] does. The file
@@ -44,35 +44,35 @@ func Create(path string, extra ...string) (*Writer, error) {
 		return nil, fmt.Errorf("trace: %w", err)
 	}
 	if !strings.HasSuffix(path, ".gz") {
-		t := NewWriter(f, extra...)
-		t.closers = []io.Closer{f}
-		return t, t.err
+		w := NewWriter(f, extra...)
+		w.closers = []io.Closer{f}
+		return w, w.err
 	}
 	z := gzip.NewWriter(f)
-	t := NewWriter(z, extra...)
-	t.closers = []io.Closer{z, f}
-	return t, t.err
+	w := NewWriter(z, extra...)
+	w.closers = []io.Closer{z, f}
+	return w, w.err
 }
 
 // Write writes a row. A Get needs the column key.
-func (t *Writer) Write(op Op) error {
-	if op.Kind == Get && t.err == nil && !slices.Contains(t.extra, "key") {
-		t.err = fmt.Errorf("trace: op g needs the column key: %w", ErrMalformed)
+func (w *Writer) Write(op Op) error {
+	if op.Kind == Get && w.err == nil && !slices.Contains(w.extra, "key") {
+		w.err = fmt.Errorf("trace: op g needs the column key: %w", ErrMalformed)
 	}
-	if t.err != nil {
-		return t.err
+	if w.err != nil {
+		return w.err
 	}
-	t.row = append(t.row[:0], byte(op.Kind), ',')
+	w.row = append(w.row[:0], byte(op.Kind), ',')
 	if op.Kind != Get {
-		t.row = strconv.AppendUint(t.row, op.ID, 10)
+		w.row = strconv.AppendUint(w.row, op.ID, 10)
 	}
-	t.row = append(t.row, ',')
-	t.row = strconv.AppendInt(t.row, int64(op.Size), 10)
-	for _, name := range t.extra {
-		t.row = appendColumn(append(t.row, ','), name, op)
+	w.row = append(w.row, ',')
+	w.row = strconv.AppendInt(w.row, int64(op.Size), 10)
+	for _, name := range w.extra {
+		w.row = appendColumn(append(w.row, ','), name, op)
 	}
-	_, t.err = t.w.Write(append(t.row, '\n'))
-	return t.err
+	_, w.err = w.buf.Write(append(w.row, '\n'))
+	return w.err
 }
 
 func appendColumn(row []byte, name string, op Op) []byte {
@@ -85,7 +85,7 @@ func appendColumn(row []byte, name string, op Op) []byte {
 	return strconv.AppendInt(row, op.TimeNS, 10)
 }
 
-// quoted makes any key one CSV field.
+// quoted returns key as one CSV field.
 func quoted(key string) string {
 	if !strings.ContainsAny(key, ",\"\r\n") && strings.TrimSpace(key) == key {
 		return key
@@ -94,15 +94,15 @@ func quoted(key string) string {
 }
 
 // Close writes what is buffered and returns the first error of all.
-func (t *Writer) Close() error {
-	errs := []error{t.err}
-	if t.err == nil {
-		errs = append(errs, t.w.Flush())
+func (w *Writer) Close() error {
+	errs := []error{w.err}
+	if w.err == nil {
+		errs = append(errs, w.buf.Flush())
 	}
-	for _, c := range t.closers {
+	for _, c := range w.closers {
 		errs = append(errs, c.Close())
 	}
-	t.closers = nil
-	t.err = errors.Join(errs...)
-	return t.err
+	w.closers = nil
+	w.err = errors.Join(errs...)
+	return w.err
 }

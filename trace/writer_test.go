@@ -92,7 +92,7 @@ func TestCreateCompressesByName(t *testing.T) {
 	}
 }
 
-// full is a disk that takes so many bytes and no more.
+// full is a disk with room for that many bytes.
 type full struct{ room int }
 
 var errFull = errors.New("disk full")

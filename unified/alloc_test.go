@@ -3,15 +3,15 @@ package unified_test
 import (
 	"testing"
 
-	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/device/sim"
+	"github.com/bufslab/bufslab/internal/check"
 )
 
 // An access that has nothing to copy allocates nothing.
 func TestAccessesDoNotAllocate(t *testing.T) {
-	d := device.NewSim(1 << 20)
+	d := sim.New(1 << 20)
 	b := made[float32](t, d, 1000)
-	must(t, b.Fill(1))
-	must(t, b.SyncToDevice())
+	check.Must(t, b.Fill(1), b.SyncToDevice())
 	for name, f := range map[string]func(){
 		"Host":   func() { _, _ = b.Host() },
 		"Device": func() { _, _ = b.Device() },
@@ -25,7 +25,7 @@ func TestAccessesDoNotAllocate(t *testing.T) {
 }
 
 func BenchmarkHostWhenSynchronized(b *testing.B) {
-	d := device.NewSim(1 << 20)
+	d := sim.New(1 << 20)
 	u := made[float32](b, d, 1000)
 	_ = u.Fill(1)
 	_ = u.SyncToDevice()

@@ -36,7 +36,7 @@ func (s side) other() side { return 1 - s }
 
 func newArray(m *memory, n, elem int, pinned bool) *array {
 	a := &array{mem: m, pinned: pinned, n: n, elem: elem}
-	if elem > 0 { // elements of no bytes are nowhere
+	if elem > 0 { // elements of size 0 need no memory
 		a.res = newResidency(n)
 	}
 	return a
@@ -135,8 +135,8 @@ func (a *array) base() unsafe.Pointer {
 // bytes returns what all elements take on one side.
 func (a *array) bytes() int64 { return int64(a.n) * int64(a.elem) }
 
-// free gives the memory of both sides back to where it is from. Nobody has a
-// lease of the array any more.
+// free gives the memory of both sides back to its pools. The lease of the array
+// is over.
 func (a *array) free() {
 	for d := range a.sides {
 		a.sides[d].release(side(d))

@@ -2,18 +2,18 @@ package unified
 
 import "github.com/bufslab/bufslab/device"
 
-// What all methods here have in common stands in doc.go, under Streams.
+// The package comment says under Streams what these methods have in common.
 
-// SyncToDeviceOn is SyncToDevice on a stream: the host side must not be
-// written, but by HostMut, until the copy is done.
+// SyncToDeviceOn is SyncToDevice on a stream. Do not write to slices of the host
+// side until the copy is done; a new HostMut waits for it.
 func (b *Buffer[T]) SyncToDeviceOn(s device.Stream) error { return b.access(syncDevice, s) }
 
 // SyncToHostOn is SyncToHost on a stream. Host waits for it.
 func (b *Buffer[T]) SyncToHostOn(s device.Stream) error { return b.access(syncHost, s) }
 
-// DeviceOn is Device for work that the caller enqueues on s next. The block
-// is for s alone, until another access of the buffer has to wait for that work.
-// See UsedOn for how long it waits.
+// DeviceOn is Device for work that the caller enqueues on s next. Use the block
+// on s only. Another access that depends on that work waits for it; UsedOn says
+// where the work ends.
 func (b *Buffer[T]) DeviceOn(s device.Stream) (device.Block, error) { return b.blockOn(readDevice, s) }
 
 // DeviceMutOn is DeviceMut for work that the caller enqueues on s next, as
@@ -28,10 +28,10 @@ func (b *Buffer[T]) DeviceOverwriteOn(s device.Stream) (device.Block, error) {
 	return b.blockOn(overwriteDevice, s)
 }
 
-// UsedOn says that what s was given so far is all that uses these elements there.
-// Without it an access that has to wait waits for what else s has been given
-// until then. Before a stream is closed call it, or Sync the stream: one that
-// is closed does not tell any more whether its work has failed.
+// UsedOn says that s has been given all its work on these elements. Without
+// UsedOn, an access that depends on that work waits for everything that s was
+// given before the access. Call UsedOn or Sync the stream before you close it: a
+// closed stream does not say whether its work has failed.
 func (b *Buffer[T]) UsedOn(s device.Stream) error {
 	a, err := b.lock()
 	if err != nil {

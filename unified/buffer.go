@@ -11,18 +11,19 @@ import (
 )
 
 // A Buffer is an array of T in two places, the host's memory and a device's.
-// It knows which elements are current where, and copies those that are
-// not when somebody asks for them. T holds no pointers.
+// It knows which elements are current where, and copies the others when a
+// program asks for them. T holds no pointers.
 //
 // Its methods are safe for concurrent use, and so are those of its views. The
-// memory that they hand out is the callers' to guard: who has a slice of
-// HostMut must be done with writing before anybody asks for the device side. A
-// slice says what it was asked for, once: to write through it after the buffer
-// was synchronized, ask again, or tell by MarkHostDirty afterwards.
+// memory that they return is not guarded: finish writing to a slice of HostMut
+// before any goroutine asks for the device side. A call of HostMut allows writes
+// until the buffer is synchronized. To write to the slice after that, call
+// HostMut again, or MarkHostDirty when you have written.
 //
-// A Buffer is not to be copied; its pointer is. A nil or zero Buffer counts as
-// released. A Buffer that is forgotten gives its memory back by itself, except
-// that pinned memory whose slices were seen is never used again; so free those.
+// Do not copy a Buffer; pass its pointer. A nil or zero Buffer counts as
+// released. A Buffer that the program forgets gives its memory back by itself,
+// with one exception: pinned memory of which it has returned a slice is never
+// used again, so free pinned buffers.
 type Buffer[T any] struct {
 	a      *array
 	own    *lease
@@ -30,14 +31,14 @@ type Buffer[T any] struct {
 	shape  []int
 }
 
-// A lease is the right to use an array: of the one who made the buffer, or
-// acquired it from a pool. Views share it. It is guarded by the array's lock.
+// A lease is the right to use an array, from New or Acquire until Free or
+// Release. Views share it. The array's lock guards it.
 type lease struct{ over bool }
 
-// New returns a buffer of the given shape, row by row, on a device. No
-// dimensions are one element; a dimension of 0 gives a buffer without elements,
-// which is valid. No memory is taken before the first access; it is from pools
-// of the device that all buffers of the process share.
+// New returns a buffer of the given shape, row by row, on a device. Without
+// dimensions it has one element; with a dimension of 0 it has none, and is
+// valid. The first access takes its memory, from pools of the device that all
+// buffers of the process share.
 //
 // The contents of a new buffer are zeros. The error wraps device.ErrSize for
 // a shape that is negative or too large, ErrType where T holds pointers, and
@@ -47,14 +48,14 @@ func New[T any](dev device.Device, shape ...int) (*Buffer[T], error) {
 }
 
 // NewPinned is New with page-locked host memory, from which a device copies
-// faster and without the host waiting. It is pinned at any size, or the error
-// wraps device.ErrUnavailable: there is none on this device.
+// faster and without the host waiting. Every size is page-locked. The error wraps
+// device.ErrUnavailable where the device has no such memory.
 func NewPinned[T any](dev device.Device, shape ...int) (*Buffer[T], error) {
 	return newBuffer[T](dev, true, shape)
 }
 
 func newBuffer[T any](dev device.Device, pinned bool, dims []int) (*Buffer[T], error) {
-	n, err := check[T](dims)
+	n, err := count[T](dims)
 	if err != nil {
 		return nil, err
 	}
@@ -77,8 +78,8 @@ func handle[T any](a *array, own *lease, dims []int) *Buffer[T] {
 
 func sizeOf[T any]() int { return int(unsafe.Sizeof(*new(T))) }
 
-// check judges a shape and an element type, and returns the elements.
-func check[T any](dims []int) (n int, err error) {
+// count judges a shape and an element type, and returns the number of elements.
+func count[T any](dims []int) (n int, err error) {
 	t := reflect.TypeFor[T]()
 	if at := shape.Pointer(t); at != "" {
 		return 0, fmt.Errorf("unified: array of %v, which holds %s: %w", t, at, ErrType)
@@ -112,10 +113,10 @@ func (b *Buffer[T]) SizeBytes() int { return b.Len() * sizeOf[T]() }
 // Pinned reports whether the host memory is page-locked.
 func (b *Buffer[T]) Pinned() bool { return b != nil && b.a != nil && b.a.pinned }
 
-// State tells where the contents are current. Where ranges differ it is the
-// state that takes most care, of Uninitialized, Synchronized, HostOnly,
-// DeviceOnly, HostDirty and DeviceDirty; a view tells of its own. After Free it
-// is Uninitialized.
+// State says where the contents are current. Where elements differ it is the
+// last of their states in the order Uninitialized, Synchronized, HostOnly,
+// DeviceOnly, HostDirty, DeviceDirty. The State of a view is that of its
+// elements. After Free it is Uninitialized.
 func (b *Buffer[T]) State() State {
 	a, err := b.lock()
 	if err != nil {
@@ -148,16 +149,16 @@ func (b *Buffer[T]) access(c access, s device.Stream) error {
 	return a.access(b.lo, b.hi, c, s)
 }
 
-// Free ends the buffer and its views and gives the memory of both sides back to
-// the pools it is from; work on streams that uses it delays that. Slices and
-// blocks of the buffer are not to be used any more. Every later call but those
-// of State, Shape, Len, SizeBytes and Pinned fails with ErrReleased, a second
-// Free too. The error wraps ErrView on a view.
+// Free ends the buffer and its views. It gives the memory of both sides back to
+// its pools, after the work on streams that uses it. Do not use slices and
+// blocks of the buffer any more. State, Shape, Len, SizeBytes and Pinned still
+// work; every other call fails with ErrReleased, a second Free too. The error
+// wraps ErrView on a view of a part.
 func (b *Buffer[T]) Free() error { return b.end(false) }
 
-// Release gives a buffer back to the pool that it was acquired from, with
-// contents and state as they are, for somebody else to acquire. In all else it
-// is Free, and for a buffer of no pool it is just that.
+// Release gives a buffer back to the pool that it was acquired from. The pool
+// keeps it with its contents and state for the next Acquire. In all else it is
+// Free. A buffer of no pool it frees.
 func (b *Buffer[T]) Release() error { return b.end(true) }
 
 func (b *Buffer[T]) end(keep bool) error {

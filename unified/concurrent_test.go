@@ -4,24 +4,25 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
-	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/device/sim"
+	"github.com/bufslab/bufslab/internal/check"
 	"github.com/bufslab/bufslab/unified"
 )
 
 // Many goroutines use views of one buffer, each its own, over streams that
 // they share and that work late.
 func TestViewsInManyGoroutines(t *testing.T) {
-	d := device.NewSim(1 << 20)
+	d := sim.New(1 << 20)
 	d.Late(1)
 	b := made[byte](t, d, 800)
-	streams := []*device.SimStream{stream(t, d), stream(t, d), stream(t, d)}
+	streams := []*sim.Stream{stream(t, d), stream(t, d), stream(t, d)}
 	var group sync.WaitGroup
 	for id := range 8 {
-		v, err := b.View(100*id, 100*id+100)
-		must(t, err)
+		v := check.Ok(b.View(100*id, 100*id+100))(t)
 		group.Go(func() {
 			for i := range 100 {
 				if err := increment(v, byte(id+i), streams[i%3], streams[(i+id)%3]); err != nil {
@@ -31,14 +32,12 @@ func TestViewsInManyGoroutines(t *testing.T) {
 		})
 	}
 	group.Wait()
-	must(t, b.Free())
-	if n := d.Stats().UsedAfterFree; n != 0 {
-		t.Errorf("%d pieces of work came to freed memory", n)
-	}
+	check.Must(t, b.Free())
+	notUsedAfterFree(t, d)
 }
 
 // increment sends a value to the device by one stream, has another add 1, and looks.
-func increment(b *unified.Buffer[byte], value byte, up, kernels *device.SimStream) error {
+func increment(b *unified.Buffer[byte], value byte, up, kernels *sim.Stream) error {
 	err := errors.Join(b.Fill(value), b.SyncToDeviceOn(up))
 	x, on := b.DeviceMutOn(kernels)
 	err = errors.Join(err, on, kernels.Launch(time.Microsecond, func(args ...[]byte) {
@@ -60,27 +59,56 @@ func increment(b *unified.Buffer[byte], value byte, up, kernels *device.SimStrea
 
 // Of many goroutines that free a buffer one does.
 func TestFreeInManyGoroutines(t *testing.T) {
-	d := device.NewSim(1 << 20)
+	d := sim.New(1 << 20)
 	for range 100 {
 		b := made[byte](t, d, 100)
-		must(t, b.SyncToDevice())
+		check.Must(t, b.SyncToDevice())
 		var group sync.WaitGroup
-		won := make(chan bool, 4)
+		var freed atomic.Int32
 		for range 4 {
 			group.Go(func() {
-				_ = b.Fill(1)
-				won <- b.Free() == nil
+				if _ = b.Fill(1); b.Free() == nil {
+					freed.Add(1)
+				}
 			})
 		}
-		group.Wait()
-		n := 0
-		for range 4 {
-			if <-won {
-				n++
-			}
-		}
-		if n != 1 {
-			t.Fatalf("%d goroutines have freed one buffer", n)
+		if group.Wait(); freed.Load() != 1 {
+			t.Fatalf("%d goroutines have freed one buffer", freed.Load())
 		}
 	}
+}
+
+// The pool is thread-safe: no buffer has two owners.
+func TestPoolIsSafeForConcurrentUse(t *testing.T) {
+	d, p := simPool(unified.PoolConfig{MaxBuffers: 5})
+	var group sync.WaitGroup
+	for id := range byte(8) {
+		group.Go(func() {
+			for i := range 200 {
+				b, err := unified.Acquire[byte](p, 100+i%3)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if err := errors.Join(b.Fill(id), b.SyncToDevice()); err != nil {
+					t.Error(err)
+				}
+				if m, err := b.ToSlice(); err != nil || m[0] != id || m[99] != id {
+					t.Errorf("another owner wrote: %v, %v", m[:1], err)
+				}
+				if i%50 == 0 {
+					p.Clear()
+				}
+				if err := b.Release(); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	group.Wait()
+	s := p.Stats()
+	if s.TotalAcquired != 1600 || s.TotalReleased != 1600 || s.CacheHits+s.CacheMisses != 1600 || p.Len() > 5 {
+		t.Errorf("%+v", s)
+	}
+	check.Must(t, d.Close())
 }

@@ -2,20 +2,21 @@ package unified
 
 import "github.com/bufslab/bufslab/device"
 
-// Device returns the contents for reading: the device memory, which is brought
-// up to date first. The block must not outlive the buffer, nor be freed. For an
+// Device brings the device memory up to date and returns it for reading. Do not
+// use the block after Free, and do not give it to the device's own Free. For an
 // empty buffer it is the zero Block. An error leaves everything as it was.
 //
-// It is for calls that return when they are done. For work on a stream
+// Device is for work that is done when its call returns. For work on a stream
 // there is DeviceOn.
 func (b *Buffer[T]) Device() (device.Block, error) { return b.block(readDevice) }
 
-// DeviceMut returns the contents for reading and writing, up to date. The
-// host side counts as behind from now on, so write before it is asked for.
+// DeviceMut brings the device memory up to date and returns it for reading and
+// writing. From now on the host side counts as behind, so write before you ask
+// for it.
 func (b *Buffer[T]) DeviceMut() (device.Block, error) { return b.block(writeDevice) }
 
-// DeviceOverwrite is DeviceMut for who writes every element: nothing is
-// copied first, what was there is lost, and the block holds anything.
+// DeviceOverwrite is DeviceMut for a caller that writes every element. It copies
+// nothing: the old contents are lost, and those of the block are undefined.
 func (b *Buffer[T]) DeviceOverwrite() (device.Block, error) { return b.block(overwriteDevice) }
 
 func (b *Buffer[T]) block(c access) (device.Block, error) { return b.blockOn(c, nil) }
@@ -38,12 +39,13 @@ func (b *Buffer[T]) blockOn(c access, s device.Stream) (device.Block, error) {
 	return a.block(onDevice, b.lo, b.hi), nil
 }
 
-// SyncToDevice brings the device side up to date, if there is anything that it
-// does not have.
+// SyncToDevice copies to the device side what is current on the host side only. It does
+// nothing where both are current, or where neither has contents.
 func (b *Buffer[T]) SyncToDevice() error { return b.access(syncDevice, nil) }
 
-// MarkDeviceDirty says that the device side was written, all of it: the host
-// side is behind. The error wraps ErrConflict if the host side has been
-// written since, because that would be lost, and ErrUninitialized if the device
-// side holds nothing. Nothing changes then. For a part of the buffer mark a view.
+// MarkDeviceDirty says that every element of the device side was written, so
+// that the host side is behind. The error wraps ErrConflict if the host side was
+// written too, because that write would be lost, and ErrUninitialized if the
+// device side has no contents. After an error nothing has changed. To mark a part
+// of the buffer call MarkDeviceDirty of a view.
 func (b *Buffer[T]) MarkDeviceDirty() error { return b.access(markDevice, nil) }

@@ -1,5 +1,5 @@
 // Package unified keeps one array in two places, in the host's memory and in a
-// device's, and copies what is not current when it is asked for.
+// device's. When a program asks for one side, it copies what is not current there.
 //
 //	dev, err := device.Open("cuda:0")
 //	b, err := unified.New[float32](dev, 1000)
@@ -9,36 +9,35 @@
 //
 // # Residency
 //
-// Every element is in one of six [State]s. A table says for each state and each
-// kind of access what has to be copied, and the state after it; state.go has
-// it, and nothing else decides. Accessors carry intent: Host and Device read,
-// HostMut and DeviceMut read and write, HostOverwrite and DeviceOverwrite write
-// all. A range or a view makes only its elements move. So copies are as few and
-// as small as can be, with two exceptions: ranges with so little between them
-// that another call would cost more (see [device.Priced]) are one copy, and so
-// are some where there are more than [MaxRanges].
+// Every element is in one of six [State]s. The table in state.go says for each
+// state and each kind of access what has to be copied, and which state follows.
+// The name of a method says what the caller does: Host and Device read, HostMut
+// and DeviceMut read and write, HostOverwrite and DeviceOverwrite write all
+// elements. An access of a range or a view moves only its elements. A buffer
+// makes as few and as small copies as possible, with two exceptions: two ranges
+// are one copy where the bytes between them take less time than another call
+// (see [device.Traits]), and some are where there are more than [MaxRanges].
 //
 // The contents of a new buffer are zeros. They cost nothing until a side is
 // read, and nothing at all where it is overwritten.
 //
-// An error changes nothing. What was written is lost only when somebody
-// overwrites it, or with the device: who marks both sides as written gets
-// [ErrConflict]. When the device is lost, the host side goes on to be read and
-// written as far as it is current.
+// An error changes nothing. A write is lost only when it is overwritten, or with
+// the device: a mark that would lose one gives [ErrConflict]. When the device is
+// lost, the elements that are current on the host can still be read and written.
 //
 // # Streams
 //
 // The methods whose names end in On put work on a stream of the buffer's
-// device and return. Who needs what the work writes waits for it, and so does
-// who would overwrite what it reads or writes: methods without a stream in the
-// calling goroutine, those on another stream by an event. Without a stream
-// (nil) they are the methods of the shorter name. Copies of memory that is not
-// pinned may be done within the call.
+// device and return. A later access waits for the work if it needs what the work
+// writes, or would overwrite what it reads or writes: an access without a stream
+// waits in the calling goroutine, an access on another stream by an event. With
+// the stream nil these methods are those of the shorter name. Copies of memory
+// that is not pinned may be done within the call.
 //
-// Work can fail late. A copy that did counts as not done when somebody needs
-// it, and is made again; the stream has its error. What the caller's own work
-// should have computed nobody can make again: if its stream has failed, every
-// read gives that error until the elements are written anew.
+// Work can fail late. A failed copy counts as not done: the next access that
+// needs it makes it again, and the stream keeps its error. Results of the
+// caller's own work cannot be made again: if its stream has failed, every read
+// gives that error until the elements are written anew.
 //
 // # The cast
 //
@@ -52,5 +51,5 @@
 // # What it is not for
 //
 // Types with pointers, which no device can follow. Memory that the CPU and the
-// device reach alike: there are two copies even then.
+// device both reach: the buffer keeps two copies even then.
 package unified

@@ -8,16 +8,17 @@ import (
 )
 
 var (
-	// ErrConflict says that both sides were written, and that one write would
-	// be lost. Nothing changed.
+	// ErrConflict says that both sides were written, so that one write would be
+	// lost. Nothing changed.
 	ErrConflict = errors.New("both sides were written")
-	// ErrUninitialized says that a side was said to be written that holds nothing.
+	// ErrUninitialized says that a side was marked as written and has no contents.
 	ErrUninitialized = errors.New("side holds nothing")
 	// ErrReleased says that the buffer was freed or released. It wraps slab.ErrReleased.
 	ErrReleased = fmt.Errorf("unified: Buffer freed or released already (%w)", slab.ErrReleased)
 	// ErrType says that an element type holds pointers.
 	ErrType = errors.New("element type holds pointers")
-	// ErrView says that a view was to be freed, which is the whole buffer's affair.
+	// ErrView says that Free or Release was called on a view of a part; only the
+	// whole buffer can be freed.
 	ErrView = errors.New("a view has no memory of its own")
 )
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/device/sim"
 	"github.com/bufslab/bufslab/unified"
 )
 
@@ -34,8 +35,8 @@ func Example_readModifyWrite() {
 // half a millisecond to make; its copy and its kernel take one each.
 func doubleBuffered(batches, buffers int) (sum int, took time.Duration) {
 	const n = 1_000_000
-	d := device.NewSim(1 << 30)
-	d.Costs(device.SimCosts{ToDevice: n * 1000, ToHost: n * 1000})
+	d := sim.New(1 << 30)
+	d.Costs(sim.Costs{ToDevice: n * 1000, ToHost: n * 1000})
 	copies, _ := d.NewStream()
 	kernels, _ := d.NewStream()
 	all := make([]*unified.Buffer[byte], buffers)
@@ -49,7 +50,7 @@ func doubleBuffered(batches, buffers int) (sum int, took time.Duration) {
 		d.Advance(500 * time.Microsecond) // which takes a while
 		_ = b.SyncToDeviceOn(copies)      // after the kernel that still reads the device side
 		block, _ := b.DeviceOn(kernels)   // after the copy
-		_ = kernels.(*device.SimStream).Launch(time.Millisecond, func(args ...[]byte) { sum += int(args[0][0]) }, block)
+		_ = kernels.(*sim.Stream).Launch(time.Millisecond, func(args ...[]byte) { sum += int(args[0][0]) }, block)
 		_ = b.UsedOn(kernels) // what comes to this stream next is not this buffer's
 	}
 	if err := errors.Join(kernels.Sync(), copies.Close(), kernels.Close()); err != nil {
@@ -139,7 +140,7 @@ func (r *registry) part(q request) (*unified.Buffer[byte], error) {
 // Large data stays where it is; goroutines send each other its name and the
 // part that they mean. Only that part is copied.
 func Example_sharingByID() {
-	d := device.NewSim(1 << 20)
+	d := sim.New(1 << 20)
 	shared := registry{buffers: map[string]*unified.Buffer[byte]{}}
 	id, _ := shared.share(d, make([]byte, 100_000))
 	requests := make(chan request)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/device/sim"
 	"github.com/bufslab/bufslab/unified"
 )
 
@@ -17,7 +18,7 @@ func kernel(d device.Device, b device.Block) {
 	_ = d.Copy(b, device.Host(m))
 }
 
-// What is written on one side is on the other one when somebody asks for it.
+// What is written on one side is on the other one when the program asks for it.
 func Example() {
 	d, _ := device.Open("sim")
 	b, err := unified.New[byte](d, 3)
@@ -78,7 +79,7 @@ func ExampleBuffer_SyncToDevice() {
 
 // Of a write only what was written moves.
 func ExampleBuffer_HostMutRange() {
-	d := device.NewSim(1 << 20)
+	d := sim.New(1 << 20)
 	b, _ := unified.New[int32](d, 1000)
 	_ = b.Fill(1)
 	_ = b.SyncToDevice()
@@ -121,8 +122,8 @@ func ExampleBuffer_MarkHostDirty() {
 
 // Page-locked memory is copied faster, and without the host waiting.
 func ExampleNewPinned() {
-	d := device.NewSim(1 << 30)
-	d.Costs(device.SimCosts{ToDevice: 2.5e9, Pageable: 0.5e9})
+	d := sim.New(1 << 30)
+	d.Costs(sim.Costs{ToDevice: 2.5e9, Pageable: 0.5e9})
 	for _, open := range []func(device.Device, ...int) (*unified.Buffer[float32], error){unified.New[float32], unified.NewPinned[float32]} {
 		b, _ := open(d, 2_500_000)
 		_ = b.Fill(1)

@@ -1,35 +1,30 @@
 package unified
 
 import (
-	"slices"
+	"errors"
 	"testing"
 	"unsafe"
 
 	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/internal/check"
 )
 
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-// same names the first element that differs.
-func same[T comparable](t testing.TB, got, want []T) {
-	t.Helper()
-	if slices.Equal(got, want) {
-		return
-	}
-	for i := range min(len(got), len(want)) {
-		if got[i] != want[i] {
-			t.Fatalf("element %d of %d is %v, not %v", i, len(want), got[i], want[i])
-		}
-	}
-	t.Fatalf("%d elements, not %d", len(got), len(want))
-}
+var errTest = errors.New("test")
 
 // hostBlock returns the bytes of m as a block.
 func hostBlock[T any](m []T) device.Block {
 	return device.Host(unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(m))), len(m)*sizeOf[T]()))
+}
+
+func numbers(m []int32, seed int32) []int32 {
+	for i := range m {
+		m[i] = seed<<16 + int32(i)
+	}
+	return m
+}
+
+func writeDeviceSide(t *testing.T, d device.Device, b *Buffer[int32], seed int32) {
+	t.Helper()
+	block := check.Ok(b.DeviceMut())(t)
+	check.Must(t, d.Copy(block, hostBlock(numbers(make([]int32, b.Len()), seed))))
 }

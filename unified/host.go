@@ -7,25 +7,26 @@ import (
 	"github.com/bufslab/bufslab/device"
 )
 
-// Host returns the contents for reading: a slice of the host memory, which is
-// brought up to date first. It is not to be written to, and not to be used after
-// Free. An error leaves everything as it was.
+// Host brings the host memory up to date and returns it for reading. Do not
+// write to the slice, and do not use it after Free. An error leaves everything
+// as it was.
 func (b *Buffer[T]) Host() ([]T, error) { return b.slice(readHost) }
 
-// HostMut returns the contents for reading and writing, up to date. The
-// device side counts as behind from now on, so write before it is asked for.
+// HostMut brings the host memory up to date and returns it for reading and
+// writing. From now on the device side counts as behind, so write before you ask
+// for it.
 func (b *Buffer[T]) HostMut() ([]T, error) { return b.slice(writeHost) }
 
-// HostOverwrite is HostMut for who writes every element: nothing is
-// copied first, what was there is lost, and the slice holds anything.
+// HostOverwrite is HostMut for a caller that writes every element. It copies
+// nothing: the old contents are lost, and those of the slice are undefined.
 func (b *Buffer[T]) HostOverwrite() ([]T, error) { return b.slice(overwriteHost) }
 
-// HostRange is Host for elements i to below j: only they move. The error
-// wraps device.ErrSize for a range that is not inside b.
+// HostRange is Host for the elements from i to below j. Only they are copied.
+// The error wraps device.ErrSize for a range that is not inside b.
 func (b *Buffer[T]) HostRange(i, j int) ([]T, error) { return b.sliceOf(i, j, readHost) }
 
-// HostMutRange is HostMut for elements i to below j, and only they count as
-// written.
+// HostMutRange is HostMut for the elements from i to below j. Only they are
+// copied, and only they count as written.
 func (b *Buffer[T]) HostMutRange(i, j int) ([]T, error) { return b.sliceOf(i, j, writeHost) }
 
 func (b *Buffer[T]) sliceOf(i, j int, c access) ([]T, error) {
@@ -41,8 +42,8 @@ func (b *Buffer[T]) slice(c access) (m []T, err error) {
 	return m, err
 }
 
-// with makes an access of the host side and calls f with its memory, before
-// anybody else gets at the buffer.
+// with makes an access of the host side and calls f with its memory, under the
+// array's lock.
 func (b *Buffer[T]) with(c access, f func([]T)) error {
 	a, err := b.lock()
 	if err != nil {
@@ -60,15 +61,15 @@ func (b *Buffer[T]) with(c access, f func([]T)) error {
 	return nil
 }
 
-// SyncToHost brings the host side up to date, if there is anything that it does
-// not have.
+// SyncToHost copies to the host side what is current on the device side only. It does
+// nothing where both are current, or where neither has contents.
 func (b *Buffer[T]) SyncToHost() error { return b.access(syncHost, nil) }
 
-// MarkHostDirty says that the host side was written through a slice, all of
-// it: the device side is behind. The error wraps ErrConflict if the device
-// side has been written since, because that would be lost, and
-// ErrUninitialized if the host side holds nothing. Nothing changes then.
-// For a part of the buffer mark a view.
+// MarkHostDirty says that every element of the host side was written through a
+// slice, so that the device side is behind. The error wraps ErrConflict if the
+// device side was written too, because that write would be lost, and
+// ErrUninitialized if the host side has no contents. After an error nothing has
+// changed. To mark a part of the buffer call MarkHostDirty of a view.
 func (b *Buffer[T]) MarkHostDirty() error { return b.access(markHost, nil) }
 
 // CopyFrom overwrites the contents with src, on the host side. The error
@@ -96,7 +97,7 @@ func (b *Buffer[T]) fits(which string, n int) error {
 	return nil
 }
 
-// ToSlice returns a copy of the contents, which is the caller's own.
+// ToSlice returns a copy of the contents. The caller owns it.
 func (b *Buffer[T]) ToSlice() (own []T, err error) {
 	err = b.with(readHost, func(m []T) { own = append(make([]T, 0, len(m)), m...) })
 	return own, err

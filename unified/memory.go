@@ -4,11 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"runtime"
 	"sync"
 	"weak"
 
 	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/internal/gcwatch"
 	"github.com/bufslab/bufslab/slab"
 )
 
@@ -33,7 +33,7 @@ func newMemory(d device.Device) (*memory, error) {
 }
 
 // openPinned fails where there is no page-locked memory: memory that is not
-// would be slower than asked for, and nobody would know.
+// would be slower than asked for, without a sign of it.
 func openPinned(d device.Device) (*slab.Pool, error) {
 	p, ok := d.(device.Pinner)
 	if !ok {
@@ -63,29 +63,29 @@ const defaultCallBytes = 4 << 10
 
 // callBytes is how many bytes are cheaper to copy than to make another call.
 func (m *memory) callBytes() int {
-	if p, ok := m.dev.(device.Priced); ok {
-		return p.CallBytes()
+	if n := device.TraitsOf(m.dev).CallBytes; n != 0 {
+		return max(n, 0)
 	}
 	return defaultCallBytes
 }
 
-// memories finds the memory of a device. It holds one strongly from its last use
-// until the second collection after it, so that a program without a buffer for
-// a moment keeps its pool, and a device that was forgotten goes. One that was
+// memories finds the memory of a device. It holds one strongly from its last
+// use until the second collection after it: a program that has no buffer for a
+// moment keeps its pools, and a device that was forgotten goes. One that was
 // closed goes when the next device comes, too.
 var memories = struct {
 	sync.Mutex
-	of      map[device.Device]*entry
-	watched bool // collected will be called
+	of map[device.Device]*entry
 }{of: map[device.Device]*entry{}}
 
 type entry struct {
+	dev    device.Device
 	weak   weak.Pointer[memory]
 	strong *memory
 	idle   int // collections since the last use
 }
 
-// memoryOf returns the memory of a device, the same one to all who ask.
+// memoryOf returns the memory of a device, the same one at each call.
 func memoryOf(d device.Device) (*memory, error) {
 	if d == nil {
 		return nil, fmt.Errorf("unified: no device: %w", device.ErrUnavailable)
@@ -106,11 +106,9 @@ func memoryOf(d device.Device) (*memory, error) {
 		return nil, err
 	}
 	dropClosed()
-	if !memories.watched {
-		memories.watched = true
-		runtime.SetFinalizer(new(sentinel), (*sentinel).collected)
-	}
-	memories.of[d] = &entry{weak: weak.Make(m), strong: m}
+	e := &entry{dev: d, weak: weak.Make(m), strong: m}
+	memories.of[d] = e
+	gcwatch.Notify(e, (*entry).collected)
 	return m, nil
 }
 
@@ -128,23 +126,19 @@ func dropClosed() {
 	}
 }
 
-// A sentinel is reached by nobody, so its finalizer runs after every collection.
-type sentinel struct{ _ [16]byte }
-
-// collected lets go of memories that were idle for two collections, and
-// forgets those that no buffer has kept.
-func (s *sentinel) collected() {
+// collected is called after each collection. It lets go of a memory that was
+// idle for two of them, and forgets one that no buffer has kept.
+func (e *entry) collected() (more bool) {
 	memories.Lock()
 	defer memories.Unlock()
-	for d, e := range memories.of {
-		if e.idle++; e.idle >= 2 {
-			e.strong = nil
-		}
-		if e.weak.Value() == nil {
-			delete(memories.of, d)
-		}
+	if e.idle++; e.idle >= 2 {
+		e.strong = nil
 	}
-	if memories.watched = len(memories.of) > 0; memories.watched {
-		runtime.SetFinalizer(s, (*sentinel).collected)
+	if e.weak.Value() != nil {
+		return true
 	}
+	if memories.of[e.dev] == e {
+		delete(memories.of, e.dev)
+	}
+	return false
 }

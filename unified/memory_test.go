@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/device/sim"
+	"github.com/bufslab/bufslab/internal/check"
 )
 
 // eventually collects garbage until something is true.
@@ -20,6 +22,14 @@ func eventually(t *testing.T, what string, is func() bool) {
 	t.Errorf("never: %s", what)
 }
 
+// comesBack collects garbage until the device memory of all buffers is back in
+// the pool that keep holds.
+func comesBack(t *testing.T, keep *Buffer[byte]) {
+	t.Helper()
+	eventually(t, "device memory comes back", func() bool { return keep.a.mem.device.Stats().ActiveBlocks == 0 })
+	runtime.KeepAlive(keep)
+}
+
 func known(d device.Device) bool {
 	memories.Lock()
 	defer memories.Unlock()
@@ -28,18 +38,15 @@ func known(d device.Device) bool {
 
 // All buffers of a device draw on the same pools.
 func TestBuffersShareMemory(t *testing.T) {
-	d := device.NewSim(1 << 20)
-	a, err := New[byte](d, 1000)
-	must(t, err)
-	b, err := New[int32](d, 10)
-	must(t, err)
+	d := sim.New(1 << 20)
+	a := check.Ok(New[byte](d, 1000))(t)
+	b := check.Ok(New[int32](d, 10))(t)
 	if a.a.mem != b.a.mem {
 		t.Error("two buffers of a device have two memories")
 	}
-	must(t, a.SyncToDevice())
-	_, err = a.Device()
-	must(t, err)
-	must(t, a.Free())
+	check.Must(t, a.SyncToDevice())
+	check.Ok(a.Device())(t)
+	check.Must(t, a.Free())
 	if s := b.a.mem.device.Stats(); s.ActiveBlocks != 0 || s.HeldBytes == 0 {
 		t.Errorf("%+v", s)
 	}
@@ -49,47 +56,38 @@ func TestBuffersShareMemory(t *testing.T) {
 // forget makes buffers of all kinds, uses both sides, and forgets them.
 func forget(t *testing.T, d device.Device, n int) {
 	t.Helper()
-	b, err := New[byte](d, n)
-	must(t, err)
-	must(t, b.Fill(1))
-	_, err = b.DeviceMut()
-	must(t, err)
+	b := check.Ok(New[byte](d, n))(t)
+	check.Must(t, b.Fill(1))
+	check.Ok(b.DeviceMut())(t)
 }
 
 // Forgotten buffers give the memory of both sides back, whatever their size.
 func TestForgottenBuffers(t *testing.T) {
-	d := device.NewSim(64 << 20)
-	keep, err := New[byte](d, 1)
-	must(t, err)
-	hosts, err := hostPool()
-	must(t, err)
+	d := sim.New(64 << 20)
+	keep := check.Ok(New[byte](d, 1))(t)
+	hosts := check.Ok(hostPool())(t)
 	for _, n := range []int{1, 100, 32 << 10, 40 << 10, 1 << 20} {
 		for range 20 {
 			forget(t, d, n)
 		}
 	}
-	eventually(t, "device memory comes back", func() bool { return keep.a.mem.device.Stats().ActiveBlocks == 0 })
+	comesBack(t, keep)
 	eventually(t, "host memory comes back", func() bool { return hosts.Stats().ActiveBlocks == 0 })
-	runtime.KeepAlive(keep)
 }
 
 // Those that a stream uses come back when it has done with them.
 func TestForgottenWhileInUse(t *testing.T) {
-	d := device.NewSim(64 << 20)
+	d := sim.New(64 << 20)
 	d.Late(1)
-	keep, err := New[byte](d, 1)
-	must(t, err)
-	s, err := d.NewStream()
-	must(t, err)
+	keep := check.Ok(New[byte](d, 1))(t)
+	s := check.Ok(d.NewStream())(t)
 	for range 100 {
-		b, err := New[byte](d, 1000)
-		must(t, err)
-		must(t, b.Fill(1))
-		must(t, b.SyncToDeviceOn(s))
+		b := check.Ok(New[byte](d, 1000))(t)
+		check.Must(t, b.Fill(1), b.SyncToDeviceOn(s))
 	}
 	runtime.GC()
-	must(t, s.Sync())
-	eventually(t, "device memory comes back", func() bool { return keep.a.mem.device.Stats().ActiveBlocks == 0 })
+	check.Must(t, s.Sync())
+	comesBack(t, keep)
 	if n := d.Stats().UsedAfterFree; n != 0 {
 		t.Errorf("%d pieces of work came to freed memory", n)
 	}
@@ -98,7 +96,7 @@ func TestForgottenWhileInUse(t *testing.T) {
 
 // A device whose buffers are gone is let go of, with all that its pools hold.
 func TestDevicesAreNotKept(t *testing.T) {
-	d := device.NewSim(64 << 20)
+	d := sim.New(64 << 20)
 	forget(t, d, 1<<20)
 	if !known(d) {
 		t.Fatal("the device is not known")
@@ -109,14 +107,12 @@ func TestDevicesAreNotKept(t *testing.T) {
 
 // A buffer keeps the pools of its device through collections.
 func TestBuffersKeepTheirMemory(t *testing.T) {
-	d := device.NewSim(64 << 20)
-	b, err := New[byte](d, 1000)
-	must(t, err)
+	d := sim.New(64 << 20)
+	b := check.Ok(New[byte](d, 1000))(t)
 	for range 10 {
 		runtime.GC()
 	}
-	c, err := New[byte](d, 1000)
-	must(t, err)
+	c := check.Ok(New[byte](d, 1000))(t)
 	if b.a.mem != c.a.mem {
 		t.Error("a second memory for one device")
 	}
@@ -125,18 +121,15 @@ func TestBuffersKeepTheirMemory(t *testing.T) {
 
 // A device that was closed goes when another one comes.
 func TestClosedDevicesAreNotKept(t *testing.T) {
-	d := device.NewSim(64 << 20)
-	b, err := New[byte](d, 1<<20)
-	must(t, err)
-	_, err = b.Device()
-	must(t, err)
-	must(t, b.Free())
+	d := sim.New(64 << 20)
+	b := check.Ok(New[byte](d, 1<<20))(t)
+	check.Ok(b.Device())(t)
+	check.Must(t, b.Free())
 	if d.Stats().ActiveBytes == 0 {
 		t.Fatal("nothing is held")
 	}
-	must(t, d.Close())
-	_, err = New[byte](device.NewSim(1), 1)
-	must(t, err)
+	check.Must(t, d.Close())
+	check.Ok(New[byte](sim.New(1), 1))(t)
 	if known(d) || d.Stats().ActiveBytes != 0 {
 		t.Errorf("known: %v, %d bytes held", known(d), d.Stats().ActiveBytes)
 	}
@@ -144,12 +137,9 @@ func TestClosedDevicesAreNotKept(t *testing.T) {
 
 // Devices that cannot be compared have pools of their own for each buffer.
 func TestDeviceThatIsNotComparable(t *testing.T) {
-	d := odd{Device: device.NewSim(1 << 20)}
-	b, err := New[byte](d, 10)
-	must(t, err)
-	must(t, b.Fill(1))
-	must(t, b.SyncToDevice())
-	must(t, b.Free())
+	d := odd{Device: sim.New(1 << 20)}
+	b := check.Ok(New[byte](d, 10))(t)
+	check.Must(t, b.Fill(1), b.SyncToDevice(), b.Free())
 }
 
 type odd struct {
@@ -159,46 +149,37 @@ type odd struct {
 
 // A forgotten pool takes its buffers along.
 func TestForgottenPool(t *testing.T) {
-	d := device.NewSim(64 << 20)
-	keep, err := New[byte](d, 1)
-	must(t, err)
+	d := sim.New(64 << 20)
+	keep := check.Ok(New[byte](d, 1))(t)
 	func() {
 		p := NewPool(d, PoolConfig{})
 		for range 3 {
-			b, err := Acquire[byte](p, 1000)
-			must(t, err)
-			_, err = b.Device()
-			must(t, err)
-			must(t, b.Release())
+			b := check.Ok(Acquire[byte](p, 1000))(t)
+			check.Ok(b.Device())(t)
+			check.Must(t, b.Release())
 		}
 	}()
-	eventually(t, "device memory comes back", func() bool { return keep.a.mem.device.Stats().ActiveBlocks == 0 })
-	runtime.KeepAlive(keep)
+	comesBack(t, keep)
 }
 
 // Pinned memory whose slices were seen is not used again when its buffer is
-// forgotten: the collector does not know who still looks at it.
+// forgotten: the collector does not know whether a slice of it remains.
 func TestForgottenPinnedMemoryIsNotReused(t *testing.T) {
-	d := device.NewSim(64 << 20)
+	d := sim.New(64 << 20)
 	for _, n := range []int{100, 40 << 10} {
 		seen := func() []byte {
-			b, err := NewPinned[byte](d, n)
-			must(t, err)
-			must(t, b.Fill(1))
-			m, err := b.Host()
-			must(t, err)
-			return m
+			b := check.Ok(NewPinned[byte](d, n))(t)
+			check.Must(t, b.Fill(1))
+			return check.Ok(b.Host())(t)
 		}()
 		for range 5 {
 			runtime.GC()
-			b, err := NewPinned[byte](d, n)
-			must(t, err)
-			must(t, b.Fill(2))
-			must(t, b.Free())
+			b := check.Ok(NewPinned[byte](d, n))(t)
+			check.Must(t, b.Fill(2), b.Free())
 		}
 		for i, v := range seen {
 			if v != 1 {
-				t.Fatalf("element %d of %d was written by somebody else", i, n)
+				t.Fatalf("element %d of %d was written by another owner", i, n)
 			}
 		}
 	}

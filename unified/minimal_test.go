@@ -4,7 +4,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/device/sim"
+	"github.com/bufslab/bufslab/internal/check"
 	"github.com/bufslab/bufslab/unified"
 )
 
@@ -61,14 +62,13 @@ func TestCopiesAreMinimal(t *testing.T) {
 	const n = 60
 	for seed := range uint64(300) {
 		o := oracle{[2][]bool{make([]bool, n), make([]bool, n)}, int(seed % 3 * 4)}
-		d := device.NewSim(1 << 20)
-		d.Costs(device.SimCosts{Latency: 1, ToDevice: float64(o.slack*elemBytes) * 1e9})
+		d := sim.New(1 << 20)
+		d.Costs(sim.Costs{Latency: 1, ToDevice: float64(o.slack*elemBytes) * 1e9})
 		if o.slack == 0 {
-			d.Costs(device.SimCosts{})
+			d.Costs(sim.Costs{})
 		}
 		b := made[uint16](t, d, n)
-		must(t, b.Fill(1))
-		must(t, b.SyncToDevice())
+		check.Must(t, b.Fill(1), b.SyncToDevice())
 		r := rand.New(rand.NewPCG(seed, 7))
 		for range 60 {
 			i := r.IntN(n)
@@ -76,7 +76,7 @@ func TestCopiesAreMinimal(t *testing.T) {
 			side, write := r.IntN(2), r.IntN(2) == 0
 			bytes, calls := o.access(side, i, j, write)
 			before := d.Stats()
-			must(t, access(b, side, i, j, write))
+			check.Must(t, access(b, side, i, j, write))
 			after := d.Stats()
 			moved := after.ToDeviceBytes + after.ToHostBytes - before.ToDeviceBytes - before.ToHostBytes
 			if made := after.CopyCalls - before.CopyCalls; moved != bytes || made != calls {
@@ -89,25 +89,23 @@ func TestCopiesAreMinimal(t *testing.T) {
 // What lies between two ranges is copied with them where a call costs more.
 func TestMergeSlack(t *testing.T) {
 	for _, c := range []struct {
-		costs        device.SimCosts
+		costs        sim.Costs
 		bytes, calls int64
 	}{
-		{device.SimCosts{}, 20, 2},
-		{device.SimCosts{Latency: 1000, ToDevice: 1e9, Pageable: 1e9}, 20, 2},           // 1,000 bytes
-		{device.SimCosts{Latency: 20_000, ToDevice: 1e9, Pageable: 1e9}, 10 + 10000, 1}, // 20,000
-		{device.SimCosts{Call: 1}, 10 + 10000, 1},
+		{sim.Costs{}, 20, 2},
+		{sim.Costs{Latency: 1000, ToDevice: 1e9, Pageable: 1e9}, 20, 2},           // 1,000 bytes
+		{sim.Costs{Latency: 20_000, ToDevice: 1e9, Pageable: 1e9}, 10 + 10000, 1}, // 20,000
+		{sim.Costs{Call: 1}, 10 + 10000, 1},
 	} {
-		d := device.NewSim(1 << 20)
+		d := sim.New(1 << 20)
 		b := made[byte](t, d, 100_000)
-		must(t, b.Zero())
-		must(t, b.SyncToDevice())
+		check.Must(t, b.Zero(), b.SyncToDevice())
 		d.Costs(c.costs)
 		for _, i := range []int{0, 10_000} {
-			_, err := b.HostMutRange(i, i+10)
-			must(t, err)
+			check.Ok(b.HostMutRange(i, i+10))(t)
 		}
 		before := d.Stats()
-		must(t, b.SyncToDevice())
+		check.Must(t, b.SyncToDevice())
 		after := d.Stats()
 		if after.ToDeviceBytes-before.ToDeviceBytes != c.bytes || after.CopyCalls-before.CopyCalls != c.calls {
 			t.Errorf("%+v: %d bytes in %d calls", c.costs, after.ToDeviceBytes-before.ToDeviceBytes, after.CopyCalls-before.CopyCalls)

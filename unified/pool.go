@@ -10,40 +10,44 @@ import (
 	"github.com/bufslab/bufslab/device"
 )
 
-// A Pool keeps released buffers for reuse, whole: memory on both sides,
-// contents and residency. A buffer serves a request for the same shape,
-// element type and kind of host memory, and no other. It is safe for
-// concurrent use; NewPool makes one.
+// A Pool keeps released buffers for reuse, with the memory, contents and states
+// of both sides. A buffer serves only requests for the same shape, element type
+// and kind of host memory. A Pool is safe for concurrent use; NewPool makes one.
 //
-// This is for programs that make and drop the same arrays over and over; it
-// spares them the first copies, too. Mere memory is reused without it.
+// It is for programs that make and drop the same arrays over and over, and saves
+// them the first copies too. Memory alone is reused without it.
 type Pool struct {
 	dev device.Device
 	c   PoolConfig
 
 	mu    sync.Mutex
 	like  map[kind][]*list.Element // by kind, released last at the end
-	age   *list.List               // of arrays that nobody has, released first in front
+	age   *list.List               // of released arrays, the first released in front
 	bytes int64
 	stats PoolStats
 }
 
-// PoolConfig bounds what a pool keeps. Buffers that are out do not count.
+// PoolConfig limits what a pool keeps. Acquired buffers do not count.
 type PoolConfig struct {
-	MaxBuffers     int   // 0 is 100, negative keeps none; the one released first makes room
-	MaxBufferBytes int64 // larger ones are freed when they are released; 0 is 1 GiB, negative keeps none
+	// MaxBuffers is how many buffers are kept; the one released first makes
+	// room. 0 means 100, and a negative number that none is kept.
+	MaxBuffers int
+	// MaxBufferBytes is the largest buffer that is kept; larger ones are freed
+	// when they are released. 0 means 1 GiB, and a negative number that none is
+	// kept.
+	MaxBufferBytes int64
 }
 
-// PoolStats count since the pool was made; Clear does not reset them.
+// PoolStats are counts since the pool was made. Clear does not reset them.
 type PoolStats struct {
 	PoolSize      int64 // buffers kept now
 	TotalAcquired int64 // CacheHits + CacheMisses
-	TotalReleased int64 // whether they were kept or not
-	CacheHits     int64 // buffers that were kept
-	CacheMisses   int64 // new ones
+	TotalReleased int64 // kept or not
+	CacheHits     int64 // Acquires that got a kept buffer
+	CacheMisses   int64 // Acquires that got a new one
 }
 
-// A kind is what a request must agree with a buffer in.
+// A kind is what a request and a buffer must have in common.
 type kind struct {
 	elem   reflect.Type
 	shape  string
@@ -62,8 +66,7 @@ func NewPool(dev device.Device, c PoolConfig) *Pool {
 }
 
 // Default returns the pool of the process, the same one at each call. Its
-// device is the first of cuda:0 and opencl:0 that the program was built with
-// and that is there, or else the heap.
+// device is the first of cuda:0 and opencl:0 that opens, or else the heap.
 func Default() *Pool { return defaultPool() }
 
 var defaultPool = sync.OnceValue(func() *Pool {
@@ -76,11 +79,10 @@ var defaultPool = sync.OnceValue(func() *Pool {
 	return NewPool(d, PoolConfig{})
 })
 
-// Acquire returns a buffer of the pool, or a new one as [New] makes it, with
-// its errors. Release gives it back. One that was used before is as it was
-// released: its contents, whoever wrote them, and its State. Who does not care
-// for them begins with CopyFrom, Zero, HostOverwrite or DeviceOverwrite, which
-// copy nothing.
+// Acquire returns a buffer that the pool keeps, or a new one as [New] makes it,
+// with the errors of New. Release gives it back. A kept buffer has the contents
+// and the State with which it was released. To ignore them, begin with CopyFrom,
+// Zero, HostOverwrite or DeviceOverwrite, which copy nothing between the sides.
 func Acquire[T any](p *Pool, shape ...int) (*Buffer[T], error) { return acquire[T](p, false, shape) }
 
 // AcquirePinned is Acquire for a buffer as [NewPinned] makes it.
@@ -89,7 +91,7 @@ func AcquirePinned[T any](p *Pool, shape ...int) (*Buffer[T], error) {
 }
 
 func acquire[T any](p *Pool, pinned bool, dims []int) (*Buffer[T], error) {
-	if _, err := check[T](dims); err != nil {
+	if _, err := count[T](dims); err != nil {
 		return nil, err
 	}
 	k := kind{reflect.TypeFor[T](), fmt.Sprint(dims), pinned}
@@ -133,8 +135,8 @@ func (p *Pool) removeLocked(e *list.Element) *array {
 	return a
 }
 
-// release keeps an array that nobody has any more, or frees it, or one that
-// it has had for longer.
+// release keeps an array whose lease is over. It frees the array where the pool
+// may not keep it, or else the one that was released first if the pool is full.
 func (p *Pool) release(a *array) {
 	if out := p.keep(a); out != nil {
 		out.free()
@@ -157,8 +159,9 @@ func (p *Pool) keep(a *array) (out *array) {
 	return out
 }
 
-// Clear frees the buffers that the pool keeps. Those that are out are not
-// touched. When one of them has no room for its memory the pool does this itself.
+// Clear frees the buffers that the pool keeps. It does not touch acquired ones.
+// The pool does this by itself when there is no room for an acquired buffer's
+// memory.
 func (p *Pool) Clear() {
 	p.mu.Lock()
 	all := p.age

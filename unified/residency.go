@@ -1,10 +1,9 @@
 package unified
 
 // MaxRanges is how many ranges of different states a buffer keeps apart. When
-// there are more, the shortest Synchronized ranges between two that are dirty
-// on the same side count as dirty too: they will be copied once without need.
-// Ranges that are dirty on different sides are kept apart however many there
-// are.
+// there are more, the shortest Synchronized range between two that are dirty on
+// the same side counts as dirty too, and is copied once without need. Ranges that
+// are dirty on different sides always stay apart.
 const MaxRanges = 64
 
 // A residency says for each element in which state it is: ranges, sorted and

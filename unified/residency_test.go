@@ -3,6 +3,8 @@ package unified
 import (
 	"math/rand/v2"
 	"testing"
+
+	"github.com/bufslab/bufslab/internal/check"
 )
 
 // Ranges say the same as a list of states, element by element.
@@ -98,11 +100,9 @@ func TestPlanMergesOverShortGaps(t *testing.T) {
 	r.grant(30, 40, writeHost)
 	r.grant(42, 43, writeDevice)
 	r.grant(45, 50, writeHost)
-	steps, err := r.plan(0, 100, readDevice, 5)
-	must(t, err)
+	steps := check.Ok(r.plan(0, 100, readDevice, 5))(t)
 	want := []step{{0, 20, pull}, {30, 40, pull}, {45, 50, pull}}
-	same(t, steps, want)
-	steps, err = r.plan(5, 35, readDevice, 0)
-	must(t, err)
-	same(t, steps, []step{{5, 10, pull}, {15, 20, pull}, {30, 35, pull}})
+	check.Same(t, steps, want, "steps")
+	steps = check.Ok(r.plan(5, 35, readDevice, 0))(t)
+	check.Same(t, steps, []step{{5, 10, pull}, {15, 20, pull}, {30, 35, pull}}, "steps")
 }

@@ -1,11 +1,11 @@
 package unified
 
 // A State says where the current contents of a buffer are. It is Uninitialized
-// until the first access, and for a buffer of no elements always.
+// until the first access. A buffer without elements is always Uninitialized.
 type State uint8
 
 const (
-	Uninitialized State = iota // nobody has looked; the contents are zeros that are nowhere yet
+	Uninitialized State = iota // not accessed yet; the contents are zeros, and neither side has them
 	HostOnly                   // the host side was read first: it has the zeros, the device side nothing
 	DeviceOnly                 // the device side was read first: it has the zeros, the host side nothing
 	Synchronized               // both sides have them
@@ -21,7 +21,7 @@ func (s State) String() string {
 	return [states]string{"Uninitialized", "HostOnly", "DeviceOnly", "Synchronized", "HostDirty", "DeviceDirty"}[s]
 }
 
-// An access is what somebody wants of one side.
+// An access is what a caller wants of one side.
 type access uint8
 
 const (

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/device/sim"
+	"github.com/bufslab/bufslab/internal/check"
 )
 
 // holds says what a state means: whether a side has the contents, and whether
@@ -50,26 +52,21 @@ func TestTableFollowsFromItsWords(t *testing.T) {
 
 // reach brings a buffer of numbers into a state, by the shortest way, and
 // returns its contents.
-func reach(t *testing.T, d *device.Sim, s State) (*Buffer[int32], []int32) {
+func reach(t *testing.T, d *sim.Device, s State) (*Buffer[int32], []int32) {
 	t.Helper()
-	b, err := New[int32](d, cellLen)
-	must(t, err)
+	b := check.Ok(New[int32](d, cellLen))(t)
 	want := make([]int32, cellLen)
 	switch s {
 	case ho:
-		_, err = b.Host()
+		check.Ok(b.Host())(t)
 	case do:
-		_, err = b.Device()
+		check.Ok(b.Device())(t)
 	case sy, hd, dd:
-		must(t, b.CopyFrom(numbers(want, 1)))
-		must(t, b.SyncToDevice())
+		check.Must(t, b.CopyFrom(numbers(want, 1)), b.SyncToDevice())
 	}
-	must(t, err)
 	switch s {
 	case hd:
-		m, err := b.HostMut()
-		must(t, err)
-		numbers(m, 2)
+		numbers(check.Ok(b.HostMut())(t), 2)
 		numbers(want, 2)
 	case dd:
 		writeDeviceSide(t, d, b, 3)
@@ -83,51 +80,26 @@ func reach(t *testing.T, d *device.Sim, s State) (*Buffer[int32], []int32) {
 
 const cellLen = 100
 
-func numbers(m []int32, seed int32) []int32 {
-	for i := range m {
-		m[i] = seed<<16 + int32(i)
-	}
-	return m
-}
-
-func writeDeviceSide(t *testing.T, d device.Device, b *Buffer[int32], seed int32) {
-	t.Helper()
-	block, err := b.DeviceMut()
-	must(t, err)
-	must(t, d.Copy(block, hostBlock(numbers(make([]int32, b.Len()), seed))))
-}
-
 // perform makes an access by the exported method for it.
-func perform(b *Buffer[int32], c access) (err error) {
-	switch c {
-	case readHost:
-		_, err = b.Host()
-	case writeHost:
-		_, err = b.HostMut()
-	case overwriteHost:
-		_, err = b.HostOverwrite()
-	case syncHost:
-		err = b.SyncToHost()
-	case markHost:
-		err = b.MarkHostDirty()
-	case readDevice:
-		_, err = b.Device()
-	case writeDevice:
-		_, err = b.DeviceMut()
-	case overwriteDevice:
-		_, err = b.DeviceOverwrite()
-	case syncDevice:
-		err = b.SyncToDevice()
-	case markDevice:
-		err = b.MarkDeviceDirty()
-	}
-	return err
+func perform(b *Buffer[int32], c access) error {
+	return map[access]func() error{
+		readHost:        func() error { return check.Err(b.Host()) },
+		writeHost:       func() error { return check.Err(b.HostMut()) },
+		overwriteHost:   func() error { return check.Err(b.HostOverwrite()) },
+		syncHost:        b.SyncToHost,
+		markHost:        b.MarkHostDirty,
+		readDevice:      func() error { return check.Err(b.Device()) },
+		writeDevice:     func() error { return check.Err(b.DeviceMut()) },
+		overwriteDevice: func() error { return check.Err(b.DeviceOverwrite()) },
+		syncDevice:      b.SyncToDevice,
+		markDevice:      b.MarkDeviceDirty,
+	}[c]()
 }
 
-func eachCellOnSim(t *testing.T, f func(*testing.T, *device.Sim, *Buffer[int32], []int32, State, access, cell)) {
+func eachCellOnSim(t *testing.T, f func(*testing.T, *sim.Device, *Buffer[int32], []int32, State, access, cell)) {
 	eachCell(func(s State, c access, x cell) {
 		t.Run(fmt.Sprintf("%v,%d", s, c), func(t *testing.T) {
-			d := device.NewSim(1 << 20)
+			d := sim.New(1 << 20)
 			b, want := reach(t, d, s)
 			f(t, d, b, want, s, c, x)
 		})
@@ -136,7 +108,7 @@ func eachCellOnSim(t *testing.T, f func(*testing.T, *device.Sim, *Buffer[int32],
 
 // Every cell does what it says, in as many copies, and no contents are lost.
 func TestEveryCell(t *testing.T) {
-	eachCellOnSim(t, func(t *testing.T, d *device.Sim, b *Buffer[int32], want []int32, s State, c access, x cell) {
+	eachCellOnSim(t, func(t *testing.T, d *sim.Device, b *Buffer[int32], want []int32, s State, c access, x cell) {
 		before := d.Stats()
 		err := perform(b, c)
 		switch {
@@ -164,22 +136,18 @@ func TestEveryCell(t *testing.T) {
 
 // sameBothSides looks at the contents by way of either side. The device side
 // goes last, as it may be the only current one.
-func sameBothSides(t *testing.T, d *device.Sim, b *Buffer[int32], want []int32) {
+func sameBothSides(t *testing.T, d *sim.Device, b *Buffer[int32], want []int32) {
 	t.Helper()
-	m, err := b.ToSlice()
-	must(t, err)
-	same(t, m, want)
-	block, err := b.Device()
-	must(t, err)
-	must(t, d.Copy(hostBlock(m), block))
-	same(t, m, want)
+	m := check.Ok(b.ToSlice())(t)
+	check.Same(t, m, want, "host side")
+	block := check.Ok(b.Device())(t)
+	check.Must(t, d.Copy(hostBlock(m), block))
+	check.Same(t, m, want, "host side")
 }
-
-var errTest = errors.New("test")
 
 // A cell whose copy or memory fails changes nothing, and works at the next try.
 func TestEveryCellWhenItFails(t *testing.T) {
-	eachCellOnSim(t, func(t *testing.T, d *device.Sim, b *Buffer[int32], want []int32, s State, c access, x cell) {
+	eachCellOnSim(t, func(t *testing.T, d *sim.Device, b *Buffer[int32], want []int32, s State, c access, x cell) {
 		d.FailCopy(1, errTest)
 		d.FailFill(1, errTest)
 		err := perform(b, c)
@@ -195,7 +163,7 @@ func TestEveryCellWhenItFails(t *testing.T) {
 		}
 		d.FailCopy(0, errTest)
 		d.FailFill(0, errTest)
-		must(t, perform(b, c))
+		check.Must(t, perform(b, c))
 		if b.State() != x.next {
 			t.Errorf("state %v, want %v", b.State(), x.next)
 		}
@@ -203,10 +171,10 @@ func TestEveryCellWhenItFails(t *testing.T) {
 	})
 }
 
-// On a lost device a cell that needs it fails and changes nothing; the host
-// side is there for who has it current.
+// On a lost device a cell that needs it fails and changes nothing; a host side
+// that is current stays.
 func TestEveryCellWhenTheDeviceIsLost(t *testing.T) {
-	eachCellOnSim(t, func(t *testing.T, d *device.Sim, b *Buffer[int32], want []int32, s State, c access, x cell) {
+	eachCellOnSim(t, func(t *testing.T, d *sim.Device, b *Buffer[int32], want []int32, s State, c access, x cell) {
 		d.Lose(1)
 		err := perform(b, c)
 		switch {
@@ -228,44 +196,37 @@ func TestEveryCellWhenTheDeviceIsLost(t *testing.T) {
 			}
 			return
 		}
-		must(t, err)
-		same(t, m, want)
-		must(t, b.CopyFrom(numbers(want, 9)))
-		m, err = b.ToSlice()
-		must(t, err)
-		same(t, m, want)
-		must(t, b.Free())
+		check.Must(t, err)
+		check.Same(t, m, want, "host side")
+		check.Must(t, b.CopyFrom(numbers(want, 9)))
+		m = check.Ok(b.ToSlice())(t)
+		check.Same(t, m, want, "host side")
+		check.Must(t, b.Free())
 	})
 }
 
-// performOn is perform on a stream, for the accesses that can be.
+// performOn is perform on a stream, for the accesses that a stream can make.
 func performOn(b *Buffer[int32], c access, s device.Stream) (known bool, err error) {
-	switch c {
-	case syncHost:
-		err = b.SyncToHostOn(s)
-	case syncDevice:
-		err = b.SyncToDeviceOn(s)
-	case readDevice:
-		_, err = b.DeviceOn(s)
-	case writeDevice:
-		_, err = b.DeviceMutOn(s)
-	case overwriteDevice:
-		_, err = b.DeviceOverwriteOn(s)
-	default:
+	make := map[access]func() error{
+		syncHost:        func() error { return b.SyncToHostOn(s) },
+		syncDevice:      func() error { return b.SyncToDeviceOn(s) },
+		readDevice:      func() error { return check.Err(b.DeviceOn(s)) },
+		writeDevice:     func() error { return check.Err(b.DeviceMutOn(s)) },
+		overwriteDevice: func() error { return check.Err(b.DeviceOverwriteOn(s)) },
+	}[c]
+	if make == nil {
 		return false, nil
 	}
-	return true, err
+	return true, make()
 }
 
-// On a stream that works late a cell does the same, and nobody notices that it
-// is late.
+// On a stream that works late a cell does the same, and it does not show
+// that it is late.
 func TestEveryCellOnALateStream(t *testing.T) {
-	eachCellOnSim(t, func(t *testing.T, d *device.Sim, b *Buffer[int32], want []int32, s State, c access, x cell) {
+	eachCellOnSim(t, func(t *testing.T, d *sim.Device, b *Buffer[int32], want []int32, s State, c access, x cell) {
 		d.Late(1)
-		stream, err := d.NewStream()
-		must(t, err)
-		known, err := performOn(b, c, stream)
-		must(t, err)
+		stream := check.Ok(d.NewStream())(t)
+		known := check.Ok(performOn(b, c, stream))(t)
 		if !known {
 			return
 		}

@@ -33,7 +33,7 @@ func (a *array) provide(d side, s device.Stream) error {
 	m.has = true
 	if d == onDevice {
 		// A pool notices small forgotten blocks only on the Go heap. This
-		// finds a forgotten array's, whatever its size; nobody sees bytes there.
+		// finds a forgotten array's, whatever its size; no slice of it exists.
 		m.watch = runtime.AddCleanup(a, func(b slab.PooledBuffer) { _ = b.Release() }, m.buf)
 	}
 	return nil
@@ -52,7 +52,7 @@ func (a *array) get(m *store, d side, s device.Stream) error {
 	if m.buf, err = p.GetOn(a.n*a.elem, s); err != nil {
 		return err
 	}
-	// What s has done with the memory until now is nobody's result.
+	// What s has written to the memory until now is no result of this array.
 	before := use{stream: s, hi: a.n, reads: [2]bool{onDevice: true}}
 	_ = before.close() // a stream that cannot record fails at its next call, too
 	a.uses = append(a.uses, before)

@@ -8,8 +8,8 @@ import (
 )
 
 // A use is work on a stream that may not be done: a copy or fill of ours, or
-// what the caller has enqueued on the device side. Whoever wants what it
-// writes waits for it; so does whoever would write what it reads or writes.
+// what the caller has enqueued on the device side. An access that needs
+// what it writes waits for it; so does one that writes what it reads or writes.
 type use struct {
 	stream device.Stream
 	event  device.Event // nil while the caller may still add to the work
@@ -25,8 +25,8 @@ type use struct {
 // meets reports whether the use is about some of the elements.
 func (u *use) meets(lo, hi int) bool { return max(u.lo, lo) < min(u.hi, hi) }
 
-// touches reports whether who reads some elements of a side, or also writes
-// them, has to wait for the use.
+// touches reports whether an access that reads some elements of a side, or also
+// writes them, has to wait for the use.
 func (u *use) touches(lo, hi int, d side, writes bool) bool {
 	return u.meets(lo, hi) && (u.writes[d] || writes && u.reads[d])
 }
@@ -205,7 +205,8 @@ func (u *use) covers(old *use) bool {
 // manyUses is how many a buffer has before it looks which are done.
 const manyUses = 16
 
-// prune forgets what is done, so that who never waits has a bounded list.
+// prune forgets uses that are done, so that the list is short even if no access
+// waits.
 func (a *array) prune() {
 	if len(a.uses) < manyUses {
 		return

@@ -6,11 +6,11 @@ import (
 	"github.com/bufslab/bufslab/device"
 )
 
-// View returns elements i to below j, counted row by row, as a buffer of one
-// dimension. It shares memory and residency with b: what is done to one is
-// done to both, and only the view's elements move for its accesses. It ends
-// with b; freeing a view is an error. The error wraps device.ErrSize for
-// a range that is not inside b.
+// View returns the elements from i to below j, counted row by row, as a buffer of
+// one dimension. It shares memory and states with b: a write to one is a write to
+// both. An access of the view copies only its elements. The view ends with b;
+// freeing a view of a part is an error. The error wraps device.ErrSize for a
+// range that is not inside b.
 func (b *Buffer[T]) View(i, j int) (*Buffer[T], error) {
 	a, err := b.lock()
 	if err != nil {

@@ -160,7 +160,7 @@ func TestExitCodes(t *testing.T) {
 		{exitBad, "small.csv:2: id 1 freed: unknown id", []string{"replay", file(t, "op,id,size\nf,1,10\n")}},
 		{exitBad, "small.csv:3: id 1: freed twice", []string{"replay", file(t, "a,1,10\nf,1,10\nf,1,10\n")}},
 		{exitBad, "no such file", []string{"replay", filepath.Join(t.TempDir(), "absent")}},
-		{exitBad, "unknown key, the nearest is strategy", []string{"replay", "-config", "stratgy=slab", good}},
+		{exitBad, "unknown key; known are device, strategy", []string{"replay", "-config", "stratgy=slab", good}},
 		{exitBad, "strategy slab has no use for it", []string{"replay", "-config", "steps=4", good}},
 		{exitBad, "no scheme", []string{"replay", "-config", "device=tape", good}},
 		{exitBad, "-jsn", []string{"replay", "-jsn", good}},

@@ -5,16 +5,16 @@ package cuda
 import (
 	"testing"
 
-	"github.com/bufslab/bufslab/device"
 	"github.com/bufslab/bufslab/device/devicetest"
+	"github.com/bufslab/bufslab/device/internal/devcheck"
 	"github.com/bufslab/bufslab/fuzz"
 )
 
 func TestConformance(t *testing.T) {
-	for _, name := range names {
+	for _, name := range append([]string{"cuda", "cuda:0:async:pinned"}, names...) {
 		t.Run(name, func(t *testing.T) {
 			watch(t)
-			devicetest.Run(t, func() (device.Device, error) { return device.Open(name) })
+			devicetest.Run(t, devcheck.Opener(t, name))
 		})
 	}
 }
@@ -23,7 +23,7 @@ func TestModel(t *testing.T) {
 	for _, name := range names {
 		t.Run(name, func(t *testing.T) {
 			watch(t)
-			fuzz.CheckDevice(t, func() (device.Device, error) { return device.Open(name) })
+			fuzz.CheckDevice(t, devcheck.Opener(t, name))
 		})
 	}
 }

@@ -23,11 +23,8 @@ type place struct {
 func (g *gpu) locate(b device.Block) (place, error) {
 	r, ours := b.Region.(*region)
 	if !ours || r.owner.gpu != g && !r.portable {
-		host := device.Bytes(b)
-		if host == nil && b.Len > 0 {
-			return place{}, fmt.Errorf("cuda: GPU %d cannot reach %d bytes of a %T: %w", g.ordinal, b.Len, b.Region, device.ErrUnavailable)
-		}
-		return place{host: host}, nil
+		host, err := device.HostBytes(g.label, b)
+		return place{host: host}, err
 	}
 	if r.gone.Load() {
 		return place{}, fmt.Errorf("cuda: %d bytes at offset %d of a freed region of %d: %w", b.Len, b.Off, r.size, device.ErrUnavailable)
@@ -126,7 +123,7 @@ func (c copying) shift(q cu.Stream) error {
 // Copy makes the copy in a queue of its own, so that those of several
 // goroutines do not wait for each other.
 func (m *memory) Copy(dst, src device.Block) error {
-	if err := m.usable(); err != nil {
+	if err := m.Usable(); err != nil {
 		return err
 	}
 	c, err := m.plan(dst, src)
@@ -145,7 +142,7 @@ func (m *memory) Copy(dst, src device.Block) error {
 		return q.Synchronize()
 	})
 	if err != nil {
-		return fmt.Errorf("cuda: copy of %d bytes on %s: %w", c.n, m.name, err)
+		return fmt.Errorf("cuda: copy of %d bytes on %s: %w", c.n, m.Name(), err)
 	}
 	return nil
 }
@@ -165,8 +162,6 @@ func (g *gpu) fill(dst device.Block, value byte, q cu.Stream) error {
 	if err := g.do(q.Synchronize); err != nil {
 		return err
 	}
-	for i := range p.host {
-		p.host[i] = value
-	}
+	device.Fill(p.host, value)
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/bufslab/bufslab/device"
 	"github.com/bufslab/bufslab/device/cuda/internal/double"
+	"github.com/bufslab/bufslab/internal/check"
 )
 
 // What the double is there to notice, it has to notice.
@@ -21,16 +22,14 @@ func raw(t *testing.T, size int) (*gpu, cu.DevicePtr, cu.Stream) {
 	t.Helper()
 	needsDouble(t)
 	double.Mistakes()
-	g, err := gpuOf(0)
-	must(t, err)
+	g := check.Ok(gpuOf(0))(t)
 	var p cu.DevicePtr
-	must(t, g.do(func() (err error) { p, err = cu.MemAlloc(int64(size)); return err }))
-	q, err := g.queue()
-	must(t, err)
+	check.Must(t, g.do(func() (err error) { p, err = cu.MemAlloc(int64(size)); return err }))
+	q := check.Ok(g.queue())(t)
 	t.Cleanup(func() {
-		must(t, g.do(q.Synchronize))
+		check.Must(t, g.do(q.Synchronize))
 		push(g, &g.queues, q)
-		must(t, g.do(func() error { return cu.MemFree(p) }))
+		check.Must(t, g.do(func() error { return cu.MemFree(p) }))
 		double.Mistakes()
 	})
 	return g, p, q
@@ -64,7 +63,7 @@ func TestDoubleWantsAContext(t *testing.T) {
 		_, err := cu.MemAlloc(1)
 		done <- err
 	}()
-	wants(t, <-done, cu.InvalidContext)
+	check.Wraps(t, <-done, cu.InvalidContext)
 	wantMistake(t, "a call without a context")
 }
 
@@ -82,7 +81,7 @@ func TestDoubleKnowsWhatIsAllocated(t *testing.T) {
 		t.Error("nothing was freed")
 	}
 	wantMistake(t, "a free of nothing")
-	must(t, g.do(func() error { return cu.MemcpyAsync(p, p+1, 50, q) }))
+	check.Must(t, g.do(func() error { return cu.MemcpyAsync(p, p+1, 50, q) }))
 	wantMistake(t, "a copy that overlaps")
 }
 
@@ -91,11 +90,11 @@ func TestDoubleReadsPageableMemoryLate(t *testing.T) {
 	needsLazy(t)
 	g, p, q := raw(t, 100)
 	host := make([]byte, 100)
-	must(t, g.do(func() error { return cu.MemcpyHtoDAsync(p, unsafe.Pointer(&host[0]), 100, q) }))
-	host[0] = 1 // somebody else's by now
-	must(t, g.do(q.Synchronize))
+	check.Must(t, g.do(func() error { return cu.MemcpyHtoDAsync(p, unsafe.Pointer(&host[0]), 100, q) }))
+	host[0] = 1 // after the copy was enqueued
+	check.Must(t, g.do(q.Synchronize))
 	d := opened(t, "cuda:0")
-	must(t, d.Copy(device.Host(host), device.Block{Region: &region{owner: d.(*memory), addr: p, size: 100}, Len: 100}))
+	check.Must(t, d.Copy(device.Host(host), device.Block{Region: &region{owner: d.(*memory), addr: p, size: 100}, Len: 100}))
 	if host[0] != 1 {
 		t.Error("the double reads pageable memory at once")
 	}

@@ -65,7 +65,7 @@ type poolHandle C.bufslab_pool
 // with CUDA 11.2 and are looked up when the program runs.
 var poolsLinked = sync.OnceValue(func() bool { return C.bufslab_pools_find() != 0 })
 
-// poolCreate makes a pool that keeps up to so many free bytes.
+// poolCreate makes a pool that keeps up to keep free bytes.
 func poolCreate(ordinal int, keep uint64) (h poolHandle, err error) {
 	err = result(C.bufslab_pool_create(C.int(ordinal), C.ulonglong(keep), (*C.bufslab_pool)(&h)))
 	return h, err

@@ -15,7 +15,7 @@ import (
 var sentinels = map[error]error{
 	cu.OutOfMemory: device.ErrOutOfMemory,
 
-	code(46):                device.ErrUnavailable, // taken by somebody else
+	code(46):                device.ErrUnavailable, // taken by another process
 	cu.NoDevice:             device.ErrUnavailable,
 	cu.InvalidDevice:        device.ErrUnavailable,
 	cu.NotSupported:         device.ErrUnavailable,

@@ -8,6 +8,7 @@ import (
 
 	"github.com/bufslab/bufslab/device"
 	_ "github.com/bufslab/bufslab/device/cuda"
+	_ "github.com/bufslab/bufslab/device/sim"
 )
 
 // Without the tag a program goes on with something else.

@@ -9,6 +9,8 @@ import (
 
 	"github.com/bufslab/bufslab/device"
 	"github.com/bufslab/bufslab/device/cuda/internal/double"
+	"github.com/bufslab/bufslab/device/internal/devcheck"
+	"github.com/bufslab/bufslab/internal/check"
 )
 
 func TestOutOfMemoryChangesNothing(t *testing.T) {
@@ -17,9 +19,9 @@ func TestOutOfMemoryChangesNothing(t *testing.T) {
 		d := opened(t, name)
 		allocated(t, d, 1000)
 		before, total, err := d.MemInfo()
-		must(t, err)
+		check.Must(t, err)
 		b, err := d.Alloc(1 << 40)
-		wants(t, err, device.ErrOutOfMemory, cu.OutOfMemory)
+		check.Wraps(t, err, device.ErrOutOfMemory, cu.OutOfMemory)
 		if free, _, err := d.MemInfo(); b != (device.Block{}) || err != nil || name != "cuda:0:pinned" && free != before {
 			t.Errorf("%s gave %+v and has %d bytes free of %d, %d before: %v", name, b, free, total, before, err)
 		}
@@ -32,25 +34,15 @@ func TestMemInfoFollowsAllocations(t *testing.T) {
 	for _, name := range []string{"cuda:0", "cuda:0:async"} {
 		d := opened(t, name)
 		before, total, err := d.MemInfo()
-		must(t, err)
-		b, err := d.Alloc(1 << 20)
-		must(t, err)
+		check.Must(t, err)
+		b := devcheck.Alloc(t, d, 1<<20)
 		free, _, err := d.MemInfo()
-		must(t, err)
+		check.Must(t, err)
 		if before-free != 1<<20 || before > total {
 			t.Errorf("%s: %d bytes free of %d, then %d", name, before, total, free)
 		}
 		d.Free(b)
 	}
-}
-
-// A device that does not fit gives its own error, before the driver is asked.
-func TestSizesAreJudgedBeforeTheDriverIsAsked(t *testing.T) {
-	d := opened(t, "cuda:0")
-	_, err := d.Alloc(-1)
-	wants(t, err, device.ErrSize)
-	_, err = d.Alloc(most + 1)
-	wants(t, err, device.ErrOutOfMemory)
 }
 
 // A lost device says so at every call but Free, which always works.
@@ -60,28 +52,22 @@ func TestLostDevice(t *testing.T) {
 		return
 	}
 	for _, n := range []int{double.ECC, double.IllegalAddress, double.LaunchFailed} {
-		d, err := device.Open("cuda:0")
-		must(t, err)
-		b, err := d.Alloc(100)
-		must(t, err)
-		s, err := d.NewStream()
-		must(t, err)
-		e, err := s.Record()
-		must(t, err)
+		d := check.Ok(device.Open("cuda:0"))(t)
+		b := devcheck.Alloc(t, d, 100)
+		s := devcheck.Stream(t, d)
+		e := devcheck.Record(t, s)
 		double.Lose(1, n)
-		_, err = d.Alloc(1)
-		wants(t, err, device.ErrDeviceLost, code(n))
-		wants(t, d.Copy(b, b), device.ErrDeviceLost)
-		_, _, err = d.MemInfo()
-		wants(t, err, device.ErrDeviceLost)
-		wants(t, s.Fill(b, 1), device.ErrDeviceLost)
-		wants(t, s.Sync(), device.ErrDeviceLost)
-		if wants(t, e.Sync(), device.ErrDeviceLost); !e.Done() {
+		check.Wraps(t, check.Err(d.Alloc(1)), device.ErrDeviceLost, code(n))
+		check.Wraps(t, d.Copy(b, b), device.ErrDeviceLost)
+		_, _, err := d.MemInfo()
+		check.Wraps(t, err, device.ErrDeviceLost)
+		check.Wraps(t, s.Fill(b, 1), device.ErrDeviceLost)
+		check.Wraps(t, s.Sync(), device.ErrDeviceLost)
+		if check.Wraps(t, e.Sync(), device.ErrDeviceLost); !e.Done() {
 			t.Error("an event of a lost device is waited for")
 		}
 		d.Free(b)
-		must(t, s.Close())
-		must(t, d.Close())
+		check.Must(t, s.Close(), d.Close())
 		double.Lose(0, 0)
 	}
 }
@@ -92,15 +78,12 @@ func TestWorkOnFreedMemoryIsCaught(t *testing.T) {
 	if inProcess(t) {
 		return
 	}
-	d, err := device.Open("cuda:0")
-	must(t, err)
-	s, err := d.NewStream()
-	must(t, err)
-	b, err := d.Alloc(100)
-	must(t, err)
-	must(t, s.Fill(b, 1))
+	d := check.Ok(device.Open("cuda:0"))(t)
+	s := devcheck.Stream(t, d)
+	b := devcheck.Alloc(t, d, 100)
+	check.Must(t, s.Fill(b, 1))
 	d.Free(b) // before Sync
-	wants(t, s.Sync(), device.ErrDeviceLost, cu.IllegalAddress)
+	check.Wraps(t, s.Sync(), device.ErrDeviceLost, cu.IllegalAddress)
 	if double.Mistakes() == 0 {
 		t.Error("the double has not seen it")
 	}
@@ -110,29 +93,24 @@ func TestWorkOnFreedMemoryIsCaught(t *testing.T) {
 func TestCommitThatFailsChangesNothing(t *testing.T) {
 	needsDouble(t)
 	d := opened(t, "cuda:0")
-	g, err := d.(device.Reserver).Reserve(64 << 20)
-	must(t, err)
+	g := check.Ok(d.(device.Reserver).Reserve(64 << 20))(t)
 	before, _, err := d.MemInfo()
-	must(t, err)
+	check.Must(t, err)
 	double.Fail(3, double.OutOfMemory)
-	wants(t, g.Commit(0, 5*g.Page()), device.ErrOutOfMemory)
+	check.Wraps(t, g.Commit(0, 5*g.Page()), device.ErrOutOfMemory)
 	if after, _, err := d.MemInfo(); err != nil || after != before {
 		t.Errorf("%d bytes are free, %d before: %v", after, before, err)
 	}
-	must(t, g.Commit(0, 5*g.Page()))
-	must(t, g.Close())
+	check.Must(t, g.Commit(0, 5*g.Page()), g.Close())
 }
 
 func TestRangeOfFewerAddresses(t *testing.T) {
 	d := opened(t, "cuda:0")
-	g, err := d.(device.Reserver).Reserve(1 << 50)
-	must(t, err)
+	g := check.Ok(d.(device.Reserver).Reserve(1 << 50))(t)
 	if n := g.Region().Size(); n > 1<<46 || n < g.Page() {
 		t.Errorf("a range of %d bytes in pages of %d", n, g.Page())
 	}
-	must(t, g.Close())
-	_, err = d.(device.Reserver).Reserve(1)
-	wants(t, err, device.ErrSize)
-	_, err = pinnedOf(t, d).(device.Reserver).Reserve(1 << 30)
-	wants(t, err, device.ErrUnavailable)
+	check.Must(t, g.Close())
+	check.Wraps(t, check.Err(d.(device.Reserver).Reserve(1)), device.ErrSize)
+	check.Wraps(t, check.Err(pinnedOf(t, d).(device.Reserver).Reserve(1<<30)), device.ErrUnavailable)
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/bufslab/bufslab/device"
 	"github.com/bufslab/bufslab/device/cuda/internal/double"
+	"github.com/bufslab/bufslab/internal/check"
 	"github.com/bufslab/bufslab/slab"
 )
 
@@ -28,8 +29,8 @@ func hit(name string, c slab.Config) pair {
 		if errors.Is(err, device.ErrOutOfMemory) {
 			b.Skip(err)
 		}
-		must(b, err)
-		must(b, x.Release())
+		check.Must(b, err)
+		check.Must(b, x.Release())
 		for b.Loop() {
 			x, err := p.Get(size)
 			if err != nil { // must takes longer than Get

@@ -18,12 +18,13 @@ import (
 // put up again.
 type gpu struct {
 	ordinal int
+	label   string // for errors
 	dev     cu.Device
 	ctx     cu.CUContext
 
 	mu     sync.Mutex
 	queues []cu.Stream // not in use, for reuse: making one takes long
-	events []cu.Event  // likewise
+	events []cu.Event  // not in use, for reuse
 }
 
 var gpus = struct {
@@ -44,7 +45,7 @@ func gpuOf(ordinal int) (*gpu, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cuda: GPU %d: %w (%w)", ordinal, err, device.ErrUnavailable)
 	}
-	g := &gpu{ordinal: ordinal, dev: dev}
+	g := &gpu{ordinal: ordinal, label: fmt.Sprintf("GPU %d", ordinal), dev: dev}
 	if g.ctx, err = dev.RetainPrimaryCtx(); err != nil {
 		return nil, fmt.Errorf("cuda: context of GPU %d: %w", ordinal, translate(err))
 	}
@@ -71,7 +72,7 @@ func (g *gpu) can(a cu.DeviceAttribute) bool {
 }
 
 // queue returns a stream of the driver with nothing in it. It does not wait
-// for the stream that the driver has by default, and nobody here uses that.
+// for the stream that the driver has by default, which this package does not use.
 func (g *gpu) queue() (q cu.Stream, err error) {
 	if q, ok := pop(g, &g.queues); ok {
 		return q, nil

@@ -3,7 +3,6 @@
 package cuda
 
 import (
-	"bytes"
 	"errors"
 	"os"
 	"os/exec"
@@ -13,6 +12,8 @@ import (
 
 	"github.com/bufslab/bufslab/device"
 	"github.com/bufslab/bufslab/device/cuda/internal/double"
+	"github.com/bufslab/bufslab/device/internal/devcheck"
+	"github.com/bufslab/bufslab/internal/check"
 )
 
 var names = []string{"cuda:0", "cuda:0:managed", "cuda:0:async", "cuda:0:pinned"}
@@ -25,7 +26,7 @@ func opened(t testing.TB, name string) device.Device {
 	if errors.Is(err, device.ErrUnavailable) {
 		t.Skipf("the device is not there: %v", err)
 	}
-	must(t, err)
+	check.Must(t, err)
 	t.Cleanup(func() { d.Close() })
 	return d
 }
@@ -69,67 +70,24 @@ func needsLazy(t testing.TB) {
 	}
 }
 
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-func wants(t testing.TB, err error, sentinels ...error) {
-	t.Helper()
-	for _, s := range sentinels {
-		if !errors.Is(err, s) {
-			t.Errorf("error is %v, which does not wrap %v", err, s)
-		}
-	}
-}
-
 // allocated returns a block that is freed when the test ends.
 func allocated(t testing.TB, d device.Device, size int) device.Block {
 	t.Helper()
-	b, err := d.Alloc(size)
-	must(t, err)
+	b := devcheck.Alloc(t, d, size)
 	t.Cleanup(func() { d.Free(b) })
 	return b
 }
 
 func streamOn(t testing.TB, d device.Device) device.Stream {
 	t.Helper()
-	s, err := d.NewStream()
-	must(t, err)
+	s := devcheck.Stream(t, d)
 	t.Cleanup(func() { s.Close() })
 	return s
 }
 
 func pinnedOf(t testing.TB, d device.Device) device.Device {
 	t.Helper()
-	p, err := d.(device.Pinner).Pinned()
-	must(t, err)
-	return p
-}
-
-func pattern(n int) []byte {
-	m := make([]byte, n)
-	for i := range m {
-		m[i] = byte(i%251 + i/251)
-	}
-	return m
-}
-
-// contents are those of a block after all work on it that was waited for.
-func contents(t testing.TB, d device.Device, b device.Block) []byte {
-	t.Helper()
-	m := make([]byte, b.Len)
-	must(t, d.Copy(device.Host(m), b))
-	return m
-}
-
-func same(t testing.TB, got, want []byte) {
-	t.Helper()
-	if !bytes.Equal(got, want) {
-		t.Errorf("%d bytes are not as expected", len(want))
-	}
+	return check.Ok(d.(device.Pinner).Pinned())(t)
 }
 
 // inProcess runs this test once more in a process of its own with more in the

@@ -2,8 +2,8 @@
 
 // Package cu calls cuInit before main and ends the program when it fails. It
 // gets this cuInit instead of the driver's, because the linker prefers what is in
-// the program to what is in a library. What the driver said is kept for whoever opens a
-// device.
+// the program to what is in a library. What the driver said is kept until a device is
+// opened.
 
 #define _GNU_SOURCE
 #include <dlfcn.h>

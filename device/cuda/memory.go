@@ -10,6 +10,7 @@ import (
 	"gorgonia.org/cu"
 
 	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/device/internal/base"
 )
 
 // A source is a kind of memory: how the driver gives it and takes it back.
@@ -29,50 +30,35 @@ const most = 1 << 46
 // A memory is a device: one kind of memory of one GPU.
 type memory struct {
 	*gpu
-	name   string
+	*base.Device
 	source source
-	closed atomic.Bool
 	pinned func() *memory // made when first asked for; nil in page-locked memory itself
 }
 
 func newMemory(name string, g *gpu, from source) *memory {
-	m := &memory{gpu: g, name: name, source: from}
+	m := &memory{gpu: g, Device: base.Named("cuda", name), source: from}
 	if _, is := from.(pinned); !is {
 		m.pinned = sync.OnceValue(func() *memory { return newMemory(name+":pinned", g, pinned{}) })
 	}
 	return m
 }
 
-func (m *memory) Name() string { return m.name }
-
 // Pinned makes m a device.Pinner.
 func (m *memory) Pinned() (device.Device, error) {
-	if err := m.usable(); err != nil {
+	if err := m.Usable(); err != nil {
 		return nil, err
 	}
 	if m.pinned == nil {
-		return nil, fmt.Errorf("cuda: %s is page-locked itself: %w", m.name, device.ErrUnavailable)
+		return nil, fmt.Errorf("cuda: %s is page-locked itself: %w", m.Name(), device.ErrUnavailable)
 	}
 	return m.pinned(), nil
 }
 
-func (m *memory) usable() error {
-	if m.closed.Load() {
-		return m.errClosed()
-	}
-	return nil
-}
-
-func (m *memory) errClosed() error { return fmt.Errorf("cuda: %s: %w", m.name, device.ErrClosed) }
-
 func (m *memory) checkAlloc(size int) error {
-	if size < 0 {
-		return fmt.Errorf("cuda: alloc of %d bytes on %s: %w", size, m.name, device.ErrSize)
-	}
 	if size > most {
-		return fmt.Errorf("cuda: alloc of %d bytes on %s: %w", size, m.name, device.ErrOutOfMemory)
+		return m.AllocError(size, device.ErrOutOfMemory)
 	}
-	return m.usable()
+	return m.CheckAlloc(size)
 }
 
 func (m *memory) Alloc(size int) (device.Block, error) {
@@ -85,7 +71,7 @@ func (m *memory) Alloc(size int) (device.Block, error) {
 		return err
 	})
 	if err != nil {
-		return device.Block{}, fmt.Errorf("cuda: alloc of %d bytes on %s: %w", size, m.name, err)
+		return device.Block{}, m.AllocError(size, err)
 	}
 	if m.source.reachable() {
 		r.host = hostBytes(r.addr, size)
@@ -103,13 +89,13 @@ func (m *memory) Free(b device.Block) {
 	}
 	r, ok := b.Region.(*region)
 	if !ok || r.owner != m || r.free == nil || b.Off != 0 || b.Len != r.size || r.gone.Swap(true) {
-		panic(fmt.Sprintf("cuda: Free of a block that is not out, %d bytes at offset %d of %s", b.Len, b.Off, m.name))
+		m.BadFree(b.Len, b.Off)
 	}
 	_ = m.do(func() error { return r.free(r.addr) })
 }
 
 func (m *memory) MemInfo() (free, total int64, err error) {
-	if err := m.usable(); err != nil {
+	if err := m.Usable(); err != nil {
 		return 0, 0, err
 	}
 	err = m.do(func() (err error) {
@@ -119,14 +105,14 @@ func (m *memory) MemInfo() (free, total int64, err error) {
 	return free, total, err
 }
 
-// Close leaves the context to whoever opens the GPU next. Page-locked memory
-// that was had by Pinned closes with it.
+// Close keeps the context, for the next device that is opened on this GPU. It
+// closes the page-locked memory that Pinned returned.
 func (m *memory) Close() error {
-	if m.closed.Swap(true) {
-		return m.errClosed()
+	if err := m.Device.Close(); err != nil {
+		return err
 	}
 	if m.pinned != nil {
-		m.pinned().closed.Store(true)
+		_ = m.pinned().Device.Close()
 	}
 	return m.do(m.source.close)
 }

@@ -15,8 +15,8 @@ import (
 const memoryPoolsSupported cu.DeviceAttribute = 115
 
 // A pool is memory that the driver keeps for reuse, one for each device that
-// is opened, as RMM's cuda_async_memory_resource has it: the pool that the
-// driver has by default belongs to everybody, and gives its memory back at
+// is opened, as RMM's cuda_async_memory_resource has it: the driver's
+// default pool is shared with the whole program, and gives its memory back at
 // every sync unless told otherwise. It keeps what it got until it is closed.
 //
 // Its calls are work of a stream. What Alloc returns may be used on any, so
@@ -67,8 +67,8 @@ func (p *pool) alloc(size int) (cu.DevicePtr, error) {
 func (p *pool) free(a cu.DevicePtr) error { return poolFree(a, p.queue) }
 
 // close leaves the memory that is still out, and the driver drops the pool
-// with the last of it. Frees may share the queue with whoever has it next: that
-// only makes them later.
+// with the last of it. The queue's next owner may find frees in it: that
+// only makes its work later.
 func (p *pool) close() error {
 	push(p.gpu, &p.gpu.queues, p.queue)
 	return poolDestroy(p.handle)

@@ -11,6 +11,7 @@ import (
 	"github.com/bufslab/bufslab/device"
 	"github.com/bufslab/bufslab/device/cuda/internal/double"
 	"github.com/bufslab/bufslab/fuzz"
+	"github.com/bufslab/bufslab/internal/check"
 	"github.com/bufslab/bufslab/slab"
 )
 
@@ -27,8 +28,7 @@ func eachPool(t *testing.T, test func(t *testing.T, d device.Device, c slab.Conf
 
 func openPool(t testing.TB, d device.Device, c slab.Config) *slab.Pool {
 	t.Helper()
-	p, err := slab.Open(d, c)
-	must(t, err)
+	p := check.Ok(slab.Open(d, c))(t)
 	return p
 }
 
@@ -36,14 +36,10 @@ func openPool(t testing.TB, d device.Device, c slab.Config) *slab.Pool {
 func TestPoolByConfiguration(t *testing.T) {
 	for _, name := range names {
 		opened(t, name)
-		c, err := slab.ParseConfig("device=" + name + ",strategy=bestfit,max_bytes=64MiB")
-		must(t, err)
-		p, err := slab.OpenConfig(c)
-		must(t, err)
-		b, err := p.Get(1000)
-		must(t, err)
-		must(t, b.Release())
-		must(t, p.Close())
+		c := check.Ok(slab.ParseConfig("device=" + name + ",strategy=bestfit,max_bytes=64MiB"))(t)
+		p := check.Ok(slab.OpenConfig(c))(t)
+		b := check.Ok(p.Get(1000))(t)
+		check.Must(t, b.Release(), p.Close())
 	}
 }
 
@@ -74,7 +70,7 @@ func TestOutOfMemoryLadder(t *testing.T) {
 				t.Errorf("%d blocks of %d bytes are all there is room for in %d: %d are managed", n, size, room, managed)
 			}
 		}
-		must(t, p.Close())
+		check.Must(t, p.Close())
 	})
 }
 
@@ -86,7 +82,7 @@ func fillPool(t *testing.T, p *slab.Pool, size int) (n int, managed int64) {
 	for {
 		b, err := p.Get(size)
 		if err != nil {
-			wants(t, err, device.ErrOutOfMemory)
+			check.Wraps(t, err, device.ErrOutOfMemory)
 			break
 		}
 		live = append(live, b)
@@ -101,7 +97,7 @@ func fillPool(t *testing.T, p *slab.Pool, size int) (n int, managed int64) {
 		live = append(live, b)
 	}
 	for _, b := range live {
-		must(t, b.Release())
+		check.Must(t, b.Release())
 	}
 	return len(live), s.ManagedBytes
 }
@@ -116,7 +112,7 @@ func TestEveryFailureOfTheDriverIsSurvived(t *testing.T) {
 			double.Fail(k, double.OutOfMemory)
 			churn(t, p, rand.New(rand.NewPCG(uint64(k), 1)))
 			double.Fail(0, 0)
-			must(t, p.Close())
+			check.Must(t, p.Close())
 		}
 	})
 }
@@ -128,7 +124,7 @@ func churn(t *testing.T, p *slab.Pool, r *rand.Rand) {
 	refused := 0
 	for range 200 {
 		if len(live) > 0 && r.IntN(2) == 0 {
-			must(t, live[0].Release())
+			check.Must(t, live[0].Release())
 			live = live[1:]
 			continue
 		}
@@ -137,7 +133,7 @@ func churn(t *testing.T, p *slab.Pool, r *rand.Rand) {
 			refused++
 			continue
 		}
-		must(t, err)
+		check.Must(t, err)
 		live = append(live, b)
 	}
 	if s := p.Stats(); refused > 1 || s.ActiveBlocks != int64(len(live)) ||
@@ -145,7 +141,7 @@ func churn(t *testing.T, p *slab.Pool, r *rand.Rand) {
 		t.Errorf("refused %d times, %+v with %d buffers out", refused, s, len(live))
 	}
 	for _, b := range live {
-		must(t, b.Release())
+		check.Must(t, b.Release())
 	}
 }
 
@@ -155,17 +151,14 @@ func TestPoolOfALostDevice(t *testing.T) {
 		return
 	}
 	for _, strategy := range slab.Strategies() {
-		d, err := device.Open("cuda:0")
-		must(t, err)
+		d := check.Ok(device.Open("cuda:0"))(t)
 		p := openPool(t, d, slab.Config{Strategy: strategy})
-		b, err := p.Get(1000)
-		must(t, err)
+		b := check.Ok(p.Get(1000))(t)
 		double.Lose(1, double.ECC)
-		_, err = p.Get(100 << 20)
-		wants(t, err, device.ErrDeviceLost)
-		must(t, b.Release())
+		check.Wraps(t, check.Err(p.Get(100<<20)), device.ErrDeviceLost)
+		check.Must(t, b.Release())
 		if err := p.Close(); err != nil {
-			wants(t, err, device.ErrDeviceLost)
+			check.Wraps(t, err, device.ErrDeviceLost)
 		}
 		double.Lose(0, 0)
 	}

@@ -8,6 +8,7 @@ import (
 	"gorgonia.org/cu"
 
 	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/device/internal/base"
 )
 
 // virtualMemorySupported is an attribute that package cu is too old to name.
@@ -15,14 +16,14 @@ const virtualMemorySupported cu.DeviceAttribute = 102
 
 // Reserve makes m a device.Reserver. Pages are those of the driver, 2 MiB as a
 // rule, and each has memory of its own behind it, because the driver takes
-// back only as much as it gave at a time. Where so many addresses are
-// refused it tries half as many.
+// back only as much as it gave at a time. Where the driver
+// refuses it asks for half as many addresses.
 func (m *memory) Reserve(size int) (device.Range, error) {
 	if err := m.checkAlloc(min(size, most)); err != nil {
 		return nil, err
 	}
 	if _, is := m.source.(plain); !is || !m.can(virtualMemorySupported) {
-		return nil, fmt.Errorf("cuda: Reserve on %s: %w", m.name, device.ErrUnavailable)
+		return nil, fmt.Errorf("cuda: Reserve on %s: %w", m.Name(), device.ErrUnavailable)
 	}
 	g := &addressRange{r: &region{owner: m}}
 	err := m.do(func() (err error) {
@@ -37,7 +38,7 @@ func (m *memory) Reserve(size int) (device.Range, error) {
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("cuda: Reserve of %d bytes on %s in pages of %d: %w", size, m.name, g.page, err)
+		return nil, fmt.Errorf("cuda: Reserve of %d bytes on %s in pages of %d: %w", size, m.Name(), g.page, err)
 	}
 	return g, nil
 }
@@ -69,10 +70,8 @@ func (g *addressRange) check(off, n int) (first, end int, err error) {
 	if g.r.gone.Load() {
 		return 0, 0, g.errClosed()
 	}
-	if off < 0 || n < 0 || off > g.r.size || n > g.r.size-off || (off|n)&(g.page-1) != 0 {
-		return 0, 0, fmt.Errorf("cuda: %d bytes at offset %d of %d in pages of %d: %w", n, off, g.r.size, g.page, device.ErrSize)
-	}
-	return off / g.page, (off + n) / g.page, nil
+	err = base.CheckSpan("cuda", off, n, g.r.size, g.page)
+	return off / g.page, (off + n) / g.page, err
 }
 
 func (g *addressRange) errClosed() error {
@@ -83,7 +82,7 @@ func (g *addressRange) at(page int) cu.DevicePtr { return g.r.addr + cu.DevicePt
 
 // Commit takes back what it committed when it cannot commit all.
 func (g *addressRange) Commit(off, n int) error {
-	if err := g.r.owner.usable(); err != nil {
+	if err := g.r.owner.Usable(); err != nil {
 		return err
 	}
 	first, end, err := g.check(off, n)
@@ -111,7 +110,7 @@ func (g *addressRange) Commit(off, n int) error {
 		for _, i := range fresh {
 			_ = g.decommit(i, i+1)
 		}
-		return fmt.Errorf("cuda: commit of %d bytes at %d on %s: %w", n, off, g.r.owner.name, err)
+		return fmt.Errorf("cuda: commit of %d bytes at %d on %s: %w", n, off, g.r.owner.Name(), err)
 	}
 	return nil
 }
@@ -140,7 +139,7 @@ func (g *addressRange) decommit(first, end int) (failed error) {
 		return failed
 	})
 	if err != nil {
-		return fmt.Errorf("cuda: decommit on %s: %w", g.r.owner.name, err)
+		return fmt.Errorf("cuda: decommit on %s: %w", g.r.owner.Name(), err)
 	}
 	return nil
 }

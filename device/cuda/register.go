@@ -19,17 +19,17 @@ var registered sync.Map
 
 // Register makes m a Registrar.
 func (m *memory) Register(host []byte) (device.Block, error) {
-	if err := m.usable(); err != nil {
+	if err := m.Usable(); err != nil {
 		return device.Block{}, err
 	}
 	if len(host) == 0 {
-		return device.Block{}, fmt.Errorf("cuda: register of 0 bytes on %s: %w", m.name, device.ErrSize)
+		return device.Block{}, fmt.Errorf("cuda: register of 0 bytes on %s: %w", m.Name(), device.ErrSize)
 	}
 	var pin runtime.Pinner
 	pin.Pin(unsafe.SliceData(host))
 	if err := m.do(func() error { return hostRegister(host) }); err != nil {
 		pin.Unpin()
-		return device.Block{}, fmt.Errorf("cuda: register of %d bytes on %s: %w", len(host), m.name, err)
+		return device.Block{}, fmt.Errorf("cuda: register of %d bytes on %s: %w", len(host), m.Name(), err)
 	}
 	r := &region{owner: m, size: len(host), host: host[:len(host):len(host)], portable: true}
 	r.addr = cu.DevicePtr(uintptr(unsafe.Pointer(unsafe.SliceData(host))))

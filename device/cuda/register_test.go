@@ -9,23 +9,23 @@ import (
 	"gorgonia.org/cu"
 
 	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/device/internal/devcheck"
+	"github.com/bufslab/bufslab/internal/check"
 )
 
 func TestRegisteredMemoryIsCopiedWithoutWaiting(t *testing.T) {
 	d := opened(t, "cuda:0")
-	m, want := make([]byte, 10_000), pattern(10_000)
-	b, err := d.(Registrar).Register(m)
-	must(t, err)
+	m, want := make([]byte, 10_000), devcheck.Pattern(10_000, 0)
+	b := check.Ok(d.(Registrar).Register(m))(t)
 	if &device.Bytes(b)[0] != &m[0] || b.Len != len(m) || cap(device.Bytes(b)) != len(m) {
 		t.Error("the block is not the memory that was registered")
 	}
 	s, on := streamOn(t, d), allocated(t, d, len(m))
-	must(t, d.Copy(on, device.Host(want)))
-	must(t, s.Copy(b, on))
+	check.Must(t, d.Copy(on, device.Host(want)), s.Copy(b, on))
 	m = nil
 	runtime.GC() // the block keeps the memory
-	must(t, s.Sync())
-	same(t, device.Bytes(b), want)
+	check.Must(t, s.Sync())
+	check.Same(t, device.Bytes(b), want, "bytes")
 	d.Free(b)
 	if device.Bytes(b) != nil {
 		t.Error("memory of a freed block can be had")
@@ -34,13 +34,10 @@ func TestRegisteredMemoryIsCopiedWithoutWaiting(t *testing.T) {
 
 func TestRegisterRefuses(t *testing.T) {
 	d := opened(t, "cuda:0").(Registrar)
-	_, err := d.Register(nil)
-	wants(t, err, device.ErrSize)
+	check.Wraps(t, check.Err(d.Register(nil)), device.ErrSize)
 	m := make([]byte, 4096)
-	b, err := d.Register(m)
-	must(t, err)
-	_, err = d.Register(m)
-	wants(t, err, cu.HostMemoryAlreadyRegistered)
+	b := check.Ok(d.Register(m))(t)
+	check.Wraps(t, check.Err(d.Register(m)), cu.HostMemoryAlreadyRegistered)
 	d.(device.Device).Free(b)
 }
 
@@ -49,14 +46,12 @@ func TestForgottenRegistrationStays(t *testing.T) {
 	if inProcess(t) {
 		return
 	}
-	d, err := device.Open("cuda:0")
-	must(t, err)
+	d := check.Ok(device.Open("cuda:0"))(t)
 	gone := make(chan struct{})
 	func() {
 		m := make([]byte, 1<<20)
 		runtime.SetFinalizer(&m[0], func(*byte) { close(gone) })
-		_, err := d.(Registrar).Register(m)
-		must(t, err)
+		check.Ok(d.(Registrar).Register(m))(t)
 	}()
 	for range 5 {
 		runtime.GC()

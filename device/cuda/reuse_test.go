@@ -6,13 +6,15 @@ import (
 	"testing"
 
 	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/device/internal/devcheck"
+	"github.com/bufslab/bufslab/internal/check"
 	"github.com/bufslab/bufslab/slab"
 )
 
 // asynchronous is a program that gets a buffer at each step, lets one stream
 // write to it and another, behind an event, copy it to memory of the step's own,
 // and releases it at once. The pool has room for a few buffers. It returns how
-// many bytes are wrong, because somebody had the memory too soon.
+// many bytes are wrong, because the memory was reused too soon.
 func asynchronous(t *testing.T, get func(p *slab.Pool, s device.Stream) (slab.PooledBuffer, error), used bool) (wrong int) {
 	t.Helper()
 	const steps, size = 250, 1 << 10
@@ -25,28 +27,25 @@ func asynchronous(t *testing.T, get func(p *slab.Pool, s device.Stream) (slab.Po
 	}
 	for i := range steps {
 		writer, reader := streams[i%3], streams[(i+1+i%2)%3]
-		b, err := get(p, writer)
-		must(t, err)
-		must(t, writer.Fill(b.Block(), byte(i)))
-		e, err := writer.Record()
-		must(t, err)
-		must(t, reader.Wait(e))
-		must(t, reader.Copy(device.Block{Region: host.Region, Off: i * size, Len: size}, b.Block()))
+		b := check.Ok(get(p, writer))(t)
+		check.Must(t, writer.Fill(b.Block(), byte(i)))
+		e := devcheck.Record(t, writer)
+		check.Must(t, reader.Wait(e))
+		check.Must(t, reader.Copy(device.Block{Region: host.Region, Off: i * size, Len: size}, b.Block()))
 		if used {
-			must(t, b.UsedOn(writer))
-			must(t, b.UsedOn(reader))
+			check.Must(t, b.UsedOn(writer), b.UsedOn(reader))
 		}
-		must(t, b.Release())
+		check.Must(t, b.Release())
 	}
 	for _, s := range streams {
-		must(t, s.Sync())
+		check.Must(t, s.Sync())
 	}
 	for i, v := range device.Bytes(host) {
 		if v != byte(i/size) {
 			wrong++
 		}
 	}
-	must(t, p.Close())
+	check.Must(t, p.Close())
 	return wrong
 }
 
@@ -57,10 +56,10 @@ func getOn(p *slab.Pool, s device.Stream) (slab.PooledBuffer, error)    { return
 // they are got.
 func TestPoolReusesInTheOrderOfStreams(t *testing.T) {
 	if wrong := asynchronous(t, getPlain, true); wrong != 0 {
-		t.Errorf("with Get %d bytes are somebody else's", wrong)
+		t.Errorf("with Get %d bytes are those of another step", wrong)
 	}
 	if wrong := asynchronous(t, getOn, true); wrong != 0 {
-		t.Errorf("with GetOn %d bytes are somebody else's", wrong)
+		t.Errorf("with GetOn %d bytes are those of another step", wrong)
 	}
 }
 

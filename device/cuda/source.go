@@ -21,7 +21,7 @@ func (plain) reachable() bool                         { return false }
 func (plain) memInfo() (free, total int64, err error) { return cu.MemInfo() }
 func (plain) close() error                            { return nil }
 
-// managed is memory that moves to whoever touches it.
+// managed is memory that moves to the processor that touches it.
 type managed struct{ plain }
 
 // newManaged refuses GPUs that must not be at work while the CPU touches

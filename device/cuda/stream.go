@@ -11,9 +11,9 @@ import (
 	"github.com/bufslab/bufslab/device"
 )
 
-// A stream is a queue of the driver with an error that sticks. The lock makes
-// the order of calls that of the work; nobody waits for the GPU with it,
-// except where a copy of pageable memory has to.
+// A stream is a queue of the driver and its first error. The lock makes the
+// order of calls that of the work. Only a copy of pageable memory waits for the
+// GPU under it.
 type stream struct {
 	mem   *memory
 	mu    sync.Mutex
@@ -24,12 +24,12 @@ type stream struct {
 
 // NewStream returns a queue that does not wait for others, nor for the default stream of other users.
 func (m *memory) NewStream() (device.Stream, error) {
-	if err := m.usable(); err != nil {
+	if err := m.Usable(); err != nil {
 		return nil, err
 	}
 	q, err := m.queue()
 	if err != nil {
-		return nil, fmt.Errorf("cuda: stream of %s: %w", m.name, err)
+		return nil, fmt.Errorf("cuda: stream of %s: %w", m.Name(), err)
 	}
 	return &stream{mem: m, queue: q}, nil
 }
@@ -39,10 +39,10 @@ func (s *stream) work(enqueue func() error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.shut {
-		return s.errClosed()
+		return s.mem.StreamClosed()
 	}
 	if s.err == nil {
-		s.note(s.mem.usable())
+		s.note(s.mem.Usable())
 	}
 	if s.err == nil {
 		s.note(enqueue())
@@ -53,12 +53,8 @@ func (s *stream) work(enqueue func() error) error {
 // note keeps the first error. The caller has mu.
 func (s *stream) note(err error) {
 	if err != nil && s.err == nil {
-		s.err = fmt.Errorf("cuda: stream of %s: %w", s.mem.name, err)
+		s.err = fmt.Errorf("cuda: stream of %s: %w", s.mem.Name(), err)
 	}
-}
-
-func (s *stream) errClosed() error {
-	return fmt.Errorf("cuda: stream of %s: %w", s.mem.name, device.ErrClosed)
 }
 
 func (s *stream) Copy(dst, src device.Block) error {
@@ -114,7 +110,7 @@ func (s *stream) end() (*event, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.shut {
-		return nil, s.errClosed()
+		return nil, s.mem.StreamClosed()
 	}
 	e, err := s.mem.record(s.queue)
 	if err != nil {
@@ -127,14 +123,14 @@ func (s *stream) end() (*event, error) {
 // Close gives the queue back for reuse when there is nothing in it any more.
 func (s *stream) Close() error {
 	if s.closing() {
-		return s.errClosed()
+		return s.mem.StreamClosed()
 	}
 	_ = s.mem.do(s.queue.Synchronize)
 	push(s.mem.gpu, &s.mem.queues, s.queue)
 	return nil
 }
 
-// closing lets nobody enqueue from now on. It reports whether that was so before.
+// closing refuses all later work. It reports whether that was so before.
 func (s *stream) closing() (was bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

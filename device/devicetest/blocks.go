@@ -1,7 +1,6 @@
 package devicetest
 
 import (
-	"errors"
 	"math"
 	"sync"
 	"testing"
@@ -135,7 +134,7 @@ func churn(t *testing.T, d device.Device, memory bool, n, seed int) {
 	m, want := device.Bytes(b), pattern(n, seed)
 	copy(m, want)
 	if string(m) != string(want) {
-		t.Errorf("%d bytes were changed by somebody else", n)
+		t.Errorf("%d bytes were changed by another goroutine", n)
 	}
 }
 
@@ -144,10 +143,7 @@ func memInfo(t *testing.T, d device.Device) {
 	b := alloc(t, d, 1<<20)
 	defer d.Free(b)
 	free, total, err := d.MemInfo()
-	if errors.Is(err, device.ErrUnavailable) {
-		t.Skipf("the device does not tell: %v", err)
-	}
-	must(t, err)
+	unavailable(t, err, "the device does not tell")
 	if free < 0 || total < free || total < 1<<20 {
 		t.Errorf("%d bytes free of %d with %d allocated", free, total, b.Len)
 	}

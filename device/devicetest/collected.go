@@ -58,7 +58,7 @@ func cycle(t *testing.T) {
 	}
 }
 
-// forgotten: memory nobody sees comes back, with its contents, again and again.
+// forgotten: memory that nothing reaches comes back with its contents, each time.
 func forgotten(t *testing.T, d device.Device) {
 	for _, size := range []int{1, 24, 100, 4096, 100000} {
 		b, r := collected(t, d, size)

@@ -1,9 +1,11 @@
 package devicetest
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/device/sim"
 )
 
 // copies: in each direction, in part, and over lengths that are no round number.
@@ -22,9 +24,46 @@ func copies(t *testing.T, d device.Device) {
 			same(t, read(t, d, a), want, "a part of a block")
 			same(t, read(t, d, b), pattern(n, 1), "a copy's source was changed")
 		}
+		for _, kind := range []string{"heap", "mmap"} {
+			host, err := device.Open(kind)
+			if errors.Is(err, device.ErrUnavailable) {
+				continue
+			}
+			must(t, err)
+			h := alloc(t, host, n)
+			must(t, d.Copy(h, b), d.Copy(a, h))
+			same(t, read(t, d, a), pattern(n, 1), "by way of memory of "+kind)
+			host.Free(h)
+		}
 		d.Free(a)
 		d.Free(b)
 	}
+}
+
+// overlappingCopies: bytes that overlap move as if by way of somewhere else,
+// large or small, at once and in a stream.
+func overlappingCopies(t *testing.T, d device.Device) {
+	needsMemory(t, d)
+	const n = 3<<20 + 1001
+	b, s := alloc(t, d, n), stream(t, d)
+	defer d.Free(b)
+	streamed := func(dst, src device.Block) error {
+		must(t, s.Copy(dst, src))
+		return s.Sync()
+	}
+	for _, c := range []struct{ n, to, from int }{
+		{1000, 0, 0}, {1000, 0, 1}, {1000, 1, 0}, {1000, 0, 300}, {1000, 300, 0}, {1000, 0, 500}, {1000, 995, 0},
+		{n, 0, 1000}, {n, 2<<20 + 5, 0},
+	} {
+		for what, move := range map[string]func(dst, src device.Block) error{"Device": d.Copy, "Stream": streamed} {
+			want, moved := pattern(c.n, c.to), c.n-max(c.to, c.from)
+			write(t, d, part(b, 0, c.n), want)
+			copy(want[c.to:c.to+moved], want[c.from:])
+			must(t, move(part(b, c.to, moved), part(b, c.from, moved)))
+			same(t, read(t, d, part(b, 0, c.n)), want, what+".Copy of bytes over themselves")
+		}
+	}
+	must(t, s.Close())
 }
 
 // copyMistakes: unequal lengths and blocks outside their region move nothing.
@@ -60,7 +99,7 @@ func copyAfterFree(t *testing.T, d device.Device) {
 	d.Free(b)
 	wants(t, d.Copy(a, b), "copy of freed memory", device.ErrUnavailable)
 	wants(t, d.Copy(b, a), "copy to freed memory", device.ErrUnavailable)
-	away := device.NewSim(1 << 20)
+	away := sim.New(1 << 20)
 	c := alloc(t, away, 100)
 	wants(t, d.Copy(a, c), "copy from another device", device.ErrUnavailable)
 	wants(t, d.Copy(c, a), "copy to another device", device.ErrUnavailable)

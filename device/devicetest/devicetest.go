@@ -7,7 +7,8 @@
 package devicetest
 
 import (
-	"errors"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/bufslab/bufslab/device"
@@ -18,15 +19,17 @@ var checks = []struct {
 	name string
 	run  func(*testing.T, device.Device)
 }{
+	{"Name", name},
 	{"Sizes", sizes},
 	{"ImpossibleSizes", impossibleSizes},
 	{"Distinct", distinct},
 	{"HostBytes", hostBytes},
 	{"BadFree", badFree},
 	{"Concurrent", concurrent},
-	{"Align", align},
+	{"Traits", traits},
 	{"MemInfo", memInfo},
 	{"Copy", copies},
+	{"OverlappingCopy", overlappingCopies},
 	{"CopyMistakes", copyMistakes},
 	{"CopyAfterFree", copyAfterFree},
 	{"Range", ranges},
@@ -48,18 +51,15 @@ var checks = []struct {
 	{"Close", closes},
 }
 
-// Run runs the whole suite as subtests of t on devices that open makes, a new one
-// for each. What a device cannot do by nature is skipped with a sentence, and
-// so is everything where open says that the device is not there. Fewer than
-// 32 MiB are allocated at a time. Run is not for parallel use on devices that
-// share their memory, because the suite looks at MemInfo.
+// Run runs the whole suite as subtests of t. Each subtest has a device of its
+// own, which open makes. A subtest is skipped, with a sentence, where the device
+// lacks an ability, and t is skipped where the error of open wraps
+// [device.ErrUnavailable]. At most 32 MiB are allocated at a time. Do not run it
+// in parallel on devices that share their memory, because it reads MemInfo.
 func Run(t *testing.T, open func() (device.Device, error)) {
 	t.Helper()
 	d, err := open()
-	if errors.Is(err, device.ErrUnavailable) {
-		t.Skipf("the device is not there: %v", err)
-	}
-	must(t, err)
+	unavailable(t, err, "the device is not there")
 	must(t, d.Close())
 	for _, c := range checks {
 		t.Run(c.name, func(t *testing.T) {
@@ -69,4 +69,18 @@ func Run(t *testing.T, open func() (device.Device, error)) {
 			c.run(t, d)
 		})
 	}
+}
+
+// name: the name opens another device like this one.
+func name(t *testing.T, d device.Device) {
+	if scheme, _, _ := strings.Cut(d.Name(), ":"); !slices.Contains(device.Schemes(), scheme) {
+		t.Skipf("no scheme %q is registered", scheme)
+	}
+	again, err := device.Open(d.Name())
+	must(t, err)
+	if again.Name() != d.Name() {
+		t.Errorf("the name %s opens a device of the name %s", d.Name(), again.Name())
+	}
+	must(t, again.Close())
+	d.Free(alloc(t, d, 1))
 }

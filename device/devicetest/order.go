@@ -1,21 +1,15 @@
 package devicetest
 
 import (
+	"errors"
 	"sync"
 	"testing"
 
 	"github.com/bufslab/bufslab/device"
 )
 
-func record(t *testing.T, s device.Stream) device.Event {
-	t.Helper()
-	e, err := s.Record()
-	must(t, err)
-	return e
-}
-
-// orderAmong: streams that hand a block round by events see each other's work,
-// in order, however many there are and whoever is late.
+// orderAmong: streams that pass a block on by events see each other's work in
+// order, even if some of them are late.
 func orderAmong(t *testing.T, d device.Device) {
 	needsMemory(t, d)
 	const n, rounds = 4099, 20
@@ -64,11 +58,7 @@ func sharedStream(t *testing.T, d device.Device) {
 			defer wg.Done()
 			for i := range 25 {
 				value := byte(1 + i*each + g)
-				e, err := enqueue(s, b, back, value)
-				if err == nil {
-					err = e.Sync()
-				}
-				if err != nil {
+				if err := roundTrip(s, b, back, value); err != nil {
 					t.Error(err)
 					return
 				}
@@ -79,19 +69,18 @@ func sharedStream(t *testing.T, d device.Device) {
 		}()
 	}
 	wg.Wait()
-	must(t, s.Sync())
-	must(t, s.Close())
+	must(t, s.Sync(), s.Close())
 }
 
-// enqueue fills b, copies it back and records an event, for goroutines that must not call Fatal.
-func enqueue(s device.Stream, b, back device.Block, value byte) (device.Event, error) {
-	if err := s.Fill(b, value); err != nil {
-		return nil, err
+// roundTrip fills b, copies it back and waits, on a stream that others use too.
+// It is for goroutines, which must not call Fatal.
+func roundTrip(s device.Stream, b, back device.Block, value byte) error {
+	err := errors.Join(s.Fill(b, value), s.Copy(back, b))
+	e, recorded := s.Record()
+	if err = errors.Join(err, recorded); err != nil {
+		return err
 	}
-	if err := s.Copy(back, b); err != nil {
-		return nil, err
-	}
-	return s.Record()
+	return errors.Join(s.Wait(e), e.Sync())
 }
 
 // closeWaits: after Close of a stream its work is done, and its events are over.
@@ -117,7 +106,7 @@ func closeWaits(t *testing.T, d device.Device) {
 	wants(t, s.Wait(e), "Wait after Close", device.ErrClosed)
 }
 
-// done: an event comes true without anybody waiting for it.
+// done: an event becomes done even if no call waits for it.
 func done(t *testing.T, d device.Device) {
 	needsMemory(t, d)
 	b := alloc(t, d, 1<<20)
@@ -125,12 +114,13 @@ func done(t *testing.T, d device.Device) {
 	s := stream(t, d)
 	must(t, s.Fill(b, 1))
 	e := record(t, s)
-	within(t, "an event that nobody waits for", e.Done)
+	within(t, "an event that no call waits for", e.Done)
 	same(t, read(t, d, part(b, 0, 1)), []byte{1}, "what was filled before the event")
 	must(t, s.Close())
 }
 
-// noEventAfterAnError: who has an event knows that the stream was sound.
+// noEventAfterAnError: a stream that has failed records no event, and an event
+// from before keeps its result.
 func noEventAfterAnError(t *testing.T, d device.Device) {
 	a := alloc(t, d, 100)
 	defer d.Free(a)
@@ -141,6 +131,5 @@ func noEventAfterAnError(t *testing.T, d device.Device) {
 	_, err := s.Record()
 	wants(t, err, "Record after a bad Fill", device.ErrSize)
 	wants(t, s.Wait(before), "Wait after a bad Fill", device.ErrSize)
-	must(t, before.Sync())
-	must(t, s.Close())
+	must(t, before.Sync(), s.Close())
 }

@@ -1,7 +1,6 @@
 package devicetest
 
 import (
-	"errors"
 	"testing"
 
 	"github.com/bufslab/bufslab/device"
@@ -14,14 +13,11 @@ func pinnedOf(t *testing.T, d device.Device) device.Device {
 		t.Skip("the device has no page-locked host memory")
 	}
 	m, err := p.Pinned()
-	if errors.Is(err, device.ErrUnavailable) {
-		t.Skipf("the device has no page-locked host memory: %v", err)
-	}
-	must(t, err)
+	unavailable(t, err, "the device has no page-locked host memory")
 	return m
 }
 
-// pinned: host memory at any size, from which streams copy, whoever is late.
+// pinned: host memory at any size, from which streams copy.
 func pinned(t *testing.T, d device.Device) {
 	p := pinnedOf(t, d)
 	if again, err := d.(device.Pinner).Pinned(); err != nil || again != p {
@@ -38,9 +34,7 @@ func pinned(t *testing.T, d device.Device) {
 			t.Fatalf("the CPU reaches %d of %d pinned bytes", len(m), n)
 		}
 		copy(device.Bytes(from), pattern(n, n))
-		must(t, s.Copy(b, from))
-		must(t, s.Copy(to, b))
-		must(t, s.Sync())
+		must(t, s.Copy(b, from), s.Copy(to, b), s.Sync())
 		same(t, device.Bytes(to), pattern(n, n), "pinned memory, to the device and back")
 		must(t, d.Copy(b, to))
 		d.Free(b)

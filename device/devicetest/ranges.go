@@ -18,10 +18,7 @@ func reserve(t *testing.T, d device.Device) device.Range {
 		t.Skip("the device does not reserve addresses")
 	}
 	g, err := r.Reserve(rangeBytes)
-	if errors.Is(err, device.ErrUnavailable) {
-		t.Skipf("the device does not reserve addresses: %v", err)
-	}
-	must(t, err)
+	unavailable(t, err, "the device does not reserve addresses")
 	return g
 }
 
@@ -32,14 +29,11 @@ func ranges(t *testing.T, d device.Device) {
 	if page < 1 || page&(page-1) != 0 || size > rangeBytes || size%page != 0 {
 		t.Fatalf("a range of %d bytes, asked for %d, in pages of %d", size, rangeBytes, page)
 	}
-	must(t, g.Commit(0, 0))
-	must(t, g.Commit(0, page))
-	must(t, g.Commit(page, page))
+	must(t, g.Commit(0, 0), g.Commit(0, page), g.Commit(page, page))
 	must(t, g.Commit(0, 2*page)) // again: nothing changes
 	must(t, g.Commit(size-page, page))
 	rangeContents(t, d, g)
-	must(t, g.Decommit(0, page))
-	must(t, g.Close())
+	must(t, g.Decommit(0, page), g.Close())
 }
 
 func rangeContents(t *testing.T, d device.Device, g device.Range) {
@@ -90,8 +84,7 @@ func discard(t *testing.T, d device.Device) {
 		t.Skip("regions of this device do not discard")
 	}
 	write(t, d, b, pattern(n, 1))
-	must(t, r.Discard(1, n/2))
-	must(t, r.Discard(0, 0))
+	must(t, r.Discard(1, n/2), r.Discard(0, 0))
 	same(t, read(t, d, part(b, 0, 1)), pattern(n, 1)[:1], "the byte before")
 	same(t, read(t, d, part(b, n/2+1, n/2-1)), pattern(n, 1)[n/2+1:], "the bytes behind")
 	write(t, d, b, pattern(n, 2))

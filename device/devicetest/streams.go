@@ -1,19 +1,14 @@
 package devicetest
 
 import (
+	"bytes"
 	"runtime"
 	"testing"
 	"time"
 
 	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/device/sim"
 )
-
-func stream(t *testing.T, d device.Device) device.Stream {
-	t.Helper()
-	s, err := d.NewStream()
-	must(t, err)
-	return s
-}
 
 // streams: work is done in the order it was enqueued in, by Sync at the latest.
 func streams(t *testing.T, d device.Device) {
@@ -24,19 +19,14 @@ func streams(t *testing.T, d device.Device) {
 	defer d.Free(b)
 	s := stream(t, d)
 	host, back := onHost(t, pattern(n, 1)), onHost(t, make([]byte, n))
-	must(t, s.Copy(a, host))
-	must(t, s.Copy(b, a))
-	must(t, s.Fill(part(b, 1, n-2), 7))
-	must(t, s.Copy(back, b))
-	must(t, s.Sync())
-	want := make([]byte, n)
-	for i := range want {
-		want[i] = 7
-	}
+	must(t, s.Copy(a, host), s.Copy(b, a), s.Fill(part(b, 1, n-2), 7), s.Copy(back, b), s.Sync())
+	want := bytes.Repeat([]byte{7}, n)
 	want[0], want[n-1] = pattern(n, 1)[0], pattern(n, 1)[n-1]
 	same(t, device.Bytes(back), want, "what the stream did")
-	must(t, s.Fill(device.Block{}, 1))
-	must(t, s.Sync())
+	must(t, s.Fill(device.Block{}, 1), s.Fill(b, 9))
+	_ = s.Fill(part(b, 0, b.Region.Size()+1), 1)
+	wants(t, s.Sync(), "Sync after a bad Fill", device.ErrSize)
+	same(t, read(t, d, b), bytes.Repeat([]byte{9}, n), "what was enqueued before an error")
 	must(t, s.Close())
 }
 
@@ -56,16 +46,11 @@ func streamError(t *testing.T, d device.Device) {
 	wants(t, err, "Record after Close", device.ErrClosed)
 	wants(t, s.Sync(), "Sync after Close", device.ErrClosed)
 	wants(t, s.Close(), "second Close", device.ErrClosed)
-	f := stream(t, d)
-	_ = f.Fill(part(a, 0, a.Region.Size()+1), 1)
-	wants(t, f.Sync(), "Sync after a bad Fill", device.ErrSize)
-	must(t, f.Close())
 	o := stream(t, d)
-	must(t, o.Sync())
-	must(t, o.Close())
+	must(t, o.Sync(), o.Close())
 }
 
-// events: one stream waits for a point in another.
+// events: one stream waits for a point in another, of another device too.
 func events(t *testing.T, d device.Device) {
 	needsMemory(t, d)
 	const n = 1000
@@ -74,19 +59,15 @@ func events(t *testing.T, d device.Device) {
 	defer d.Free(b)
 	first, second := stream(t, d), stream(t, d)
 	must(t, first.Copy(a, onHost(t, pattern(n, 1))))
-	e, err := first.Record()
-	must(t, err)
-	must(t, second.Wait(e))
-	must(t, second.Copy(b, a))
-	after, err := second.Record()
-	must(t, err)
+	e := record(t, first)
+	must(t, second.Wait(record(t, stream(t, sim.New(1)))), second.Wait(e), second.Copy(b, a))
+	after := record(t, second)
 	must(t, after.Sync())
 	if !e.Done() || !after.Done() {
 		t.Error("an event that was waited for is not done")
 	}
 	same(t, read(t, d, b), pattern(n, 1), "what the second stream copied")
-	must(t, first.Close())
-	must(t, second.Close())
+	must(t, first.Close(), second.Close())
 	eventually(t, e)
 }
 

@@ -91,8 +91,8 @@ func fresh(t testing.TB, d device.Device, size int) {
 	d.Free(b)
 }
 
-// quickest is the best of several rounds of n calls, by the call: whoever
-// else uses the machine makes a round slower, and none faster.
+// quickest is the best of several rounds of n calls, by the call: other
+// programs make a round slower, and never faster.
 func quickest(n int, f func()) time.Duration {
 	best := time.Duration(math.MaxInt64)
 	for range 10 {

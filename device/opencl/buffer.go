@@ -3,7 +3,8 @@ package opencl
 import "unsafe"
 
 // A Buffer is the region of opencl:N and opencl:N:deferred: a cl_mem, which
-// the CPU cannot reach. A kernel gets blocks of it by [Device.SubBuffer].
+// the CPU cannot reach. [Device.SubBuffer] makes a block of it an argument for a
+// kernel.
 type Buffer struct {
 	region
 	mem memID
@@ -19,8 +20,8 @@ func newDeferred(d *Device, size int) (owned, error) {
 	return d.buffer(mem, size), nil
 }
 
-// newImmediate moves the buffer to the device before anybody has written it,
-// which moves nothing but makes the driver find memory, or say that there is
+// newImmediate moves the buffer to the device before it is written, which
+// moves nothing but makes the driver find memory, or say that there is
 // none. It waits for that: the call may only be enqueued, and fail later. What
 // failed is released; forgotten here, it would be lost at the very moment when
 // memory is short.
@@ -36,7 +37,7 @@ func newImmediate(d *Device, size int) (owned, error) {
 		k = c.await(done)
 		c.ReleaseEvent(done)
 	}
-	if err := c.failed(k, "clEnqueueMigrateMemObjects", "%d bytes on %s", size, d.name); err != nil {
+	if err := c.failed(k, "clEnqueueMigrateMemObjects", "%d bytes on %s", size, d.base.Name()); err != nil {
 		c.ReleaseMemObject(mem)
 		return nil, err
 	}
@@ -47,7 +48,7 @@ func newImmediate(d *Device, size int) (owned, error) {
 func (d *Device) create(size int, flags uint64) (memID, error) {
 	var k code
 	mem := d.ctx.CreateBuffer(d.ctx.id, flags, uintptr(size), unsafe.Pointer(nil), &k)
-	return mem, d.ctx.failed(k, "clCreateBuffer", "%d bytes on %s", size, d.name)
+	return mem, d.ctx.failed(k, "clCreateBuffer", "%d bytes on %s", size, d.base.Name())
 }
 
 func (d *Device) buffer(mem memID, size int) *Buffer {

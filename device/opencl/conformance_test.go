@@ -6,6 +6,7 @@ import (
 
 	"github.com/bufslab/bufslab/device"
 	"github.com/bufslab/bufslab/device/devicetest"
+	"github.com/bufslab/bufslab/device/internal/devcheck"
 	_ "github.com/bufslab/bufslab/device/opencl"
 	"github.com/bufslab/bufslab/fuzz"
 )
@@ -18,13 +19,9 @@ var names = []string{
 	"opencl", "opencl:0", "opencl:0:deferred", "opencl:0:svm", "opencl:0:svm-fine", "opencl:0:pinned", "opencl:0:svm:pinned",
 }
 
-func opener(name string) func() (device.Device, error) {
-	return func() (device.Device, error) { return device.Open(name) }
-}
-
 func TestConformance(t *testing.T) {
 	for _, name := range names {
-		t.Run(name, func(t *testing.T) { devicetest.Run(t, opener(name)) })
+		t.Run(name, func(t *testing.T) { devicetest.Run(t, devcheck.Opener(t, name)) })
 	}
 }
 
@@ -33,6 +30,6 @@ func TestModel(t *testing.T) {
 		defer keep.Close() // a context for all programs, as each would take its time to make one
 	}
 	for _, name := range names[1:] {
-		t.Run(name, func(t *testing.T) { fuzz.CheckDevice(t, opener(name)) })
+		t.Run(name, func(t *testing.T) { fuzz.CheckDevice(t, devcheck.Opener(t, name)) })
 	}
 }

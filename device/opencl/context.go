@@ -11,7 +11,7 @@ import (
 )
 
 // A context is what all devices of one number share, so that their blocks can
-// be used together: a cl_context, and a queue for work that somebody waits
+// be used together: a cl_context, and a queue for work that a call waits
 // for. Devices, regions, streams and events each hold a reference; with the
 // last it goes.
 type context struct {
@@ -68,8 +68,7 @@ func (c *context) retain() {
 	c.refs++
 }
 
-// release drops a reference. What the driver says to the last goodbye is of
-// no use to anybody.
+// release drops a reference. Errors of the driver are of no use here.
 func (c *context) release() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -59,7 +59,7 @@ func (t *transfer) overlapping() bool {
 }
 
 // enqueue is the command. It is never the blocking form of the call, so that
-// no lock is held while bytes move; who borrows memory waits afterwards. Go
+// no lock is held while bytes move; a caller that borrows memory waits afterwards. Go
 // memory stays where it is from here to drop.
 func (t *transfer) enqueue(q queueID, wait []eventID, done *eventID) (k code, call string) {
 	for _, p := range []*place{&t.to, &t.from} {
@@ -86,10 +86,10 @@ func (t *transfer) enqueue(q queueID, wait []eventID, done *eventID) (k code, ca
 // bytes that overlap. The driver keeps that buffer until both copies are done.
 func (t *transfer) detour(q queueID, wait []eventID, done *eventID) (k code, call string) {
 	c, size := t.ctx, uintptr(t.n)
-	if !c.memory.take(int64(t.n)) {
+	if !c.memory.Take(int64(t.n)) {
 		return failedAlloc, "clCreateBuffer"
 	}
-	defer c.memory.give(int64(t.n))
+	defer c.memory.Give(int64(t.n))
 	way := c.CreateBuffer(c.id, memReadWrite, size, nil, &k)
 	if k != succeeded {
 		return k, "clCreateBuffer"
@@ -126,5 +126,5 @@ func (d *Device) Copy(dst, src device.Block) error {
 		k = d.ctx.await(done)
 		d.ctx.ReleaseEvent(done)
 	}
-	return d.ctx.failed(k, call, "%d bytes on %s", t.n, d.name)
+	return d.ctx.failed(k, call, "%d bytes on %s", t.n, d.base.Name())
 }

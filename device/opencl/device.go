@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"sync/atomic"
 
 	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/device/internal/base"
 )
 
 func init() { device.Register("opencl", open) }
@@ -14,10 +14,9 @@ func init() { device.Register("opencl", open) }
 // A Device is what [device.Open] returns for the names of this package. It is
 // safe for concurrent use and must not be copied.
 type Device struct {
-	name   string
+	base   *base.Device
 	ctx    *context
 	form   *form
-	closed atomic.Bool
 	pinned *Device // nil where this is the pinned one
 }
 
@@ -62,35 +61,35 @@ func newDevice(name string, h *hardware, f *form) (*Device, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &Device{name: name, ctx: c, form: f}
-	d.pinned = &Device{name: name + ":pinned", ctx: c, form: pinned}
-	return d, nil
+	return &Device{
+		base: base.Named("opencl", name), ctx: c, form: f,
+		pinned: &Device{base: base.Named("opencl", name+":pinned"), ctx: c, form: pinned},
+	}, nil
 }
 
 // Name returns the name that Open takes for this device.
-func (d *Device) Name() string { return d.name }
+func (d *Device) Name() string { return d.base.Name() }
 
 // Info describes the hardware.
 func (d *Device) Info() Info { return d.ctx.Info }
 
-// Handles returns the driver's own names for what the device stands on: a
-// cl_platform_id, a cl_device_id and a cl_context, for programs and kernels of
-// another binding. They are valid until Close.
+// Handles returns the cl_platform_id, the cl_device_id and the cl_context of the
+// device, for programs and kernels of another binding. They are valid until
+// Close.
 func (d *Device) Handles() (platform, id, context uintptr) {
 	return uintptr(d.ctx.platform), uintptr(d.ctx.hardware.id), uintptr(d.ctx.id)
 }
 
-// Align makes a Device [device.Aligned]: sub-buffers begin at multiples of it.
-// Memory that the CPU reaches goes to kernels by address, and any will do.
-func (d *Device) Align() int {
+// Traits says where sub-buffers may begin, and whether a buffer gets its memory
+// only when it is first used, as with the form deferred. Memory that the CPU
+// reaches goes to kernels by its address, so its blocks may begin anywhere.
+func (d *Device) Traits() device.Traits {
+	t := device.Traits{Deferred: d.form.deferred}
 	if d.form.buffers {
-		return d.ctx.AlignBytes
+		t.Align = d.ctx.AlignBytes
 	}
-	return 1
+	return t
 }
-
-// Deferred makes a Device [device.Deferred]: true for the form of that name.
-func (d *Device) Deferred() bool { return d.form.deferred }
 
 // Pinned makes a Device a [device.Pinner].
 func (d *Device) Pinned() (device.Device, error) {
@@ -98,25 +97,25 @@ func (d *Device) Pinned() (device.Device, error) {
 		return nil, err
 	}
 	if d.pinned == nil {
-		return nil, fmt.Errorf("opencl: %s is page-locked host memory itself: %w", d.name, device.ErrUnavailable)
+		return nil, fmt.Errorf("opencl: %s is page-locked host memory itself: %w", d.base.Name(), device.ErrUnavailable)
 	}
 	return d.pinned, nil
 }
 
 func (d *Device) usable() error {
-	if d.closed.Load() {
-		return fmt.Errorf("opencl: %s: %w", d.name, device.ErrClosed)
+	if err := d.base.Usable(); err != nil {
+		return err
 	}
 	return d.ctx.usable()
 }
 
-// Alloc returns a region of exactly size bytes. There is no room for more than
-// MemInfo says, and none for a region above Info.MaxBytes.
+// Alloc returns a region of exactly size bytes. It refuses more bytes than
+// MemInfo says are free, and a region above Info.MaxBytes.
 func (d *Device) Alloc(size int) (device.Block, error) {
-	if size < 0 {
-		return device.Block{}, fmt.Errorf("opencl: alloc of %d bytes on %s: %w", size, d.name, device.ErrSize)
+	if err := d.base.CheckAlloc(size); err != nil {
+		return device.Block{}, err
 	}
-	if err := d.usable(); err != nil || size == 0 {
+	if err := d.ctx.usable(); err != nil || size == 0 {
 		return device.Block{}, err
 	}
 	if err := d.take(size); err != nil {
@@ -130,36 +129,36 @@ func (d *Device) Alloc(size int) (device.Block, error) {
 	return device.Block{Region: r, Len: size}, nil
 }
 
-// Free works on a lost and on a closed device too. What the driver says to it
-// there is nobody to tell; a loss shows at the next call.
+// Free works on a lost and on a closed device too. It does not report errors of
+// the driver; a loss shows at the next call.
 func (d *Device) Free(b device.Block) {
 	if b == (device.Block{}) {
 		return
 	}
 	r, ok := b.Region.(owned)
 	if !ok || r.base().dev != d || b.Off != 0 || b.Len != r.Size() || r.base().gone.Swap(true) {
-		panic(fmt.Sprintf("opencl: Free of a block that is not out, %d bytes at offset %d of %s", b.Len, b.Off, d.name))
+		d.base.BadFree(b.Len, b.Off)
 	}
 	r.base().drop()
 }
 
-// MemInfo counts what the process has allocated against what the driver says
-// of the device, or of the machine for pinned memory: OpenCL does not tell what
-// other programs have.
+// MemInfo returns the memory of the device, or of the machine for pinned memory,
+// less what this process has allocated. OpenCL does not tell what other programs
+// have allocated.
 func (d *Device) MemInfo() (free, total int64, err error) {
 	if err := d.usable(); err != nil {
 		return 0, 0, err
 	}
-	return d.room().free(), d.room().total, nil
+	return d.room().Free(), d.room().Total, nil
 }
 
 // Close closes the pinned memory too.
 func (d *Device) Close() error {
-	if d.closed.Swap(true) {
-		return fmt.Errorf("opencl: %s: %w", d.name, device.ErrClosed)
+	if err := d.base.Close(); err != nil {
+		return err
 	}
 	if d.pinned != nil {
-		d.pinned.closed.Store(true)
+		_ = d.pinned.base.Close()
 		d.ctx.release()
 	}
 	return nil

@@ -1,11 +1,13 @@
 package opencl
 
 import (
-	"bytes"
 	"errors"
+	"reflect"
 	"testing"
 
 	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/device/internal/devcheck"
+	"github.com/bufslab/bufslab/internal/check"
 )
 
 // Errors come from functions that are swapped for ones that fail: a real driver cannot
@@ -21,11 +23,7 @@ func doubles(t *testing.T, change func(*api)) []*hardware {
 	}
 	a := *found[0].api
 	change(&a)
-	again, err := list(&a)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return again
+	return check.Ok(list(&a))(t)
 }
 
 func unchanged(*api) {}
@@ -49,9 +47,7 @@ func opened(t *testing.T, form string, change func(*api)) *Device {
 	if errors.Is(err, device.ErrUnavailable) {
 		t.Skipf("the form is not there: %v", err)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, err)
 	t.Cleanup(func() { _ = d.Close() })
 	if form == pinned.name {
 		return d.pinned
@@ -59,66 +55,52 @@ func opened(t *testing.T, form string, change func(*api)) *Device {
 	return d
 }
 
-func mustAlloc(t *testing.T, d device.Device, size int) device.Block {
-	t.Helper()
-	b, err := d.Alloc(size)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
-}
-
 func mustStream(t *testing.T, d device.Device) *Stream {
 	t.Helper()
-	s, err := d.NewStream()
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := devcheck.Stream(t, d)
 	t.Cleanup(func() { _ = s.Close() })
 	return s.(*Stream)
 }
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-func wants(t *testing.T, err, want error) {
-	t.Helper()
-	if !errors.Is(err, want) {
-		t.Errorf("error is %v, want one of %v", err, want)
-	}
-}
-
-// pattern is n bytes that differ from their neighbours.
-func pattern(n, seed int) []byte {
-	m := make([]byte, n)
-	for i := range m {
-		m[i] = byte(i*7 + i/256 + seed)
-	}
-	return m
-}
-
-func put(t *testing.T, d device.Device, b device.Block, contents []byte) {
-	t.Helper()
-	must(t, d.Copy(b, device.Host(contents)))
-}
-
+// holds fails unless b has the contents want.
 func holds(t *testing.T, d device.Device, b device.Block, want []byte) {
 	t.Helper()
-	got := make([]byte, b.Len)
-	must(t, d.Copy(device.Host(got), b))
-	if !bytes.Equal(got, want) {
-		for i := range got {
-			if got[i] != want[i] {
-				t.Fatalf("byte %d of %d is %d, want %d", i, len(got), got[i], want[i])
-			}
-		}
+	check.Same(t, devcheck.Read(t, d, b), want, "a block")
+}
+
+// inUse returns how many bytes regions like those of d have.
+func inUse(d *Device) int64 { return d.room().Total - d.room().Free() }
+
+// wrap has functions of a, by the names of their fields, called by way of around.
+func wrap(a *api, around func(call func() []reflect.Value, args []reflect.Value) []reflect.Value, names ...string) {
+	for _, name := range names {
+		f := reflect.ValueOf(a).Elem().FieldByName(name)
+		real := reflect.ValueOf(f.Interface())
+		f.Set(reflect.MakeFunc(f.Type(), func(args []reflect.Value) []reflect.Value {
+			return around(func() []reflect.Value { return real.Call(args) }, args)
+		}))
 	}
 }
 
-func part(b device.Block, off, n int) device.Block {
-	return device.Block{Region: b.Region, Off: b.Off + off, Len: n}
+// fails makes functions of a fail with what now returns, where that is an error.
+func fails(a *api, now func() code, names ...string) {
+	for _, name := range names {
+		out := reflect.ValueOf(a).Elem().FieldByName(name).Type().Out(0)
+		wrap(a, func(call func() []reflect.Value, args []reflect.Value) []reflect.Value {
+			k := now()
+			if k == succeeded {
+				return call()
+			}
+			if out == reflect.TypeFor[code]() {
+				return result(k)
+			}
+			if err, ok := args[len(args)-1].Interface().(*code); ok {
+				*err = k
+			}
+			return []reflect.Value{reflect.Zero(out)}
+		}, name)
+	}
 }
+
+// result is what a function that returns a code returns.
+func result(k code) []reflect.Value { return []reflect.Value{reflect.ValueOf(k)} }

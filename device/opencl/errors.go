@@ -9,13 +9,13 @@ import (
 // A code is what a function of OpenCL answers: 0 or a negative error.
 type code int32
 
-// An Error is a call of OpenCL that failed. It wraps what its code means to a
-// program: [device.ErrOutOfMemory], [device.ErrDeviceLost] or
-// [device.ErrUnavailable], one of them always.
+// An Error is a call of OpenCL that failed. It always wraps the meaning of its
+// code: [device.ErrOutOfMemory], [device.ErrDeviceLost] or
+// [device.ErrUnavailable].
 type Error struct {
 	Call string // such as clCreateBuffer
 	Code int32  // such as -4
-	// Detail says what was asked for, "" where there is nothing to say.
+	// Detail says what was asked for. It may be "".
 	Detail string
 }
 
@@ -27,8 +27,8 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("opencl: %s%s: %s (%d): %v", e.Call, detail, nameOf(code(e.Code)), e.Code, e.Unwrap())
 }
 
-// Unwrap returns the meaning of the code. Codes of bad arguments are
-// ErrUnavailable: arguments are judged before the call, so a driver that
+// Unwrap returns the meaning of the code. For codes of bad arguments it is
+// ErrUnavailable: this package checks arguments before the call, so a driver that
 // refuses them cannot do what it was asked.
 func (e *Error) Unwrap() error { return meanings[code(e.Code)].meaning() }
 

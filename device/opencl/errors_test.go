@@ -2,11 +2,14 @@ package opencl
 
 import (
 	"errors"
+	"reflect"
 	"strings"
 	"testing"
 	"unsafe"
 
 	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/device/internal/devcheck"
+	"github.com/bufslab/bufslab/internal/check"
 )
 
 // Every code is exactly one of the three, and its text has name and number.
@@ -41,50 +44,36 @@ type ledger struct{ mems, svms, queues, contexts int }
 
 // watch counts what the functions of a make and give back.
 func (l *ledger) watch(a *api) {
-	real := *a
-	a.CreateBuffer = func(c contextID, flags uint64, size uintptr, host unsafe.Pointer, err *code) memID {
-		m := real.CreateBuffer(c, flags, size, host, err)
-		if m != 0 {
-			l.mems++
-		}
-		return m
+	for name, n := range map[string]*int{
+		"CreateBuffer": &l.mems, "SVMAlloc": &l.svms, "CreateCommandQueue": &l.queues, "CreateContext": &l.contexts,
+	} {
+		wrap(a, func(call func() []reflect.Value, _ []reflect.Value) []reflect.Value {
+			r := call()
+			if !r[0].IsZero() {
+				*n++
+			}
+			return r
+		}, name)
 	}
-	a.ReleaseMemObject = func(m memID) code { l.mems--; return real.ReleaseMemObject(m) }
-	a.SVMAlloc = func(c contextID, flags uint64, size uintptr, align uint32) unsafe.Pointer {
-		p := real.SVMAlloc(c, flags, size, align)
-		if p != nil {
-			l.svms++
-		}
-		return p
+	for name, n := range map[string]*int{
+		"ReleaseMemObject": &l.mems, "SVMFree": &l.svms, "ReleaseCommandQueue": &l.queues, "ReleaseContext": &l.contexts,
+	} {
+		wrap(a, func(call func() []reflect.Value, _ []reflect.Value) []reflect.Value {
+			*n--
+			return call()
+		}, name)
 	}
-	a.SVMFree = func(c contextID, p unsafe.Pointer) { l.svms--; real.SVMFree(c, p) }
-	a.CreateCommandQueue = func(c contextID, d deviceID, properties uint64, err *code) queueID {
-		q := real.CreateCommandQueue(c, d, properties, err)
-		if q != 0 {
-			l.queues++
-		}
-		return q
-	}
-	a.ReleaseCommandQueue = func(q queueID) code { l.queues--; return real.ReleaseCommandQueue(q) }
-	a.CreateContext = func(p *uintptr, n uint32, ids *deviceID, notify, user uintptr, err *code) contextID {
-		c := real.CreateContext(p, n, ids, notify, user, err)
-		if c != 0 {
-			l.contexts++
-		}
-		return c
-	}
-	a.ReleaseContext = func(c contextID) code { l.contexts--; return real.ReleaseContext(c) }
 }
 
 // Whatever call of an Alloc fails, and with whatever code, the error says what
 // it means, nothing stays behind, and the next Alloc works unless the device is lost.
 func TestAllocFails(t *testing.T) {
 	calls := map[string][]string{
-		"":         {"create", "migrate", "migration"},
-		"deferred": {"create"},
-		"svm":      {"svm", "svmmap"},
-		"svm-fine": {"svm"},
-		"pinned":   {"create", "map", "mapped"},
+		"":         {"CreateBuffer", "EnqueueMigrate", "migration"},
+		"deferred": {"CreateBuffer"},
+		"svm":      {"SVMAlloc", "EnqueueSVMMap"},
+		"svm-fine": {"SVMAlloc"},
+		"pinned":   {"CreateBuffer", "EnqueueMapBuffer", "mapped"},
 	}
 	for form, list := range calls {
 		for _, call := range list {
@@ -103,29 +92,30 @@ func allocFails(t *testing.T, form, call string, k code, want error) {
 	var l ledger
 	f := failure{code: k}
 	d := opened(t, form, func(a *api) { l.watch(a); f.arm(a) })
-	if call == "svm" || call == "mapped" {
+	if call == "SVMAlloc" || call == "mapped" {
 		k, want = failedAlloc, device.ErrOutOfMemory // there is no code, only nil
 	}
 	before := l
 	f.call = call
 	b, err := d.Alloc(1000)
 	f.call = ""
-	wants(t, err, want)
+	check.Wraps(t, err, want)
 	if b != (device.Block{}) || !strings.Contains(err.Error(), "1000 bytes") {
 		t.Errorf("%+v, %v", b, err)
 	}
-	if l != before || d.room().used.Load() != 0 {
-		t.Errorf("%+v stay behind, and %d bytes; there were %+v", l, d.room().used.Load(), before)
+	if l != before || (d.room().Total-d.room().Free()) != 0 {
+		t.Errorf("%+v stay behind, and %d bytes; there were %+v", l, inUse(d), before)
 	}
 	if errors.Is(want, device.ErrDeviceLost) {
-		_, err := d.Alloc(1)
-		wants(t, err, device.ErrDeviceLost)
+		check.Wraps(t, check.Err(d.Alloc(1)), device.ErrDeviceLost)
 		return
 	}
-	d.Free(mustAlloc(t, d, 1000))
+	d.Free(devcheck.Alloc(t, d, 1000))
 }
 
-// A failure makes one call fail while it is set.
+// A failure makes one call fail while it is set: a function of the driver, or
+// "migration", which EnqueueMigrate has enqueued, or "mapped", where the driver
+// breaks its word and says that it has mapped what it has not.
 type failure struct {
 	call string
 	code code
@@ -133,18 +123,16 @@ type failure struct {
 }
 
 func (f *failure) arm(a *api) {
-	real := *a
-	a.CreateBuffer = func(c contextID, flags uint64, size uintptr, host unsafe.Pointer, err *code) memID {
-		if f.call == "create" {
-			*err = f.code
-			return 0
-		}
-		return real.CreateBuffer(c, flags, size, host, err)
+	for _, name := range []string{"CreateBuffer", "EnqueueMigrate", "SVMAlloc", "EnqueueSVMMap", "EnqueueMapBuffer"} {
+		fails(a, func() code {
+			if f.call == name {
+				return f.code
+			}
+			return succeeded
+		}, name)
 	}
+	real := *a
 	a.EnqueueMigrate = func(q queueID, mems uint32, m *memID, flags uint64, n uint32, after, done *eventID) code {
-		if f.call == "migrate" {
-			return f.code
-		}
 		k := real.EnqueueMigrate(q, mems, m, flags, n, after, done)
 		if f.call == "migration" {
 			f.late = *done
@@ -165,24 +153,8 @@ func (f *failure) arm(a *api) {
 		}
 		return k
 	}
-	a.SVMAlloc = func(c contextID, flags uint64, size uintptr, align uint32) unsafe.Pointer {
-		if f.call == "svm" {
-			return nil
-		}
-		return real.SVMAlloc(c, flags, size, align)
-	}
-	a.EnqueueSVMMap = func(q queueID, wait uint32, flags uint64, p unsafe.Pointer, size uintptr, n uint32, after, done *eventID) code {
-		if f.call == "svmmap" {
-			return f.code
-		}
-		return real.EnqueueSVMMap(q, wait, flags, p, size, n, after, done)
-	}
 	a.EnqueueMapBuffer = func(q queueID, m memID, wait uint32, flags uint64, off, size uintptr, n uint32, after, done *eventID, err *code) unsafe.Pointer {
-		switch f.call {
-		case "map":
-			*err = f.code
-			return nil
-		case "mapped": // as a driver that breaks its word
+		if f.call == "mapped" {
 			*err = succeeded
 			return nil
 		}

@@ -6,8 +6,8 @@ import (
 	"github.com/bufslab/bufslab/device"
 )
 
-// An Event is a point in a [Stream]. Its cl_event goes when the collector finds
-// that nobody has it any more.
+// An Event is a point in a [Stream]. Its cl_event is released when the collector
+// finds the Event unreachable.
 type Event struct {
 	stream *Stream
 	id     eventID
@@ -62,7 +62,7 @@ func (s *Stream) Wait(e device.Event) error {
 		_, err := s.add(func(q queueID, wait []eventID, done *eventID) (code, string) {
 			n, list := after(wait)
 			return s.ctx.EnqueueBarrier(q, n, list, done), "clEnqueueBarrierWithWaitList"
-		}, o, false, "a stream of %s", s.dev.name)
+		}, o, false, "a stream of %s", s.dev.base.Name())
 		return err
 	})
 }
@@ -84,7 +84,7 @@ func (e *Event) Sync() error {
 	if err := e.failure(); err != nil {
 		return err
 	}
-	return c.failed(k, "clWaitForEvents", "a stream of %s", e.stream.dev.name)
+	return c.failed(k, "clWaitForEvents", "a stream of %s", e.stream.dev.base.Name())
 }
 
 // failure is the error of the work before, if some of it has failed. It looks

@@ -2,6 +2,7 @@ package opencl
 
 import (
 	"errors"
+	"reflect"
 	"runtime"
 	"sync"
 	"testing"
@@ -9,6 +10,8 @@ import (
 	"unsafe"
 
 	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/device/internal/devcheck"
+	"github.com/bufslab/bufslab/internal/check"
 )
 
 // An eventLedger counts the references to events, and what is asked of events
@@ -20,7 +23,7 @@ type eventLedger struct {
 }
 
 // made counts a command's event, whose wait list has to be there.
-func (l *eventLedger) made(k code, n uint32, after, done *eventID) code {
+func (l *eventLedger) made(k code, n uint32, after, done *eventID) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, e := range unsafe.Slice(after, n) {
@@ -31,7 +34,6 @@ func (l *eventLedger) made(k code, n uint32, after, done *eventID) code {
 	if k == succeeded && done != nil {
 		l.refs[*done]++
 	}
-	return k
 }
 
 func (l *eventLedger) count(e eventID, n int) {
@@ -52,29 +54,13 @@ func (l *eventLedger) out() (events, stale int) {
 }
 
 func (l *eventLedger) watch(a *api) {
-	real := *a
 	l.refs = map[eventID]int{}
-	a.EnqueueMigrate = func(q queueID, mems uint32, m *memID, flags uint64, n uint32, after, done *eventID) code {
-		return l.made(real.EnqueueMigrate(q, mems, m, flags, n, after, done), n, after, done)
-	}
-	a.EnqueueCopyBuffer = func(q queueID, src, dst memID, from, to, size uintptr, n uint32, after, done *eventID) code {
-		return l.made(real.EnqueueCopyBuffer(q, src, dst, from, to, size, n, after, done), n, after, done)
-	}
-	a.EnqueueFillBuffer = func(q queueID, m memID, pattern *byte, width, off, size uintptr, n uint32, after, done *eventID) code {
-		return l.made(real.EnqueueFillBuffer(q, m, pattern, width, off, size, n, after, done), n, after, done)
-	}
-	a.EnqueueReadBuffer = func(q queueID, m memID, wait uint32, off, size uintptr, host unsafe.Pointer, n uint32, after, done *eventID) code {
-		return l.made(real.EnqueueReadBuffer(q, m, wait, off, size, host, n, after, done), n, after, done)
-	}
-	a.EnqueueWriteBuffer = func(q queueID, m memID, wait uint32, off, size uintptr, host unsafe.Pointer, n uint32, after, done *eventID) code {
-		return l.made(real.EnqueueWriteBuffer(q, m, wait, off, size, host, n, after, done), n, after, done)
-	}
-	a.EnqueueMarker = func(q queueID, n uint32, after, done *eventID) code {
-		return l.made(real.EnqueueMarker(q, n, after, done), n, after, done)
-	}
-	a.EnqueueBarrier = func(q queueID, n uint32, after, done *eventID) code {
-		return l.made(real.EnqueueBarrier(q, n, after, done), n, after, done)
-	}
+	wrap(a, func(call func() []reflect.Value, args []reflect.Value) []reflect.Value {
+		r, wait := call(), args[len(args)-3:]
+		l.made(r[0].Interface().(code), wait[0].Interface().(uint32), wait[1].Interface().(*eventID), wait[2].Interface().(*eventID))
+		return r
+	}, "EnqueueMigrate", "EnqueueCopyBuffer", "EnqueueFillBuffer", "EnqueueReadBuffer", "EnqueueWriteBuffer", "EnqueueMarker", "EnqueueBarrier")
+	real := *a
 	a.RetainEvent = func(e eventID) code { l.count(e, 1); return real.RetainEvent(e) }
 	a.ReleaseEvent = func(e eventID) code { l.count(e, -1); return real.ReleaseEvent(e) }
 }
@@ -85,10 +71,9 @@ func (l *eventLedger) watch(a *api) {
 func TestEventsAreGivenBack(t *testing.T) {
 	var l eventLedger
 	found := doubles(t, l.watch)
-	d, err := openOn(found, "0")
-	must(t, err)
+	d := check.Ok(openOn(found, "0"))(t)
 	useEvents(t, d)
-	must(t, d.Close())
+	check.Must(t, d.Close())
 	for deadline := time.Now().Add(30 * time.Second); ; runtime.GC() {
 		events, stale := l.out()
 		if stale > 0 {
@@ -113,10 +98,8 @@ func isOpen(h *hardware) bool {
 //
 //go:noinline
 func useEvents(t *testing.T, d *Device) {
-	one, err := d.NewStream()
-	must(t, err)
-	two, err := d.NewStream()
-	must(t, err)
+	one := devcheck.Stream(t, d)
+	two := devcheck.Stream(t, d)
 	var wg sync.WaitGroup
 	for range 4 {
 		wg.Add(1)
@@ -130,8 +113,7 @@ func useEvents(t *testing.T, d *Device) {
 		}()
 	}
 	wg.Wait()
-	must(t, one.Close())
-	must(t, two.Close())
+	check.Must(t, one.Close(), two.Close())
 }
 
 func useEventsOnce(d *Device, one, two device.Stream, i int) (errs []error) {
@@ -141,7 +123,7 @@ func useEventsOnce(d *Device, one, two device.Stream, i int) (errs []error) {
 	}
 	defer d.Free(b)
 	host := device.Host(make([]byte, 1000))
-	errs = append(errs, one.Copy(b, host), one.Copy(part(b, 0, 900), part(b, 100, 900)), one.Fill(b, byte(i)))
+	errs = append(errs, one.Copy(b, host), one.Copy(devcheck.Part(b, 0, 900), devcheck.Part(b, 100, 900)), one.Fill(b, byte(i)))
 	e, err := one.Record()
 	if err != nil {
 		return append(errs, err)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/bufslab/bufslab/device"
 	_ "github.com/bufslab/bufslab/device/opencl"
+	_ "github.com/bufslab/bufslab/device/sim"
 	"github.com/bufslab/bufslab/slab"
 )
 

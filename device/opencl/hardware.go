@@ -9,6 +9,7 @@ import (
 	"unsafe"
 
 	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/device/internal/base"
 )
 
 // Info describes a device of the system.
@@ -21,7 +22,7 @@ type Info struct {
 
 	GlobalBytes int64 // of memory
 	MaxBytes    int64 // of one region
-	AlignBytes  int   // of sub-buffers, see device.Aligned
+	AlignBytes  int   // of sub-buffers, see device.Traits
 	SVM         bool  // has the form svm
 	SVMFine     bool  // has the form svm-fine
 }
@@ -62,8 +63,8 @@ type hardware struct {
 	Info
 	id       deviceID
 	platform platformID
-	memory   room // of the device
-	host     room // of the machine, for pinned memory
+	memory   base.Budget // of the device
+	host     base.Budget // of the machine, for pinned memory
 
 	mu     sync.Mutex
 	shared *context // by the devices that are open; nil while there is none
@@ -134,7 +135,7 @@ func (h *hardware) describe(number int) error {
 		GlobalBytes: int64(min(total, math.MaxInt64)), MaxBytes: int64(min(most, total, math.MaxInt)),
 		AlignBytes: max(1, int(bits/8)), SVM: svm&svmCoarse != 0, SVMFine: svm&svmFine != 0,
 	}
-	h.memory.total, h.host.total = h.GlobalBytes, hostBytes()
+	h.memory.Total, h.host.Total = h.GlobalBytes, hostBytes()
 	return nil
 }
 

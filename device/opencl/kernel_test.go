@@ -9,6 +9,9 @@ import (
 	"unsafe"
 
 	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/device/internal/devcheck"
+	"github.com/bufslab/bufslab/device/sim"
+	"github.com/bufslab/bufslab/internal/check"
 )
 
 // Functions that a program has from another binding.
@@ -30,7 +33,7 @@ func extra(t *testing.T) *kernels {
 		t.Skip(err)
 	}
 	k := new(kernels)
-	must(t, bind(lib, name, k))
+	check.Must(t, bind(lib, name, k))
 	return k
 }
 
@@ -58,7 +61,7 @@ func adder(t *testing.T, k *kernels, d *Device) uintptr {
 func (k *kernels) launch(t *testing.T, s *Stream, kernel uintptr, n int) {
 	t.Helper()
 	global := uintptr(n)
-	must(t, failed(k.EnqueueNDRangeKernel(s.Queue(), kernel, 1, nil, &global, nil, 0, nil, nil), "clEnqueueNDRangeKernel", ""))
+	check.Must(t, failed(k.EnqueueNDRangeKernel(s.Queue(), kernel, 1, nil, &global, nil, 0, nil, nil), "clEnqueueNDRangeKernel", ""))
 }
 
 // numbers is from, from+1, ... as a device has them.
@@ -76,19 +79,17 @@ func TestKernelOnASubBuffer(t *testing.T) {
 	d := opened(t, "", unchanged)
 	kernel := adder(t, k, d)
 	s := mustStream(t, d)
-	align := d.Align()
-	b := mustAlloc(t, d, 4*align)
+	align := d.Traits().Align
+	b := devcheck.Alloc(t, d, 4*align)
 	defer d.Free(b)
-	put(t, d, b, numbers(0, align))
-	sub, err := d.SubBuffer(part(b, align, align))
-	must(t, err)
+	devcheck.Write(t, d, b, numbers(0, align))
+	sub := check.Ok(d.SubBuffer(devcheck.Part(b, align, align)))(t)
 	mem := sub.Mem()
-	must(t, failed(k.SetKernelArg(kernel, 0, unsafe.Sizeof(mem), unsafe.Pointer(&mem)), "clSetKernelArg", ""))
-	must(t, s.Copy(part(b, align, align), device.Host(numbers(7, align/4))))
+	check.Must(t, failed(k.SetKernelArg(kernel, 0, unsafe.Sizeof(mem), unsafe.Pointer(&mem)), "clSetKernelArg", ""))
+	check.Must(t, s.Copy(devcheck.Part(b, align, align), device.Host(numbers(7, align/4))))
 	k.launch(t, s, kernel, align/4)
 	back := make([]byte, 4*align)
-	must(t, s.Copy(device.Host(back), b))
-	must(t, s.Sync())
+	check.Must(t, s.Copy(device.Host(back), b), s.Sync())
 	sub.Release()
 	sub.Release() // nothing happens
 	want := numbers(0, align)
@@ -104,37 +105,26 @@ func TestSubBufferMistakes(t *testing.T) {
 	fail := code(0)
 	d := opened(t, "", func(a *api) {
 		l.watch(a)
-		real := a.CreateSubBuffer
-		a.CreateSubBuffer = func(m memID, flags uint64, kind uint32, region *[2]uintptr, err *code) memID {
-			if fail != 0 {
-				*err = fail
-				return 0
-			}
-			return real(m, flags, kind, region, err)
-		}
+		fails(a, func() code { return fail }, "CreateSubBuffer")
 	})
-	b := mustAlloc(t, d, 4*d.Align())
-	for _, p := range []device.Block{part(b, 1, 10), part(b, d.Align()-1, 1), part(b, 0, 0), part(b, 0, b.Len+1), part(b, -d.Align(), 1), {}} {
-		_, err := d.SubBuffer(p)
-		wants(t, err, device.ErrSize)
+	align := d.Traits().Align
+	b := devcheck.Alloc(t, d, 4*align)
+	for _, p := range []device.Block{devcheck.Part(b, 1, 10), devcheck.Part(b, align-1, 1), devcheck.Part(b, 0, 0), devcheck.Part(b, 0, b.Len+1), devcheck.Part(b, -align, 1), {}} {
+		check.Wraps(t, check.Err(d.SubBuffer(p)), device.ErrSize)
 	}
-	_, err := d.SubBuffer(device.Host(make([]byte, 100)))
-	wants(t, err, device.ErrUnavailable)
+	check.Wraps(t, check.Err(d.SubBuffer(device.Host(make([]byte, 100)))), device.ErrUnavailable)
 	fail = -6
-	_, err = d.SubBuffer(b)
-	wants(t, err, device.ErrOutOfMemory)
+	check.Wraps(t, check.Err(d.SubBuffer(b)), device.ErrOutOfMemory)
 	fail = 0
-	sub, err := d.SubBuffer(b)
-	must(t, err)
+	sub := check.Ok(d.SubBuffer(b))(t)
 	d.Free(b)
 	if l.mems == 0 {
 		t.Error("the memory went before its sub-buffer")
 	}
-	_, err = d.SubBuffer(b)
-	wants(t, err, device.ErrUnavailable)
+	check.Wraps(t, check.Err(d.SubBuffer(b)), device.ErrUnavailable)
 	sub.Release()
-	if d.room().used.Load() != 0 {
-		t.Errorf("%d bytes in use at the end", d.room().used.Load())
+	if inUse(d) != 0 {
+		t.Errorf("%d bytes in use at the end", inUse(d))
 	}
 }
 
@@ -147,20 +137,20 @@ func TestKernelOnSharedVirtualMemory(t *testing.T) {
 			kernel := adder(t, k, d)
 			s := mustStream(t, d)
 			const n = 500
-			b := mustAlloc(t, d, 4*n)
+			b := devcheck.Alloc(t, d, 4*n)
 			defer d.Free(b)
 			r := b.Region.(*SVM)
 			for round := range 3 {
 				copy(device.Bytes(b), numbers(round, n))
-				must(t, failed(k.SetKernelArgSVMPointer(kernel, 0, r.Pointer()), "clSetKernelArgSVMPointer", ""))
-				must(t, r.Unmap(s))
-				must(t, r.Unmap(s)) // nothing happens
+				check.Must(t, failed(k.SetKernelArgSVMPointer(kernel, 0, r.Pointer()), "clSetKernelArgSVMPointer", ""))
+				check.Must(t, r.Unmap(s))
+				check.Must(t, r.Unmap(s)) // nothing happens
 				if form == "svm" {
 					lent(t, d, s, b)
 				}
 				k.launch(t, s, kernel, n)
-				must(t, r.Map(s))
-				must(t, s.Sync()) // of fine memory Map waits for nothing
+				check.Must(t, r.Map(s))
+				check.Must(t, s.Sync()) // of fine memory Map waits for nothing
 				if string(device.Bytes(b)) != string(numbers(round+1000, n)) {
 					t.Fatalf("round %d: the kernel's work is not there", round)
 				}
@@ -169,40 +159,39 @@ func TestKernelOnSharedVirtualMemory(t *testing.T) {
 	}
 }
 
-// lent checks that nobody but the device gets at b.
+// lent checks that only the device reaches b.
 func lent(t *testing.T, d *Device, s *Stream, b device.Block) {
 	t.Helper()
 	if device.Bytes(b) != nil {
 		t.Error("the CPU has bytes that are the device's")
 	}
-	wants(t, d.Copy(b, device.Host(make([]byte, b.Len))), device.ErrUnavailable)
+	check.Wraps(t, d.Copy(b, device.Host(make([]byte, b.Len))), device.ErrUnavailable)
 	o := mustStream(t, d)
-	wants(t, o.Fill(b, 0), device.ErrUnavailable)
-	wants(t, o.Copy(device.Host(make([]byte, b.Len)), b), device.ErrUnavailable)
+	check.Wraps(t, o.Fill(b, 0), device.ErrUnavailable)
+	check.Wraps(t, o.Copy(device.Host(make([]byte, b.Len)), b), device.ErrUnavailable)
 }
 
 func TestMapMistakes(t *testing.T) {
 	d, other := opened(t, "svm", unchanged), opened(t, "svm", unchanged)
-	b := mustAlloc(t, d, 100)
+	b := devcheck.Alloc(t, d, 100)
 	r := b.Region.(*SVM)
-	wants(t, r.Unmap(mustStream(t, other)), device.ErrUnavailable)
-	sim, err := device.NewSim(100).NewStream()
-	must(t, err)
-	wants(t, r.Map(sim), device.ErrUnavailable)
+	check.Wraps(t, r.Unmap(mustStream(t, other)), device.ErrUnavailable)
+	foreign := check.Ok(sim.New(100).NewStream())(t)
+	check.Wraps(t, r.Map(foreign), device.ErrUnavailable)
 	s := mustStream(t, d)
-	must(t, s.Close())
-	wants(t, r.Unmap(s), device.ErrClosed)
+	check.Must(t, s.Close())
+	check.Wraps(t, r.Unmap(s), device.ErrClosed)
 	s = mustStream(t, d)
-	must(t, r.Unmap(s))
+	check.Must(t, r.Unmap(s))
 	d.Free(b) // while it is the device's
-	wants(t, r.Map(s), device.ErrUnavailable)
+	check.Wraps(t, r.Map(s), device.ErrUnavailable)
 }
 
 // Libraries that are not there, and one that is no OpenCL.
 func TestLoadSaysWhatIsMissing(t *testing.T) {
 	for _, name := range []string{"libnosuchthing.so.1", "libc.so.6", "/usr/lib/libSystem.B.dylib"} {
 		a, err := load([]string{name})
-		wants(t, err, device.ErrUnavailable)
+		check.Wraps(t, err, device.ErrUnavailable)
 		if err == nil || errors.Is(err, device.ErrDeviceLost) {
 			t.Errorf("%s: %v, %v", name, a, err)
 		}

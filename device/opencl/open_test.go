@@ -6,6 +6,8 @@ import (
 	"unsafe"
 
 	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/device/internal/devcheck"
+	"github.com/bufslab/bufslab/internal/check"
 )
 
 // What keeps a device from being opened is a reason, in a sentence, why it is not there.
@@ -23,7 +25,7 @@ func TestOpenSaysWhatIsMissing(t *testing.T) {
 		if d != nil {
 			t.Errorf("%q opens %s", rest, d.Name())
 		}
-		wants(t, err, device.ErrUnavailable)
+		check.Wraps(t, err, device.ErrUnavailable)
 		if err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v; want %s", rest, err, want)
 		}
@@ -31,25 +33,7 @@ func TestOpenSaysWhatIsMissing(t *testing.T) {
 	if _, err := device.Open("opencl:0:pinned:pinned"); err == nil {
 		t.Error("pinned memory of pinned memory")
 	} else {
-		wants(t, err, device.ErrUnavailable)
-	}
-}
-
-func TestNameOpensTheSameAgain(t *testing.T) {
-	found := doubles(t, unchanged)
-	for rest, want := range map[string]string{"": "opencl", "0": "opencl:0", "0:deferred": "opencl:0:deferred"} {
-		d, err := openOn(found, rest)
-		must(t, err)
-		p, err := d.Pinned()
-		must(t, err)
-		if again, _ := d.Pinned(); d.Name() != want || p.Name() != want+":pinned" || again != p {
-			t.Errorf("%q opens %s with %s", rest, d.Name(), p.Name())
-		}
-		must(t, d.Close())
-		_, err = p.Alloc(1)
-		wants(t, err, device.ErrClosed)
-		_, err = d.Pinned()
-		wants(t, err, device.ErrClosed)
+		check.Wraps(t, err, device.ErrUnavailable)
 	}
 }
 
@@ -57,57 +41,43 @@ func TestNameOpensTheSameAgain(t *testing.T) {
 func TestDriverThatDoesNotOpen(t *testing.T) {
 	real := *doubles(t, unchanged)[0].api
 	for what, change := range map[string]func(*api){
-		"no platform": func(a *api) {
-			a.GetPlatformIDs = func(uint32, *platformID, *uint32) code { return -1001 }
-		},
-		"no room for platforms": func(a *api) {
-			a.GetPlatformIDs = func(uint32, *platformID, *uint32) code { return -6 }
-		},
-		"no device": func(a *api) {
-			a.GetDeviceIDs = func(platformID, uint64, uint32, *deviceID, *uint32) code { return noDevice }
-		},
+		"no platform":           failing("GetPlatformIDs", -1001),
+		"no room for platforms": failing("GetPlatformIDs", -6),
+		"no device":             failing("GetDeviceIDs", noDevice),
+		"no answer":             failing("GetDeviceInfo", -6),
+		"device list":           failing("GetDeviceIDs", -5),
 		"no platform left": func(a *api) {
 			a.GetPlatformIDs = func(_ uint32, _ *platformID, n *uint32) code { *n = 0; return succeeded }
-		},
-		"no answer": func(a *api) {
-			a.GetDeviceInfo = func(deviceID, uint32, uintptr, unsafe.Pointer, *uintptr) code { return -6 }
-		},
-		"device list": func(a *api) {
-			a.GetDeviceIDs = func(platformID, uint64, uint32, *deviceID, *uint32) code { return -5 }
 		},
 	} {
 		a := real
 		change(&a)
 		found, err := list(&a)
-		wants(t, err, device.ErrUnavailable)
+		check.Wraps(t, err, device.ErrUnavailable)
 		if found != nil {
 			t.Errorf("%s: found %d", what, len(found))
 		}
 	}
 	for _, k := range []code{-2, -5, -6, -33} {
 		var l ledger
-		broken := true
+		broken := k
 		found := doubles(t, func(a *api) {
 			l.watch(a)
-			make := a.CreateCommandQueue
-			a.CreateCommandQueue = func(c contextID, d deviceID, properties uint64, err *code) queueID {
-				if broken {
-					*err = k
-					return 0
-				}
-				return make(c, d, properties, err)
-			}
+			fails(a, func() code { return broken }, "CreateCommandQueue")
 		})
-		_, err := openOn(found, "0")
-		wants(t, err, device.ErrUnavailable)
+		check.Wraps(t, check.Err(openOn(found, "0")), device.ErrUnavailable)
 		if l != (ledger{}) {
 			t.Errorf("%+v stay behind", l)
 		}
-		broken = false
-		d, err := openOn(found, "0")
-		must(t, err)
-		must(t, d.Close())
+		broken = succeeded
+		d := check.Ok(openOn(found, "0"))(t)
+		check.Must(t, d.Close())
 	}
+}
+
+// failing makes a function of the driver fail from the start.
+func failing(name string, k code) func(*api) {
+	return func(a *api) { fails(a, func() code { return k }, name) }
 }
 
 // A broken driver does not keep others from being used.
@@ -137,10 +107,9 @@ func TestDriverBesideABrokenOne(t *testing.T) {
 			return real.GetDeviceIDs(p, kinds, room, ids, n)
 		}
 	})
-	d, err := openOn(found, "0")
-	must(t, err)
-	d.Free(mustAlloc(t, d, 100))
-	must(t, d.Close())
+	d := check.Ok(openOn(found, "0"))(t)
+	d.Free(devcheck.Alloc(t, d, 100))
+	check.Must(t, d.Close())
 }
 
 // Hardware without a form says so, and is asked for nothing that it lacks.
@@ -150,7 +119,7 @@ func TestFormsThatAreNotThere(t *testing.T) {
 	})
 	for form, want := range map[string]string{"svm": "has no shared virtual memory", "svm-fine": "has no fine-grained shared virtual memory"} {
 		_, err := openOn(found, "0:"+form)
-		wants(t, err, device.ErrUnavailable)
+		check.Wraps(t, err, device.ErrUnavailable)
 		if err != nil && !strings.Contains(err.Error(), want) {
 			t.Error(err)
 		}
@@ -161,22 +130,18 @@ func TestFormsThatAreNotThere(t *testing.T) {
 func TestContextGoesWithItsLastUser(t *testing.T) {
 	var l ledger
 	found := doubles(t, l.watch)
-	a, err := openOn(found, "0")
-	must(t, err)
-	b, err := openOn(found, "0:deferred")
-	must(t, err)
+	a := check.Ok(openOn(found, "0"))(t)
+	b := check.Ok(openOn(found, "0:deferred"))(t)
 	if a.ctx != b.ctx || l.contexts != 1 || l.queues != 1 {
 		t.Errorf("two devices have %+v", l)
 	}
-	blk := mustAlloc(t, a, 100)
-	s, err := b.NewStream()
-	must(t, err)
-	must(t, a.Close())
-	must(t, b.Close())
+	blk := devcheck.Alloc(t, a, 100)
+	s := devcheck.Stream(t, b)
+	check.Must(t, a.Close(), b.Close())
 	if l.contexts != 1 {
 		t.Error("the context went before a region and a stream of it")
 	}
-	must(t, s.Close())
+	check.Must(t, s.Close())
 	a.Free(blk)
 	if l != (ledger{}) {
 		t.Errorf("%+v stay behind", l)
@@ -185,45 +150,33 @@ func TestContextGoesWithItsLastUser(t *testing.T) {
 
 // A lost device takes no more work and gives everything back; the next one works.
 func TestLostDevice(t *testing.T) {
-	lost := false
+	lost := succeeded
 	var l ledger
 	found := doubles(t, func(a *api) {
 		l.watch(a)
-		read := a.EnqueueReadBuffer
-		a.EnqueueReadBuffer = func(q queueID, m memID, wait uint32, off, size uintptr, host unsafe.Pointer, n uint32, after, done *eventID) code {
-			if lost {
-				return -36
-			}
-			return read(q, m, wait, off, size, host, n, after, done)
-		}
+		fails(a, func() code { return lost }, "EnqueueReadBuffer")
 	})
-	d, err := openOn(found, "0")
-	must(t, err)
-	blk := mustAlloc(t, d, 100)
-	s, err := d.NewStream()
-	must(t, err)
-	lost = true
+	d := check.Ok(openOn(found, "0"))(t)
+	blk := devcheck.Alloc(t, d, 100)
+	s := devcheck.Stream(t, d)
+	lost = -36
 	back := device.Host(make([]byte, 100))
-	wants(t, d.Copy(back, blk), device.ErrDeviceLost)
-	lost = false
-	wants(t, d.Copy(back, blk), device.ErrDeviceLost)
-	_, err = d.Alloc(1)
-	wants(t, err, device.ErrDeviceLost)
-	_, _, err = d.MemInfo()
-	wants(t, err, device.ErrDeviceLost)
-	_, err = d.NewStream()
-	wants(t, err, device.ErrDeviceLost)
-	_, err = d.SubBuffer(blk)
-	wants(t, err, device.ErrDeviceLost)
-	wants(t, s.Copy(blk, back), device.ErrDeviceLost)
-	wants(t, s.Sync(), device.ErrDeviceLost)
-	must(t, s.Close())
-	fresh, err := openOn(found, "0")
-	must(t, err)
-	fresh.Free(mustAlloc(t, fresh, 100))
-	must(t, fresh.Close())
+	check.Wraps(t, d.Copy(back, blk), device.ErrDeviceLost)
+	lost = succeeded
+	check.Wraps(t, d.Copy(back, blk), device.ErrDeviceLost)
+	check.Wraps(t, check.Err(d.Alloc(1)), device.ErrDeviceLost)
+	_, _, err := d.MemInfo()
+	check.Wraps(t, err, device.ErrDeviceLost)
+	check.Wraps(t, check.Err(d.NewStream()), device.ErrDeviceLost)
+	check.Wraps(t, check.Err(d.SubBuffer(blk)), device.ErrDeviceLost)
+	check.Wraps(t, s.Copy(blk, back), device.ErrDeviceLost)
+	check.Wraps(t, s.Sync(), device.ErrDeviceLost)
+	check.Must(t, s.Close())
+	fresh := check.Ok(openOn(found, "0"))(t)
+	fresh.Free(devcheck.Alloc(t, fresh, 100))
+	check.Must(t, fresh.Close())
 	d.Free(blk)
-	must(t, d.Close())
+	check.Must(t, d.Close())
 	if l != (ledger{}) {
 		t.Errorf("%+v stay behind", l)
 	}
@@ -235,16 +188,15 @@ func TestRoomIsTheDevices(t *testing.T) {
 	for _, form := range formNames() {
 		t.Run(form, func(t *testing.T) {
 			d := opened(t, form, unchanged)
-			d.ctx.MaxBytes, d.room().total = 6_000, 10_000
-			a := mustAlloc(t, d, 6_000)
+			d.ctx.MaxBytes, d.room().Total = 6_000, 10_000
+			a := devcheck.Alloc(t, d, 6_000)
 			if free, total, err := d.MemInfo(); free != 4_000 || total != 10_000 || err != nil {
 				t.Errorf("%d of %d, %v", free, total, err)
 			}
 			for _, n := range []int{4_001, 6_001} {
-				_, err := d.Alloc(n)
-				wants(t, err, device.ErrOutOfMemory)
+				check.Wraps(t, check.Err(d.Alloc(n)), device.ErrOutOfMemory)
 			}
-			b := mustAlloc(t, d, 4_000)
+			b := devcheck.Alloc(t, d, 4_000)
 			d.Free(a)
 			d.Free(b)
 			if free, _, _ := d.MemInfo(); free != 10_000 {
@@ -257,7 +209,7 @@ func TestRoomIsTheDevices(t *testing.T) {
 func TestDevicesDescribes(t *testing.T) {
 	infos, err := Devices()
 	if err != nil {
-		wants(t, err, device.ErrUnavailable)
+		check.Wraps(t, err, device.ErrUnavailable)
 		t.Skipf("the device is not there: %v", err)
 	}
 	for i, in := range infos {

@@ -3,12 +3,11 @@ package opencl
 import "unsafe"
 
 // A Pinned is the region of opencl:N:pinned: host memory that the driver has
-// made, page-locked where that is what makes copies fast, and mapped until it
-// is freed.
+// allocated for fast copies, and that is mapped until it is freed.
 //
-// OpenCL has no page-locked memory by that name. Drivers take it for the memory
-// behind buffers of CL_MEM_ALLOC_HOST_PTR, and know its address when it is the
-// host side of a copy.
+// OpenCL does not speak of page-locked memory. This is the memory of a buffer
+// made with CL_MEM_ALLOC_HOST_PTR, which drivers page-lock where that makes
+// copies fast. They recognise its address when it is the host side of a copy.
 type Pinned struct {
 	region
 	m []byte
@@ -25,7 +24,7 @@ func newPinned(d *Device, size int) (owned, error) {
 	if p == nil && k == succeeded {
 		k = failedAlloc
 	}
-	if err := c.failed(k, "clEnqueueMapBuffer", "%d bytes on %s", size, d.name); err != nil {
+	if err := c.failed(k, "clEnqueueMapBuffer", "%d bytes on %s", size, d.base.Name()); err != nil {
 		c.ReleaseMemObject(mem)
 		return nil, err
 	}

@@ -1,7 +1,6 @@
 package opencl
 
 import (
-	"fmt"
 	"unsafe"
 
 	"github.com/bufslab/bufslab/device"
@@ -37,10 +36,12 @@ func (c *context) locate(b device.Block) (place, error) {
 	case *SVM:
 		p.fine = p.region != nil && r.fine
 	}
-	if p.host = device.Bytes(b); p.host == nil && b.Len > 0 {
+	host, err := device.HostBytes(c.Info.Name, b)
+	if err != nil {
 		p.drop()
-		return place{}, fmt.Errorf("opencl: %s cannot reach %d bytes of a %T: %w", c.Info.Name, b.Len, b.Region, device.ErrUnavailable)
+		return place{}, err
 	}
+	p.host = host
 	return p, nil
 }
 
@@ -54,6 +55,6 @@ func (p *place) drop() {
 // ptr is the address of host memory.
 func (p *place) ptr() unsafe.Pointer { return unsafe.Pointer(unsafe.SliceData(p.host)) }
 
-// borrowed says that the memory is somebody else's, who may move on as soon as
+// borrowed says that the memory is the caller's, who may change it as soon as
 // the call returns. Memory of this package stays until it is freed.
 func (p *place) borrowed() bool { return p.host != nil && p.region == nil }

@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/internal/check"
 	"github.com/bufslab/bufslab/slab"
 )
 
@@ -16,18 +17,16 @@ func TestBlocksOfPoolsAreSubBuffers(t *testing.T) {
 		for _, c := range []slab.Config{{}, {CacheBytes: -1}, {Check: true}} {
 			d := opened(t, "", unchanged)
 			c.Strategy = strategy
-			p, err := slab.Open(d, c)
-			must(t, err)
+			p := check.Ok(slab.Open(d, c))(t)
 			for i := range 200 {
-				b, err := p.Get([]int{1, 100, 129, 1000, 5000, 40_000}[i%6])
-				must(t, err)
+				b := check.Ok(p.Get([]int{1, 100, 129, 1000, 5000, 40_000}[i%6]))(t)
 				sub, err := d.SubBuffer(b.Block())
 				if err != nil {
 					t.Fatalf("%s: %v", c, err)
 				}
 				sub.Release()
 				if i%3 > 0 {
-					must(t, b.Release())
+					check.Must(t, b.Release())
 				}
 			}
 			if err := p.Close(); !errors.As(err, new(*slab.LeakError)) {
@@ -41,12 +40,11 @@ func TestBlocksOfPoolsAreSubBuffers(t *testing.T) {
 func TestPoolsKnowTheirDevice(t *testing.T) {
 	for form, want := range map[string]string{"": "needs", "deferred": "warning: device opencl:0:deferred", "svm": "default of slab"} {
 		t.Run(form, func(t *testing.T) {
-			p, err := slab.Open(opened(t, form, unchanged), slab.Config{})
-			must(t, err)
+			p := check.Ok(slab.Open(opened(t, form, unchanged), slab.Config{}))(t)
 			if text := p.Explain(); !strings.Contains(text, want) {
 				t.Error(text)
 			}
-			must(t, p.Close())
+			check.Must(t, p.Close())
 		})
 	}
 	var e *slab.ConfigError
@@ -55,8 +53,8 @@ func TestPoolsKnowTheirDevice(t *testing.T) {
 	}
 }
 
-// small is a driver with room for so many bytes, which it does not tell
-// before: it fails with a code, at once or when the buffer gets its memory.
+// small is a driver with room for left bytes, which it does not tell: it fails
+// with a code, at once or when the buffer gets its memory.
 type small struct {
 	left int
 	size map[memID]int
@@ -98,21 +96,19 @@ func TestPoolsAnswerOutOfMemory(t *testing.T) {
 			for _, late := range []bool{false, true} {
 				s := &small{left: room, code: k, late: late}
 				d := opened(t, "", s.shrink)
-				p, err := slab.Open(d, slab.Config{Strategy: strategy})
-				must(t, err)
+				p := check.Ok(slab.Open(d, slab.Config{Strategy: strategy}))(t)
 				for size := 1000; size < room/2; size += size / 3 {
 					b, err := p.Get(size)
 					if err != nil {
 						t.Fatalf("%s, code %d: %d bytes of %d: %v", strategy, k, size, room, err)
 					}
-					must(t, b.Release())
+					check.Must(t, b.Release())
 				}
-				_, err = p.Get(2 * room)
-				wants(t, err, device.ErrOutOfMemory)
+				check.Wraps(t, check.Err(p.Get(2*room)), device.ErrOutOfMemory)
 				p.StopHolding()
-				must(t, p.Close())
-				if s.left != room || len(s.size) != 0 || d.room().used.Load() != 0 {
-					t.Errorf("%s, code %d: %d bytes are lost, %d in use", strategy, k, room-s.left, d.room().used.Load())
+				check.Must(t, p.Close())
+				if s.left != room || len(s.size) != 0 || (d.room().Total-d.room().Free()) != 0 {
+					t.Errorf("%s, code %d: %d bytes are lost, %d in use", strategy, k, room-s.left, inUse(d))
 				}
 			}
 		}

@@ -43,7 +43,7 @@ func (r *region) hold() error {
 			return nil
 		}
 	}
-	return fmt.Errorf("opencl: a freed region of %d bytes on %s: %w", r.size, r.dev.name, device.ErrUnavailable)
+	return fmt.Errorf("opencl: a freed region of %d bytes on %s: %w", r.size, r.dev.base.Name(), device.ErrUnavailable)
 }
 
 func (r *region) drop() {

@@ -3,35 +3,10 @@ package opencl
 import (
 	"fmt"
 	"math"
-	"sync/atomic"
 
 	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/device/internal/base"
 )
-
-// A room counts what regions have of a memory, for all devices on it. OpenCL
-// does not, and drivers that promise more than there is end the process when
-// it is used.
-type room struct {
-	total int64
-	used  atomic.Int64
-}
-
-// take reports whether there was room for n bytes.
-func (r *room) take(n int64) bool {
-	for {
-		used := r.used.Load()
-		if n > r.total-used {
-			return false
-		}
-		if r.used.CompareAndSwap(used, used+n) {
-			return true
-		}
-	}
-}
-
-func (r *room) give(n int64) { r.used.Add(-n) }
-
-func (r *room) free() int64 { return r.total - r.used.Load() }
 
 // hostBytes is the memory of the machine, no limit where it does not tell.
 func hostBytes() int64 {
@@ -44,8 +19,10 @@ func hostBytes() int64 {
 	return math.MaxInt64
 }
 
-// room is where the regions of a device are.
-func (d *Device) room() *room {
+// room is where the regions of a device are. OpenCL does not count what they
+// take, and drivers that promise more than there is end the process when it is
+// used. So a budget counts it, for all devices on one memory.
+func (d *Device) room() *base.Budget {
 	if d.form == pinned {
 		return &d.ctx.host
 	}
@@ -55,12 +32,12 @@ func (d *Device) room() *room {
 // take counts a region, or says why there is no room for it.
 func (d *Device) take(size int) error {
 	if most := d.ctx.MaxBytes; int64(size) > most {
-		return fmt.Errorf("opencl: %d bytes asked of %s, whose regions have %d at most: %w", size, d.name, most, device.ErrOutOfMemory)
+		return fmt.Errorf("opencl: %d bytes asked of %s, whose regions have %d at most: %w", size, d.base.Name(), most, device.ErrOutOfMemory)
 	}
-	if r := d.room(); !r.take(int64(size)) {
-		return fmt.Errorf("opencl: %d bytes asked of %s, which has %d of %d left: %w", size, d.name, r.free(), r.total, device.ErrOutOfMemory)
+	if r := d.room(); !r.Take(int64(size)) {
+		return fmt.Errorf("opencl: %d bytes asked of %s, which has %d of %d left: %w", size, d.base.Name(), r.Free(), r.Total, device.ErrOutOfMemory)
 	}
 	return nil
 }
 
-func (d *Device) give(size int) { d.room().give(int64(size)) }
+func (d *Device) give(size int) { d.room().Give(int64(size)) }

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/device/internal/devcheck"
+	"github.com/bufslab/bufslab/internal/check"
 	"github.com/bufslab/bufslab/slab"
 )
 
@@ -21,8 +23,7 @@ type array struct {
 
 func newArray(t *testing.T, p *slab.Pool, s device.Stream, n int) *array {
 	t.Helper()
-	b, err := p.GetOn(4*n, s)
-	must(t, err)
+	b := check.Ok(p.GetOn(4*n, s))(t)
 	return &array{p, s, b, n}
 }
 
@@ -33,7 +34,7 @@ func arange(t *testing.T, p *slab.Pool, s device.Stream, n int) *array {
 	for i := range n {
 		binary.NativeEndian.PutUint32(m[4*i:], uint32(i))
 	}
-	must(t, s.Copy(a.b.Block(), device.Host(m)))
+	check.Must(t, s.Copy(a.b.Block(), device.Host(m)))
 	return a
 }
 
@@ -41,8 +42,7 @@ func arange(t *testing.T, p *slab.Pool, s device.Stream, n int) *array {
 func (a *array) numbers(t *testing.T) []uint32 {
 	t.Helper()
 	m := make([]byte, 4*a.n)
-	must(t, a.on.Copy(device.Host(m), a.b.Block()))
-	must(t, a.on.Sync())
+	check.Must(t, a.on.Copy(device.Host(m), a.b.Block()), a.on.Sync())
 	v := make([]uint32, a.n)
 	for i := range v {
 		v[i] = binary.NativeEndian.Uint32(m[4*i:])
@@ -58,7 +58,7 @@ func (a *array) plus(t *testing.T, o *array) *array {
 	for i := range x {
 		binary.NativeEndian.PutUint32(m[4*i:], x[i]+y[i])
 	}
-	must(t, a.on.Copy(sum.b.Block(), device.Host(m)))
+	check.Must(t, a.on.Copy(sum.b.Block(), device.Host(m)))
 	return sum
 }
 
@@ -66,10 +66,8 @@ func (a *array) plus(t *testing.T, o *array) *array {
 // what was before here.
 func (a *array) bind(t *testing.T, s device.Stream) {
 	t.Helper()
-	e, err := a.on.Record()
-	must(t, err)
-	must(t, s.Wait(e))
-	must(t, a.b.UsedOn(s))
+	e := check.Ok(a.on.Record())(t)
+	check.Must(t, s.Wait(e), a.b.UsedOn(s))
 	a.on = s
 }
 
@@ -80,19 +78,12 @@ func (a *array) sum(t *testing.T) (n uint64) {
 	return n
 }
 
-func stream(t *testing.T, d device.Device) device.Stream {
-	t.Helper()
-	s, err := d.NewStream()
-	must(t, err)
-	return s
-}
-
 // test_mem_pool_with_arrays: what arithmetic makes is of the pool of its operands,
 // and in the second round takes nothing from the device any more.
 func TestSeedMemPoolWithArrays(t *testing.T) {
 	const n = 2000
 	eachPool(t, func(t *testing.T, d device.Device, p *slab.Pool, keeps bool) {
-		s := stream(t, d)
+		s := devcheck.Stream(t, d)
 		var calls int64
 		for round := range 2 {
 			if round == 1 {
@@ -105,14 +96,14 @@ func TestSeedMemPoolWithArrays(t *testing.T) {
 				t.Errorf("the sum is %d", c.sum(t))
 			}
 			for _, x := range []*array{a, b, c} {
-				must(t, x.b.Release())
+				check.Must(t, x.b.Release())
 			}
-			must(t, s.Sync())
+			check.Must(t, s.Sync())
 		}
 		if more := p.Stats().UpstreamAllocs - calls; more > 0 && keeps {
 			t.Errorf("the second round called upstream %d times", more)
 		}
-		must(t, s.Close())
+		check.Must(t, s.Close())
 	})
 }
 
@@ -121,7 +112,7 @@ func TestSeedMemPoolWithArrays(t *testing.T) {
 func TestSeedArraysWithSVMAllocators(t *testing.T) {
 	const n = 2000
 	eachPool(t, func(t *testing.T, d device.Device, p *slab.Pool, _ bool) {
-		one, two := stream(t, d), stream(t, d)
+		one, two := devcheck.Stream(t, d), devcheck.Stream(t, d)
 		a, b := arange(t, p, one, n), arange(t, p, two, n)
 		want := uint64(n * (n - 1) / 2)
 		if x, y := a.sum(t), b.sum(t); x != want || y != want {
@@ -137,18 +128,16 @@ func TestSeedArraysWithSVMAllocators(t *testing.T) {
 		for i := range 20 {
 			s := []device.Stream{one, two}[i%2]
 			x := arange(t, p, s, n)
-			must(t, s.Fill(x.b.Block(), 0xFF))
-			must(t, x.b.Release())
+			check.Must(t, s.Fill(x.b.Block(), 0xFF), x.b.Release())
 			y := arange(t, p, []device.Stream{two, one}[i/2%2], n)
 			if got := y.sum(t); got != want {
-				t.Fatalf("round %d: the sum is %d, want %d: somebody else's work came between", i, got, want)
+				t.Fatalf("round %d: the sum is %d, want %d: work of another owner came between", i, got, want)
 			}
-			must(t, y.b.Release())
+			check.Must(t, y.b.Release())
 		}
 		for _, x := range []*array{a, b, c} {
-			must(t, x.b.Release())
+			check.Must(t, x.b.Release())
 		}
-		must(t, one.Close())
-		must(t, two.Close())
+		check.Must(t, one.Close(), two.Close())
 	})
 }

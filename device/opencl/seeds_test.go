@@ -5,7 +5,9 @@ import (
 	"testing"
 
 	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/device/internal/devcheck"
 	"github.com/bufslab/bufslab/device/opencl"
+	"github.com/bufslab/bufslab/internal/check"
 	"github.com/bufslab/bufslab/slab"
 )
 
@@ -32,27 +34,17 @@ func openPool(t *testing.T, name string, c slab.Config) (device.Device, *slab.Po
 	if errors.Is(err, device.ErrUnavailable) {
 		t.Skipf("the device is not there: %v", err)
 	}
-	must(t, err)
-	p, err := slab.Open(d, c)
-	must(t, err)
+	check.Must(t, err)
+	p := check.Ok(slab.Open(d, c))(t)
 	t.Cleanup(func() {
-		must(t, p.Close())
-		must(t, d.Close())
+		check.Must(t, p.Close(), d.Close())
 	})
 	return d, p
 }
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 func get(t *testing.T, p *slab.Pool, n int) slab.PooledBuffer {
 	t.Helper()
-	b, err := p.Get(n)
-	must(t, err)
+	b := check.Ok(p.Get(n))(t)
 	return b
 }
 
@@ -60,14 +52,14 @@ func get(t *testing.T, p *slab.Pool, n int) slab.PooledBuffer {
 func TestSeedMempool(t *testing.T) {
 	eachPool(t, func(t *testing.T, d device.Device, p *slab.Pool, keeps bool) {
 		before, _, err := d.MemInfo()
-		must(t, err)
+		check.Must(t, err)
 		var window []slab.PooledBuffer
 		for _, e := range []int{6, 7} {
 			calls := p.Stats().UpstreamAllocs
 			for range 100 {
 				window = append(window, get(t, p, 1<<e))
 				if len(window) > 10 {
-					must(t, window[0].Release())
+					check.Must(t, window[0].Release())
 					window = window[1:]
 				}
 			}
@@ -76,7 +68,7 @@ func TestSeedMempool(t *testing.T) {
 			}
 		}
 		for _, b := range window {
-			must(t, b.Release())
+			check.Must(t, b.Release())
 		}
 		p.StopHolding()
 		s := p.Stats()
@@ -90,7 +82,7 @@ func TestSeedMempool(t *testing.T) {
 }
 
 // test_mempool_32bit_issues: sizes about the powers of two from 1 to 16 GiB,
-// of memory that nobody writes. What is beyond the device is no room, and changes nothing.
+// of memory that is not written. More than the device has is refused, and changes nothing.
 func TestSeedMempool32bitIssues(t *testing.T) {
 	if ^uint(0)>>32 == 0 {
 		t.Skip("no int of 32 bits says so much")
@@ -100,7 +92,7 @@ func TestSeedMempool32bitIssues(t *testing.T) {
 			t.Run(name+","+strategy, func(t *testing.T) {
 				d, p := openPool(t, name, slab.Config{Strategy: strategy})
 				_, most, err := d.MemInfo()
-				must(t, err)
+				check.Must(t, err)
 				if cl, ok := d.(*opencl.Device); ok {
 					most = cl.Info().MaxBytes
 				}
@@ -128,7 +120,7 @@ func around32(t *testing.T, p *slab.Pool, n int, most int64) {
 		if k := b.Block(); k.Len != n || k.Off < 0 || k.Region.Size()-k.Off < n {
 			t.Errorf("%d bytes: %+v", n, k)
 		}
-		must(t, b.Release())
+		check.Must(t, b.Release())
 	case !errors.Is(err, device.ErrOutOfMemory) || int64(n)+int64(n)/8 <= most:
 		t.Errorf("%d bytes of %d: %v", n, most, err)
 	}
@@ -141,8 +133,7 @@ func around32(t *testing.T, p *slab.Pool, n int, most int64) {
 // can be released, whatever the memory.
 func TestSeedZeroSizeAllocations(t *testing.T) {
 	eachPool(t, func(t *testing.T, d device.Device, p *slab.Pool, _ bool) {
-		none, err := d.Alloc(0)
-		must(t, err)
+		none := devcheck.Alloc(t, d, 0)
 		if none != (device.Block{}) {
 			t.Errorf("no bytes of the device: %+v", none)
 		}
@@ -152,12 +143,12 @@ func TestSeedZeroSizeAllocations(t *testing.T) {
 			if none.Len() != 0 || none.Block() != (device.Block{}) {
 				t.Errorf("no bytes: %+v", none.Block())
 			}
-			must(t, none.Release())
+			check.Must(t, none.Release())
 		}
 		if k := some.Block(); k.Len != 15 {
 			t.Errorf("15 bytes: %+v", k)
 		}
-		must(t, some.Release())
+		check.Must(t, some.Release())
 	})
 }
 
@@ -165,7 +156,7 @@ func TestSeedZeroSizeAllocations(t *testing.T) {
 func TestSeedBufferRelease(t *testing.T) {
 	eachPool(t, func(t *testing.T, _ device.Device, p *slab.Pool, _ bool) {
 		b := get(t, p, 1000)
-		must(t, b.Release())
+		check.Must(t, b.Release())
 		if err := b.Release(); !errors.Is(err, slab.ErrReleased) {
 			t.Errorf("second Release: %v", err)
 		}

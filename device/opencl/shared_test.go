@@ -7,14 +7,16 @@ import (
 	"testing"
 
 	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/device/internal/devcheck"
+	"github.com/bufslab/bufslab/internal/check"
 	"github.com/bufslab/bufslab/slab"
 )
 
 // Goroutines that share a pool and its streams never see each other's bytes,
-// though nobody waits before he releases.
+// though none waits before it releases.
 func TestPoolAndStreamsAreForSeveralGoroutines(t *testing.T) {
 	eachPool(t, func(t *testing.T, d device.Device, p *slab.Pool, _ bool) {
-		streams := []device.Stream{stream(t, d), stream(t, d)}
+		streams := []device.Stream{devcheck.Stream(t, d), devcheck.Stream(t, d)}
 		var wg sync.WaitGroup
 		for g := range 4 {
 			wg.Add(1)
@@ -30,8 +32,7 @@ func TestPoolAndStreamsAreForSeveralGoroutines(t *testing.T) {
 		}
 		wg.Wait()
 		for _, s := range streams {
-			must(t, s.Sync())
-			must(t, s.Close())
+			check.Must(t, s.Sync(), s.Close())
 		}
 		if s := p.Stats(); s.ActiveBlocks != 0 || s.Forgotten != 0 {
 			t.Errorf("%+v", s)

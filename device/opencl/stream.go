@@ -8,9 +8,9 @@ import (
 )
 
 // A Stream is a queue of a device, which begins each piece of work when the
-// one before is done. It is a [device.Stream], safe for concurrent use. Copies
-// return at once where all memory is of this package, pinned memory for
-// instance; those from and to other host memory are waited for.
+// one before is done. It is a [device.Stream], safe for concurrent use. A copy
+// returns at once where both blocks are memory of this package, pinned memory for
+// instance. A copy from or to other host memory returns when it is done.
 type Stream struct {
 	dev   *Device
 	ctx   *context
@@ -41,9 +41,9 @@ func (d *Device) NewStream() (device.Stream, error) {
 	return &Stream{dev: d, ctx: d.ctx, queue: q}, nil
 }
 
-// Queue returns the cl_command_queue, which is in order, for kernels of
-// another binding. That one of them fails the stream does not notice. It is
-// valid until Close.
+// Queue returns the cl_command_queue, which is in order, for kernels of another
+// binding. The stream does not notice when such a kernel fails. The queue is valid
+// until Close.
 func (s *Stream) Queue() uintptr { return uintptr(s.queue) }
 
 // do runs one call. Its error is the stream's from then on.
@@ -51,7 +51,7 @@ func (s *Stream) do(call func() error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
-		return s.errClosed()
+		return s.dev.base.StreamClosed()
 	}
 	if err := s.failure(nil); err != nil {
 		return err
@@ -60,10 +60,6 @@ func (s *Stream) do(call func() error) error {
 		return s.failure(err)
 	}
 	return nil
-}
-
-func (s *Stream) errClosed() error {
-	return fmt.Errorf("opencl: stream of %s: %w", s.dev.name, device.ErrClosed)
 }
 
 // behind enqueues a command behind all others, and behind cause if there is one.
@@ -85,7 +81,7 @@ func (s *Stream) behind(cause *Event, c command) (done eventID, k code, call str
 // add makes a command work of the stream, the last of all. Where keep is set
 // the caller gets the event, to release, if there is one: also where what came
 // after has failed. The flush makes the device begin, which it need not do
-// before somebody waits: a program computes meanwhile, and polls events. The
+// before a call waits: a program computes meanwhile, and polls events. The
 // caller has mu.
 func (s *Stream) add(c command, cause *Event, keep bool, detail string, args ...any) (kept eventID, err error) {
 	w := work{cause: cause, detail: fmt.Sprintf(detail, args...)}
@@ -109,10 +105,10 @@ func (s *Stream) marker() (eventID, error) {
 		n, list := after(wait)
 		return s.ctx.EnqueueMarker(q, n, list, done), "clEnqueueMarkerWithWaitList"
 	})
-	if err := s.ctx.failed(k, call, "a stream of %s", s.dev.name); err != nil {
+	if err := s.ctx.failed(k, call, "a stream of %s", s.dev.base.Name()); err != nil {
 		return 0, err
 	}
-	if err := s.ctx.failed(s.ctx.Flush(s.queue), "clFlush", "a stream of %s", s.dev.name); err != nil {
+	if err := s.ctx.failed(s.ctx.Flush(s.queue), "clFlush", "a stream of %s", s.dev.base.Name()); err != nil {
 		s.ctx.ReleaseEvent(done)
 		return 0, err
 	}
@@ -131,7 +127,7 @@ func (s *Stream) drain() error {
 // settle waits for an event of the stream, releases it, and says why it
 // failed. It needs no lock, as an event outlives its queue.
 func (s *Stream) settle(e eventID) error {
-	err := s.ctx.finish(e, "clWaitForEvents", "a stream of %s", s.dev.name)
+	err := s.ctx.finish(e, "clWaitForEvents", "a stream of %s", s.dev.base.Name())
 	return s.failure(err)
 }
 
@@ -142,7 +138,7 @@ func (s *Stream) Sync() error {
 	s.mu.Lock()
 	if s.closed {
 		s.mu.Unlock()
-		return s.errClosed()
+		return s.dev.base.StreamClosed()
 	}
 	m, err := s.marker()
 	s.mu.Unlock()
@@ -157,7 +153,7 @@ func (s *Stream) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
-		return s.errClosed()
+		return s.dev.base.StreamClosed()
 	}
 	s.closed = true
 	_ = s.drain() // leaves its error, as it says

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/device/internal/devcheck"
+	"github.com/bufslab/bufslab/internal/check"
 )
 
 // Work that fails late fails the stream with its own code, and the work behind it
@@ -15,101 +17,84 @@ func TestWorkThatFailsLate(t *testing.T) {
 		t.Run(nameOf(k), func(t *testing.T) {
 			d, g := openGated(t, "")
 			const n = 100
-			a := mustAlloc(t, d, n)
-			put(t, d, a, pattern(n, 1))
+			a := devcheck.Alloc(t, d, n)
+			devcheck.Write(t, d, a, devcheck.Pattern(n, 1))
 			first, second := mustStream(t, d), mustStream(t, d)
 			g.shut(t, first, a)
-			must(t, first.Fill(a, 7))
-			e, err := first.Record()
-			must(t, err)
-			must(t, second.Wait(e))
-			must(t, second.Fill(a, 8))
-			after, err := second.Record()
-			must(t, err)
+			check.Must(t, first.Fill(a, 7))
+			e := devcheck.Record(t, first)
+			check.Must(t, second.Wait(e), second.Fill(a, 8))
+			after := devcheck.Record(t, second)
 			g.open(t, first, k)
-			wants(t, after.Sync(), want)
-			wants(t, e.Sync(), want)
+			check.Wraps(t, after.Sync(), want)
+			check.Wraps(t, e.Sync(), want)
 			if !e.Done() || !after.Done() {
 				t.Error("work that was given up is not over")
 			}
 			for _, s := range []*Stream{first, second} {
-				wants(t, s.Sync(), want)
-				wants(t, s.Fill(a, 9), want)
-				_, err := s.Record()
-				wants(t, err, want)
-				must(t, s.Close())
+				check.Wraps(t, s.Sync(), want)
+				check.Wraps(t, s.Fill(a, 9), want)
+				check.Wraps(t, check.Err(s.Record()), want)
+				check.Must(t, s.Close())
 			}
 			if want != device.ErrDeviceLost {
 				third := mustStream(t, d)
-				wants(t, third.Wait(e), want)
-				holds(t, d, a, pattern(n, 1))
+				check.Wraps(t, third.Wait(e), want)
+				holds(t, d, a, devcheck.Pattern(n, 1))
 			}
 			d.Free(a)
 		})
 	}
 }
 
-// Two streams that wait for each other's past fail both, and nobody hangs.
+// Two streams that wait for each other's past fail both, and no call hangs.
 func TestStreamsThatWaitForEachOther(t *testing.T) {
 	d, g := openGated(t, "")
-	a := mustAlloc(t, d, 10)
+	a := devcheck.Alloc(t, d, 10)
 	defer d.Free(a)
 	x, y := mustStream(t, d), mustStream(t, d)
 	g.shut(t, x, a)
-	ex, err := x.Record()
-	must(t, err)
-	must(t, y.Wait(ex))
-	ey, err := y.Record()
-	must(t, err)
-	must(t, x.Wait(ey))
-	must(t, x.Wait(ex)) // its own: nothing to wait for
+	ex := devcheck.Record(t, x)
+	check.Must(t, y.Wait(ex))
+	ey := devcheck.Record(t, y)
+	check.Must(t, x.Wait(ey))
+	check.Must(t, x.Wait(ex)) // its own: nothing to wait for
 	g.open(t, x, -5)
-	wants(t, x.Sync(), device.ErrOutOfMemory)
-	wants(t, y.Sync(), device.ErrOutOfMemory)
+	check.Wraps(t, x.Sync(), device.ErrOutOfMemory)
+	check.Wraps(t, y.Sync(), device.ErrOutOfMemory)
 }
 
 // Every call that a stream makes of the driver can fail it.
 func TestStreamCallsFail(t *testing.T) {
 	var call string
 	change := func(a *api) {
-		real := *a
-		a.EnqueueFillBuffer = func(q queueID, m memID, pattern *byte, width, off, size uintptr, n uint32, after, done *eventID) code {
-			if call == "fill" {
-				return -4
-			}
-			return real.EnqueueFillBuffer(q, m, pattern, width, off, size, n, after, done)
-		}
-		a.EnqueueMarker = func(q queueID, n uint32, after, done *eventID) code {
-			if call == "marker" {
-				return -6
-			}
-			return real.EnqueueMarker(q, n, after, done)
-		}
-		a.Flush = func(q queueID) code {
-			if call == "flush" {
-				return -5
-			}
-			return real.Flush(q)
+		for name, k := range map[string]code{"EnqueueFillBuffer": -4, "EnqueueMarker": -6, "Flush": -5} {
+			fails(a, func() code {
+				if call == name {
+					return k
+				}
+				return succeeded
+			}, name)
 		}
 	}
-	for _, failing := range []string{"fill", "marker", "flush"} {
+	for _, failing := range []string{"EnqueueFillBuffer", "EnqueueMarker", "Flush"} {
 		d := opened(t, "", change)
-		a, s := mustAlloc(t, d, 10), mustStream(t, d)
+		a, s := devcheck.Alloc(t, d, 10), mustStream(t, d)
 		call = failing
 		err := s.Fill(a, 1)
 		_, recorded := s.Record()
-		if failing == "fill" || failing == "flush" {
-			wants(t, err, device.ErrOutOfMemory)
+		if failing != "EnqueueMarker" {
+			check.Wraps(t, err, device.ErrOutOfMemory)
 		}
-		wants(t, recorded, device.ErrOutOfMemory)
+		check.Wraps(t, recorded, device.ErrOutOfMemory)
 		call = ""
-		wants(t, s.Sync(), device.ErrOutOfMemory)
-		wants(t, s.Copy(a, a), device.ErrOutOfMemory)
-		must(t, s.Close())
-		call = "flush"
+		check.Wraps(t, s.Sync(), device.ErrOutOfMemory)
+		check.Wraps(t, s.Copy(a, a), device.ErrOutOfMemory)
+		check.Must(t, s.Close())
+		call = "Flush"
 		s = mustStream(t, d)
-		m := pattern(10, 1)
-		wants(t, s.Copy(a, device.Host(m)), device.ErrOutOfMemory)
+		m := devcheck.Pattern(10, 1)
+		check.Wraps(t, s.Copy(a, device.Host(m)), device.ErrOutOfMemory)
 		call = ""
 		d.Free(a)
 	}

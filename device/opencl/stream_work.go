@@ -17,7 +17,7 @@ func (s *Stream) Copy(dst, src device.Block) error {
 		if !t.byQueue() {
 			return s.byCPU(func() { copy(t.to.host, t.from.host) })
 		}
-		done, err = s.add(t.enqueue, nil, t.borrows(), "%d bytes on %s", t.n, s.dev.name)
+		done, err = s.add(t.enqueue, nil, t.borrows(), "%d bytes on %s", t.n, s.dev.base.Name())
 		return err
 	})
 	if done == 0 {
@@ -53,9 +53,9 @@ func (s *Stream) Fill(dst device.Block, value byte) error {
 			return nil
 		}
 		if p.mem == 0 && !p.fine {
-			return s.byCPU(func() { fill(p.host, value) })
+			return s.byCPU(func() { device.Fill(p.host, value) })
 		}
-		_, err = s.add(s.ctx.fill(p, dst.Len, &value), nil, false, "%d bytes on %s", dst.Len, s.dev.name)
+		_, err = s.add(s.ctx.fill(p, dst.Len, &value), nil, false, "%d bytes on %s", dst.Len, s.dev.base.Name())
 		return err
 	})
 }
@@ -68,16 +68,5 @@ func (c *context) fill(p place, size int, value *byte) command {
 			return c.EnqueueSVMMemFill(q, p.ptr(), value, 1, uintptr(size), n, list, done), "clEnqueueSVMMemFill"
 		}
 		return c.EnqueueFillBuffer(q, p.mem, value, 1, p.off, uintptr(size), n, list, done), "clEnqueueFillBuffer"
-	}
-}
-
-// fill sets every byte of m, by doubling: copy moves memory faster than a loop.
-func fill(m []byte, value byte) {
-	if len(m) == 0 {
-		return
-	}
-	m[0] = value
-	for n := 1; n < len(m); n *= 2 {
-		copy(m[n:], m[:n])
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/bufslab/bufslab/device"
 )
 
-// A SubBuffer is the cl_mem of one block, for a kernel's arguments. It keeps
-// the memory of the region, but not the block from being used again: release it
+// A SubBuffer is the cl_mem of one block, for a kernel's arguments. It keeps the
+// memory of the region, but a pool may reuse the block: release the SubBuffer
 // before the block. It is safe for concurrent use.
 type SubBuffer struct {
 	of   *Buffer
@@ -16,10 +16,10 @@ type SubBuffer struct {
 	gone atomic.Bool
 }
 
-// SubBuffer cuts the cl_mem of a block from its region. The error wraps
-// [device.ErrSize] when b is empty, not inside its region or not at a multiple of
-// [Device.Align], and [device.ErrUnavailable] when it is freed or no buffer of
-// this hardware: shared virtual memory goes to kernels by its address.
+// SubBuffer makes a cl_mem of a block. The error wraps [device.ErrSize] when b is
+// empty, not inside its region or not at a multiple of Align in Traits, and
+// [device.ErrUnavailable] when b is freed or not in a Buffer of this hardware.
+// Shared virtual memory goes to kernels by its address instead.
 func (d *Device) SubBuffer(b device.Block) (*SubBuffer, error) {
 	of, err := d.whole(b)
 	if err != nil {
@@ -31,7 +31,7 @@ func (d *Device) SubBuffer(b device.Block) (*SubBuffer, error) {
 	var k code
 	part := [2]uintptr{uintptr(b.Off), uintptr(b.Len)}
 	mem := d.ctx.CreateSubBuffer(of.mem, memReadWrite, subBufferRegion, &part, &k)
-	if err := d.ctx.failed(k, "clCreateSubBuffer", "%d bytes at offset %d on %s", b.Len, b.Off, d.name); err != nil {
+	if err := d.ctx.failed(k, "clCreateSubBuffer", "%d bytes at offset %d on %s", b.Len, b.Off, d.base.Name()); err != nil {
 		of.drop()
 		return nil, err
 	}
@@ -49,11 +49,11 @@ func (d *Device) whole(b device.Block) (*Buffer, error) {
 	}
 	if align := d.ctx.AlignBytes; b.Len == 0 || b.Off%align != 0 {
 		return nil, fmt.Errorf("opencl: sub-buffer of %d bytes at offset %d, where multiples of %d can be had, on %s: %w",
-			b.Len, b.Off, align, d.name, device.ErrSize)
+			b.Len, b.Off, align, d.base.Name(), device.ErrSize)
 	}
 	of, ok := b.Region.(*Buffer)
 	if !ok || of.dev.ctx != d.ctx {
-		return nil, fmt.Errorf("opencl: sub-buffer of a %T, which is no buffer of %s: %w", b.Region, d.name, device.ErrUnavailable)
+		return nil, fmt.Errorf("opencl: sub-buffer of a %T, which is no buffer of %s: %w", b.Region, d.base.Name(), device.ErrUnavailable)
 	}
 	return of, nil
 }
@@ -61,8 +61,8 @@ func (d *Device) whole(b device.Block) (*Buffer, error) {
 // Mem returns the cl_mem.
 func (s *SubBuffer) Mem() uintptr { return uintptr(s.mem) }
 
-// Release gives the sub-buffer back; enqueued work that uses it is not
-// disturbed. Only the first call does anything.
+// Release gives the sub-buffer back. Enqueued work may still use it. Only the
+// first call does anything.
 func (s *SubBuffer) Release() {
 	if s.gone.Swap(true) {
 		return

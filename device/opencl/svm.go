@@ -10,14 +10,14 @@ import (
 )
 
 // An SVM is the region of opencl:N:svm and opencl:N:svm-fine: memory that CPU
-// and device reach at one address, which [device.Bytes] has.
+// and device reach at the same address. [device.Bytes] returns it.
 //
-// Fine-grained memory both may use at any time. Coarse-grained memory is
-// either the CPU's or the device's. It is the CPU's when it is allocated, and
-// fills and copies among such regions are then the CPU's work too: a stream
-// finishes what is before them and does them at once. [SVM.Unmap] makes a
-// whole region the device's, for a kernel, and [SVM.Map] the CPU's again. So
-// a pool of blocks that kernels use is best one of whole regions: strategy
+// Both may use fine-grained memory at any time. Coarse-grained memory belongs
+// either to the CPU or to the device, and to the CPU when it is allocated. As
+// long as it does, the CPU makes fills and copies among such regions too: a
+// stream waits for its earlier work and then does them at once. [SVM.Unmap] gives
+// a whole region to the device, for a kernel, and [SVM.Map] gives it back to the
+// CPU. So a pool of blocks that kernels use should have whole regions: strategy
 // exact or bitlog.
 type SVM struct {
 	region
@@ -34,7 +34,7 @@ func newCoarse(d *Device, size int) (owned, error) {
 	}
 	c := d.ctx
 	k := c.EnqueueSVMMap(c.queue, 1, mapReadWrite, p, uintptr(size), 0, nil, nil)
-	if err := c.failed(k, "clEnqueueSVMMap", "%d bytes on %s", size, d.name); err != nil {
+	if err := c.failed(k, "clEnqueueSVMMap", "%d bytes on %s", size, d.base.Name()); err != nil {
 		c.SVMFree(c.id, p)
 		return nil, err
 	}
@@ -57,7 +57,7 @@ func newFine(d *Device, size int) (owned, error) {
 func (d *Device) allocSVM(size int, flags uint64) (unsafe.Pointer, error) {
 	p := d.ctx.SVMAlloc(d.ctx.id, flags, uintptr(size), 0)
 	if p == nil {
-		return nil, failed(failedAlloc, "clSVMAlloc", "%d bytes on %s", size, d.name)
+		return nil, failed(failedAlloc, "clSVMAlloc", "%d bytes on %s", size, d.base.Name())
 	}
 	return p, nil
 }
@@ -76,7 +76,7 @@ func (s *SVM) unmake() {
 	c.SVMFree(c.id, s.p)
 }
 
-// Bytes returns the memory, nil while it is the device's or when it is freed.
+// Bytes returns the memory, or nil while the device has it or when it is freed.
 func (s *SVM) Bytes() []byte {
 	if s.gone.Load() || s.lent.Load() {
 		return nil
@@ -84,14 +84,15 @@ func (s *SVM) Bytes() []byte {
 	return unsafe.Slice((*byte)(s.p), s.size)
 }
 
-// Pointer returns the address, for a kernel's arguments. That of a block is Off bytes on.
+// Pointer returns the address of the region, for a kernel's arguments. A block
+// begins Off bytes behind it.
 func (s *SVM) Pointer() uintptr { return uintptr(s.p) }
 
-// Unmap makes a coarse region the device's: work that is enqueued on t from
-// now on may use it, and until Map nothing else may. Copies and fills of it
-// are ErrUnavailable then. Where it is fine, or the device's already, nothing
-// happens. The error wraps [device.ErrUnavailable] when the region is freed or
-// t is no stream of its hardware.
+// Unmap gives a coarse region to the device: only work that is enqueued on t from
+// now on may use it, until Map. Until then copies and fills of it fail with
+// ErrUnavailable. Unmap does nothing where the region is fine or the device has
+// it already. The error wraps [device.ErrUnavailable] when the region is freed
+// or t is not a stream of its hardware.
 func (s *SVM) Unmap(t device.Stream) error {
 	return s.pass(t, true, func(q queueID, wait []eventID, done *eventID) (code, string) {
 		n, list := after(wait)
@@ -99,8 +100,8 @@ func (s *SVM) Unmap(t device.Stream) error {
 	})
 }
 
-// Map makes a coarse region the CPU's again when all work of t before is done,
-// for which it waits. In all else it is like Unmap.
+// Map waits for all earlier work of t and gives a coarse region back to the CPU.
+// In all else it is like Unmap.
 func (s *SVM) Map(t device.Stream) error {
 	return s.pass(t, false, func(q queueID, wait []eventID, done *eventID) (code, string) {
 		n, list := after(wait)
@@ -113,7 +114,7 @@ func (s *SVM) Map(t device.Stream) error {
 func (s *SVM) pass(t device.Stream, lend bool, change command) error {
 	q, ok := t.(*Stream)
 	if !ok || q.ctx != s.dev.ctx {
-		return fmt.Errorf("opencl: a %T is no stream of %s: %w", t, s.dev.name, device.ErrUnavailable)
+		return fmt.Errorf("opencl: a %T is no stream of %s: %w", t, s.dev.base.Name(), device.ErrUnavailable)
 	}
 	if err := s.hold(); err != nil {
 		return err
@@ -128,7 +129,7 @@ func (s *SVM) pass(t device.Stream, lend bool, change command) error {
 		if s.lent.Load() == lend {
 			return nil
 		}
-		_, err := q.add(change, nil, false, "%d bytes on %s", s.size, s.dev.name)
+		_, err := q.add(change, nil, false, "%d bytes on %s", s.size, s.dev.base.Name())
 		if err == nil && !lend {
 			err = q.drain()
 		}

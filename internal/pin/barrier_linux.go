@@ -21,9 +21,6 @@ var registered = sync.OnceValue(func() bool { return membarrier(registerPrivateE
 // reports false, having done nothing, where the system cannot do that.
 func Barrier() bool { return registered() && membarrier(privateExpedited) }
 
-// HasBarrier reports whether Barrier works here.
-func HasBarrier() bool { return registered() }
-
 func membarrier(command uintptr) bool {
 	_, _, errno := unix.Syscall(unix.SYS_MEMBARRIER, command, 0, 0)
 	return errno == 0

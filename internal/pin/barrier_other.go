@@ -6,6 +6,3 @@ package pin
 // barrier before it returns; those that do not run pass one before they do. It
 // reports false, having done nothing, where the system cannot do that, as here.
 func Barrier() bool { return false }
-
-// HasBarrier reports whether Barrier works here: no.
-func HasBarrier() bool { return false }

@@ -8,7 +8,7 @@ import (
 )
 
 // A section is what Barrier is for: one goroutine says with plain stores when it is
-// inside, the other closes the door, has a barrier, and waits until nobody is.
+// inside, the other closes the door, has a barrier, and waits until it has left.
 type section struct {
 	inside uint32
 	_      [60]byte
@@ -34,7 +34,7 @@ func (s *section) run(stop *atomic.Bool) {
 	}
 }
 
-// broken counts how often somebody was inside behind closed doors.
+// broken counts how often the other was inside behind closed doors.
 func (s *section) broken(rounds int, barrier func() bool) (n int) {
 	for range rounds {
 		s.closed.Store(true)
@@ -77,7 +77,7 @@ func trySection(t *testing.T, rounds int, barrier func() bool) int {
 
 func TestBarrierMakesPlainFlagsSafe(t *testing.T) {
 	if n := trySection(t, 100_000, Barrier); n != 0 {
-		t.Errorf("%d times somebody was inside", n)
+		t.Errorf("%d times the other was inside", n)
 	}
 }
 

@@ -7,7 +7,7 @@ import (
 	_ "unsafe" // for go:linkname
 )
 
-// Exclusive says that whoever is pinned is alone on its processor.
+// Exclusive says that a pinned goroutine is alone on its processor.
 const Exclusive = true
 
 // The runtime keeps these two linkable, for packages that shard like sync.Pool.
@@ -24,9 +24,9 @@ func Pin() int
 //go:noescape
 func Unpin()
 
-// Fence returns when everybody who was pinned when it was called has been
-// unpinned since: reading the memory statistics stops the world, and who is
-// pinned cannot be stopped. A test holds the runtime to that.
+// Fence returns when every goroutine that was pinned when it was called has
+// unpinned. Reading the memory statistics stops the world, and the runtime
+// cannot stop a pinned goroutine. A test holds the runtime to that.
 func Fence() {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)

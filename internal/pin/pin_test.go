@@ -23,7 +23,7 @@ func TestPinDoesNotAllocate(t *testing.T) {
 	}
 }
 
-// While a goroutine is pinned nobody else runs on its processor.
+// While a goroutine is pinned no other runs on its processor.
 func TestPinIsExclusive(t *testing.T) {
 	if !Exclusive {
 		t.Skip("this build keeps locks instead")

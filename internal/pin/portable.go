@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 )
 
-// Exclusive says that whoever is pinned is alone on its processor.
+// Exclusive says that a pinned goroutine is alone on its processor.
 const Exclusive = false
 
 // Tokens stay with the processor that put them back, most of the time.
@@ -30,5 +30,5 @@ func Pin() int {
 // Unpin undoes Pin.
 func Unpin() {}
 
-// Fence has nothing to wait for: nobody is ever alone.
+// Fence has nothing to wait for, as no goroutine is ever alone.
 func Fence() {}

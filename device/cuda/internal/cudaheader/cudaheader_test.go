@@ -21,7 +21,7 @@ func TestRepairPutsVersionsBack(t *testing.T) {
 	}
 }
 
-// Who is linked to a name without its version is linked to 32-bit addresses.
+// A program that is linked to a name without its version has 32-bit addresses.
 func TestProgramsAreLinkedToVersions(t *testing.T) {
 	names := functions(repaired(t))
 	for _, name := range []string{"cuMemAlloc", "cuMemcpyHtoDAsync", "cuStreamDestroy"} {

@@ -4,7 +4,7 @@
 //   - Addresses of device memory have a bit that makes the CPU fault on them.
 //   - Contexts are current to a thread, and nearly every call needs one.
 //   - A table of allocations knows double frees and copies out of range.
-//   - Streams can be lazy: their work is done when somebody waits for it, and
+//   - Streams can be lazy: their work is done when a call waits for it, and
 //     not a moment before. Missing synchronisation shows as wrong bytes.
 //   - Calls can be made to run out of memory, or to lose the device, at the n-th.
 //
@@ -16,10 +16,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-// What a block is, by who made it.
+// What a block is, by the call that made it.
 enum kind { PLAIN = 1, MANAGED = 2, HOST = 4, REGISTERED = 8, POOLED = 16, RANGE = 32 };
 
-// FRESH is what memory holds that nobody wrote.
+// FRESH is what memory holds before it is written.
 enum { FRESH = 0xDB };
 
 // A page of a range.

@@ -1,5 +1,5 @@
-// Streams and events. A lazy stream does its work when somebody waits for it;
-// a query does one piece, so that whoever asks again and again gets there.
+// Streams and events. A lazy stream does its work when a call waits for it;
+// a query does one piece, so that a loop of queries ends.
 
 #include "double.h"
 

@@ -1,0 +1,108 @@
+package sim
+
+import (
+	"fmt"
+	"sync/atomic"
+
+	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/device/internal/base"
+)
+
+// hostMemory is where page-locked memory comes from. Package device has the
+// heap built in, so Open cannot fail.
+var hostMemory, _ = device.Open("heap")
+
+// A pinned is the page-locked host memory of a [Device]: Go memory that the
+// streams of the device know, at any size. It is no part of the device's
+// capacity. Its regions are not [device.Collected]: a pool has to treat them as
+// it would the real thing.
+type pinned struct {
+	*base.Device
+	dev *Device
+}
+
+// Pinned makes the Device a [device.Pinner]. Calls of Alloc strike the faults
+// of the device and count in its statistics.
+func (d *Device) Pinned() (device.Device, error) {
+	if err := d.strike(); err != nil {
+		return nil, err
+	}
+	return &d.pinned, nil
+}
+
+func (p *pinned) Alloc(size int) (device.Block, error) {
+	if err := p.CheckAlloc(size); err != nil || size == 0 {
+		return device.Block{}, err
+	}
+	m, err := hostMemory.Alloc(size)
+	if err != nil {
+		return device.Block{}, fmt.Errorf("sim: alloc on %s: %w", p.Name(), err)
+	}
+	d := p.dev
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if err := d.countAlloc(p.Name(), size); err != nil {
+		return device.Block{}, err // and m to the collector
+	}
+	d.stats.PinnedBlocks++
+	d.stats.PinnedBytes += int64(size)
+	return device.Block{Region: &pinnedRegion{dev: p, m: device.Bytes(m)}, Len: size}, nil
+}
+
+// Free works on a lost and on a closed device too.
+func (p *pinned) Free(b device.Block) {
+	if b == (device.Block{}) {
+		return
+	}
+	r, ok := b.Region.(*pinnedRegion)
+	if !ok || r.dev != p || b.Off != 0 || b.Len != len(r.m) || r.gone.Swap(true) {
+		p.BadFree(b.Len, b.Off)
+	}
+	d := p.dev
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.stats.FreeCalls++
+	d.stats.PinnedBlocks--
+	d.stats.PinnedBytes -= int64(b.Len)
+}
+
+// MemInfo is that of heap: page-locked memory is memory of the machine.
+func (p *pinned) MemInfo() (free, total int64, err error) {
+	if err := p.Usable(); err != nil {
+		return 0, 0, err
+	}
+	return hostMemory.MemInfo()
+}
+
+// Copy and streams are those of the device.
+func (p *pinned) Copy(dst, src device.Block) error {
+	if err := p.Usable(); err != nil {
+		return err
+	}
+	return p.dev.Copy(dst, src)
+}
+
+func (p *pinned) NewStream() (device.Stream, error) {
+	if err := p.Usable(); err != nil {
+		return nil, err
+	}
+	return p.dev.NewStream()
+}
+
+var _ device.HostRegion = (*pinnedRegion)(nil)
+
+// A pinnedRegion is one allocation of page-locked memory.
+type pinnedRegion struct {
+	dev  *pinned
+	m    []byte
+	gone atomic.Bool
+}
+
+func (r *pinnedRegion) Size() int { return len(r.m) }
+
+func (r *pinnedRegion) Bytes() []byte {
+	if r.gone.Load() {
+		return nil
+	}
+	return r.m
+}

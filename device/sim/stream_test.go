@@ -1,0 +1,120 @@
+package sim
+
+import (
+	"bytes"
+	"slices"
+	"testing"
+
+	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/device/internal/devcheck"
+	"github.com/bufslab/bufslab/internal/check"
+)
+
+// What is overwritten before a late copy has read it arrives overwritten, for
+// most seeds; after Sync never.
+func TestLateCopyReadsItsSourceWhenItIsDone(t *testing.T) {
+	wrong := 0
+	for seed := range uint64(100) {
+		for _, waits := range []bool{false, true} {
+			d, s, b := lateDevice(t, seed)
+			m := []byte{1}
+			check.Must(t, s.Copy(devcheck.Part(b, 0, 1), device.Host(m)))
+			if waits {
+				check.Must(t, s.Sync())
+			}
+			m[0] = 2
+			check.Must(t, s.Sync())
+			if got := first(t, d, b); got != 1 && waits {
+				t.Fatalf("seed %d: %d, not 1, although the program waited", seed, got)
+			} else if got != 1 {
+				wrong++
+			}
+		}
+	}
+	if wrong < 50 {
+		t.Errorf("a missing wait showed in %d runs of 100", wrong)
+	}
+}
+
+// The same seed gives the same run, another one another.
+func TestLateIsDeterministic(t *testing.T) {
+	run := func(seed uint64) (log []byte) {
+		d, s, b := lateDevice(t, seed)
+		o := devcheck.Stream(t, d)
+		for i := range 100 {
+			check.Must(t, s.Fill(b, byte(2*i)), o.Fill(b, byte(2*i+1)))
+			log = append(log, first(t, d, b))
+		}
+		return append(log, d.Clock().String()...)
+	}
+	if !bytes.Equal(run(1), run(1)) {
+		t.Error("two runs with one seed differ")
+	}
+	if bytes.Equal(run(1), run(2)) {
+		t.Error("two seeds give the same run")
+	}
+}
+
+// Work of one stream is done in order, of several in any.
+func TestLateOrder(t *testing.T) {
+	overtaken := false
+	for seed := range uint64(20) {
+		d, s, b := lateDevice(t, seed)
+		o := devcheck.Stream(t, d)
+		var order, one []int
+		for i := range 20 {
+			note := func(...[]byte) {
+				order = append(order, i)
+				if i%2 == 0 {
+					one = append(one, i)
+				}
+			}
+			on := []device.Stream{s, o}[i%2].(*Stream)
+			check.Must(t, on.Launch(0, note, b))
+		}
+		check.Must(t, s.Sync(), o.Sync())
+		if len(order) != 20 || !slices.IsSorted(one) {
+			t.Fatalf("seed %d: order %v", seed, order)
+		}
+		overtaken = overtaken || !slices.IsSorted(order)
+	}
+	if !overtaken {
+		t.Error("no stream ever overtook the other")
+	}
+}
+
+// Copy of the device waits for no stream, but what Wait waits for is there.
+func TestLateWaits(t *testing.T) {
+	early := 0
+	for seed := range uint64(100) {
+		d, s, b := lateDevice(t, seed)
+		o, c := devcheck.Stream(t, d), devcheck.Alloc(t, d, 100)
+		check.Must(t, s.Fill(b, 1))
+		if first(t, d, b) == 0 {
+			early++
+		}
+		check.Must(t, o.Wait(devcheck.Record(t, s)), o.Copy(c, b), o.Sync())
+		if first(t, d, c) != 1 {
+			t.Fatalf("seed %d: Wait did not wait", seed)
+		}
+	}
+	if early < 50 {
+		t.Errorf("a missing wait showed in %d runs of 100", early)
+	}
+}
+
+// Pinned memory is the host's, counted by the device, and no part of its capacity.
+func TestPinned(t *testing.T) {
+	d := New(1)
+	p := check.Ok(d.Pinned())(t)
+	b := devcheck.Alloc(t, p, 1000) // no power of two
+	if s := d.Stats(); s.PinnedBlocks != 1 || s.PinnedBytes != 1000 || s.ActiveBytes != 0 {
+		t.Errorf("%+v", s)
+	}
+	d.FailAlloc(1, device.ErrOutOfMemory)
+	check.Wraps(t, check.Err(p.Alloc(1)), device.ErrOutOfMemory)
+	d.Lose(1)
+	check.Wraps(t, check.Err(d.Pinned()), device.ErrDeviceLost)
+	check.Wraps(t, check.Err(p.Alloc(1)), device.ErrDeviceLost)
+	p.Free(b)
+}

@@ -1,0 +1,34 @@
+package bufslab_test
+
+import (
+	"fmt"
+	"log"
+
+	"github.com/bufslab/bufslab/slab"
+)
+
+// The first program of README.md.
+func Example() {
+	c, err := slab.ParseConfig("device=mmap,strategy=slab,max_bytes=1GiB")
+	if err != nil {
+		log.Fatal(err)
+	}
+	pool, err := slab.OpenConfig(c)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer pool.Close()
+
+	b, err := pool.Get(1 << 20)
+	if err != nil {
+		log.Fatal(err)
+	}
+	n := copy(b.Bytes(), "hello, memory outside the heap")
+	fmt.Printf("%s (%d bytes of %d)\n", b.Bytes()[:n], n, b.Len())
+	fmt.Println(b.Release())
+	fmt.Println(b.Release()) // is caught
+	// Output:
+	// hello, memory outside the heap (30 bytes of 1048576)
+	// <nil>
+	// slab: PooledBuffer released already
+}

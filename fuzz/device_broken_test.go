@@ -1,0 +1,93 @@
+package fuzz_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/fuzz"
+	"github.com/bufslab/bufslab/slab"
+)
+
+// A deaf device has streams with a fault: the functions here stand in for the
+// methods of a stream of a device that is late.
+type deaf struct {
+	device.Device
+	wait func(s device.Stream, e device.Event) error
+	sync func(s device.Stream) error
+	done func(e device.Event) bool
+}
+
+type deafStream struct {
+	device.Stream
+	of *deaf
+}
+
+type deafEvent struct {
+	device.Event
+	of *deaf
+}
+
+func (d *deaf) NewStream() (device.Stream, error) {
+	s, err := d.Device.NewStream()
+	return &deafStream{s, d}, err
+}
+
+func (s *deafStream) Wait(e device.Event) error {
+	if s.of.wait != nil {
+		return s.of.wait(s.Stream, e.(*deafEvent).Event)
+	}
+	return s.Stream.Wait(e.(*deafEvent).Event)
+}
+
+func (s *deafStream) Sync() error {
+	if s.of.sync != nil {
+		return s.of.sync(s.Stream)
+	}
+	return s.Stream.Sync()
+}
+
+func (s *deafStream) Record() (device.Event, error) {
+	e, err := s.Stream.Record()
+	return &deafEvent{e, s.of}, err
+}
+
+func (e *deafEvent) Done() bool {
+	if e.of.done != nil {
+		return e.of.done(e.Event)
+	}
+	return e.Event.Done()
+}
+
+func TestDeafStreamsAreFound(t *testing.T) {
+	quick(t)
+	for name, fault := range map[string]deaf{
+		"no stream waits for another": {wait: func(device.Stream, device.Event) error { return nil }},
+		"Sync does not wait":          {sync: func(device.Stream) error { return nil }},
+		"an event is done too soon":   {done: func(device.Event) bool { return true }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			text := verdict(t, fuzz.DeviceProperty(func() (device.Device, error) {
+				d := fault
+				var err error
+				d.Device, err = device.Open("sim:late=1")
+				return &d, err
+			}))
+			if !strings.Contains(text, ", not ") && !strings.Contains(text, "is not done") && !strings.Contains(text, "freed region") {
+				t.Errorf("not found: %q", text)
+			}
+		})
+	}
+}
+
+// A pool that believes such events hands memory out too soon, which is found.
+func TestPoolOnDeafStreamsIsFound(t *testing.T) {
+	quick(t)
+	text := verdict(t, fuzz.PoolProperty(pool(slab.Config{}), fuzz.OnDevice(func() (device.Device, error) {
+		d, err := device.Open("sim:late=1")
+		return &deaf{Device: d, done: func(device.Event) bool { return true }}, err
+	})))
+	if !strings.Contains(text, "another owner wrote") && !strings.Contains(text, "freed region") {
+		t.Errorf("not found: %q", text)
+	}
+}

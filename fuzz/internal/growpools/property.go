@@ -1,0 +1,54 @@
+// Package growpools checks a growpool.Pool: a model holds for each key what its
+// buffer must show, who leases it, and how its requests were counted.
+package growpools
+
+import (
+	"math"
+
+	"pgregory.net/rapid"
+
+	"github.com/bufslab/bufslab/fuzz/internal/model"
+	"github.com/bufslab/bufslab/growpool"
+	"github.com/bufslab/bufslab/slab"
+)
+
+// mostBytes bounds a request. Memory of larger ones may go back at any
+// collection, which the model could not tell.
+const mostBytes = 8 << 10
+
+// Property is the property of the pools that open makes.
+func Property(open func(*slab.Pool) *growpool.Pool[string], s model.Settings) func(*rapid.T) {
+	s.MaxSize = min(s.MaxSize, mostBytes)
+	return func(t *rapid.T) {
+		up, dev := s.Open(t)
+		strategy := rapid.SampledFrom(slab.Strategies()).Draw(t, "strategy")
+		below, err := slab.Open(up.View(), slab.Config{Strategy: strategy})
+		model.OK(t, err)
+		m := &growModel{Settings: s, up: up, below: below, pool: open(below), keys: map[string]*grown{}}
+		m.bounded = s.MaxBytes < math.MaxInt64
+		m.exact = dev == nil
+		for _, key := range keys {
+			m.keys[key] = &grown{}
+		}
+		t.Repeat(m.actions())
+		m.close(t)
+		if dev != nil {
+			model.OK(t, dev.Close())
+		}
+	}
+}
+
+func (m *growModel) actions() map[string]func(*rapid.T) {
+	return map[string]func(*rapid.T){
+		"":             m.check,
+		"get":          m.get,
+		"getMore":      m.get, // twice as likely as the rest
+		"getBad":       m.getBad,
+		"getFails":     m.getFails,
+		"acquire":      m.acquire,
+		"acquireFails": m.acquireFails,
+		"release":      m.release,
+		"clear":        m.clear,
+		"clearStats":   m.clearStats,
+	}
+}

@@ -1,0 +1,61 @@
+package model
+
+import (
+	"errors"
+
+	"pgregory.net/rapid"
+
+	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/fuzz/internal/upstream"
+)
+
+// MostLive bounds what is out at a time, so that a program ends for want of
+// memory and not of time.
+const MostLive = 40
+
+// OK fails the program at an error that no step expects.
+func OK(t *rapid.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// ExpectNoRoom fails unless err says that there is no room for size bytes.
+func ExpectNoRoom(t *rapid.T, size int, err error) {
+	t.Helper()
+	if !errors.Is(err, device.ErrOutOfMemory) {
+		t.Fatalf("Alloc of %d bytes: error does not wrap device.ErrOutOfMemory: %v", size, err)
+	}
+}
+
+// ExpectNoMore fails if a request of size bytes, which has to be refused or is
+// of no bytes, went upstream. A collection may give memory back at any time,
+// so there may be less out than before.
+func ExpectNoMore(t *rapid.T, before, now upstream.Accounts, size int) {
+	t.Helper()
+	if now.Calls != before.Calls || now.Bytes > before.Bytes || now.Ranges > before.Ranges {
+		t.Fatalf("a request of %d bytes went upstream: %+v, before %+v", size, now, before)
+	}
+}
+
+// ExpectNoRange fails while addresses are still reserved. They cost no memory,
+// but a process has a limited number of them.
+func ExpectNoRange(t *rapid.T, a upstream.Accounts) {
+	t.Helper()
+	if a.Ranges != 0 {
+		t.Fatalf("%d ranges of addresses are still reserved, and nothing is out", a.Ranges)
+	}
+}
+
+// Overlap reports whether two blocks have a byte in common.
+func Overlap(a, b device.Block) bool {
+	return a.Region == b.Region && a.Off < b.Off+b.Len && b.Off < a.Off+a.Len
+}
+
+// Panics reports whether f panics.
+func Panics(f func()) (did bool) {
+	defer func() { did = recover() != nil }()
+	f()
+	return false
+}

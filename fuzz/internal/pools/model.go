@@ -1,0 +1,188 @@
+package pools
+
+import (
+	"errors"
+	"unsafe"
+
+	"pgregory.net/rapid"
+
+	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/fuzz/internal/model"
+	"github.com/bufslab/bufslab/fuzz/internal/upstream"
+	"github.com/bufslab/bufslab/slab"
+)
+
+// poolModel is a pool beside what it must have handed out.
+type poolModel struct {
+	model.Patience
+	model.Settings
+	up    *upstream.Upstream
+	pool  *slab.Pool
+	bytes model.Contents
+	solid bool // there is memory behind the addresses
+
+	live    []handle
+	stale   []slab.PooledBuffer
+	asked   []int // sizes, to be asked for again
+	next    int   // number of the next owner
+	streams model.Streams
+	doubles int64 // Releases that were refused
+	stopped bool
+}
+
+// A handle is a buffer that is out, the number of its owner, and the stream
+// that may not yet have written what the owner wants.
+type handle struct {
+	buffer slab.PooledBuffer
+	id     int
+	use    model.Use
+}
+
+// admit fails unless a buffer of size bytes may be handed out, and has its owner
+// write to it.
+func (m *poolModel) admit(t *rapid.T, b slab.PooledBuffer, size int, zeroed bool) {
+	t.Helper()
+	m.judge(t, b, size)
+	if zeroed || m.Zeroed {
+		model.ExpectZeros(t, m.bytes.Get(t, b.Block()))
+	}
+	m.next++
+	m.bytes.Put(t, b.Block(), model.Mark(m.next, size))
+	m.live = append(m.live, handle{buffer: b, id: m.next})
+}
+
+// judge checks all of a buffer that was handed out but its contents.
+func (m *poolModel) judge(t *rapid.T, b slab.PooledBuffer, size int) {
+	t.Helper()
+	block, view := b.Block(), b.Bytes()
+	if b.Len() != size || block.Len != size || (view != nil && (len(view) != size || cap(view) != size)) {
+		t.Fatalf("Get of %d bytes: Len %d, Block of %d, Bytes of %d, capacity %d", size, b.Len(), block.Len, len(view), cap(view))
+	}
+	for _, o := range m.live {
+		if model.Overlap(o.buffer.Block(), block) || share(o.buffer.Bytes(), view) {
+			t.Fatalf("two buffers overlap, of %d and %d bytes", o.buffer.Len(), size)
+		}
+	}
+	if at := uintptr(unsafe.Pointer(unsafe.SliceData(view))); size > 0 && at%uintptr(m.Align) != 0 {
+		t.Fatalf("%d bytes at an address that is no multiple of %d", size, m.Align)
+	}
+	if size > 0 {
+		m.asked = append(m.asked, size)
+	}
+}
+
+// share reports whether two views have a byte in common. On the Go heap every
+// buffer's Block has a region of its own, so addresses are compared.
+func share(a, b []byte) bool {
+	if len(a) == 0 || len(b) == 0 {
+		return false
+	}
+	x, y := uintptr(unsafe.Pointer(&a[0])), uintptr(unsafe.Pointer(&b[0]))
+	return x < y+uintptr(len(b)) && y < x+uintptr(len(a))
+}
+
+// pick draws a live buffer's place, or skips the step.
+func (m *poolModel) pick(t *rapid.T) int {
+	if len(m.live) == 0 {
+		m.Skip(t, "no buffer is out")
+	}
+	return rapid.IntRange(0, len(m.live)-1).Draw(t, "index")
+}
+
+// take fails unless a buffer holds what its owner wrote, and removes it from the
+// model.
+func (m *poolModel) take(t *rapid.T, i int) handle {
+	t.Helper()
+	o := m.live[i]
+	o.use.Wait(t)
+	m.bytes.Expect(t, o.buffer.Block(), o.id)
+	m.live = append(m.live[:i], m.live[i+1:]...)
+	m.stale = append(m.stale, o.buffer)
+	return o
+}
+
+func (m *poolModel) release(t *rapid.T, i int) {
+	t.Helper()
+	model.OK(t, m.take(t, i).buffer.Release())
+}
+
+// check is the invariant.
+func (m *poolModel) check(t *rapid.T) {
+	l := m.up.Accounts()
+	if l.Peak > m.MaxBytes {
+		t.Fatalf("%d bytes of the upstream were out, of %d allowed", l.Peak, m.MaxBytes)
+	}
+	if m.stopped && len(m.live) == 0 && l.Bytes != 0 {
+		t.Fatalf("%d bytes are held after StopHolding", l.Bytes)
+	}
+	m.checkBlocks(t)
+	m.checkStats(t, m.pool.Stats(), l)
+}
+
+// checkBlocks fails if the memory of a buffer has gone upstream.
+func (m *poolModel) checkBlocks(t *rapid.T) {
+	for _, o := range m.live {
+		if b := o.buffer.Block(); m.Device == nil && b.Len > 0 && !m.up.Holds(b) {
+			t.Fatalf("a buffer of %d bytes is out, its memory has gone upstream", b.Len)
+		}
+	}
+}
+
+// sum returns the bytes of all live buffers.
+func (m *poolModel) sum() (bytes int64) {
+	for _, o := range m.live {
+		bytes += int64(o.buffer.Len())
+	}
+	return bytes
+}
+
+// checkStats compares the pool's figures with the model's and the upstream's
+// accounts.
+func (m *poolModel) checkStats(t *rapid.T, s slab.Stats, l upstream.Accounts) {
+	t.Helper()
+	switch {
+	case s.ActiveBytes != m.sum() || s.ActiveBlocks != int64(len(m.live)):
+		t.Fatalf("%d bytes are out in %d buffers: %+v", m.sum(), len(m.live), s)
+	case s.ManagedBytes != s.ActiveBytes+s.RoundingBytes+s.HeldBytes+s.UnusableBytes:
+		t.Fatalf("managed bytes are not the sum of their parts: %+v", s)
+	case s.ManagedBytes != l.Bytes:
+		t.Fatalf("the upstream has %d bytes out: %+v", l.Bytes, s)
+	case s.RoundingBytes < 0 || s.HeldBytes < 0 || s.UnusableBytes < 0 || s.HeldBlocks < 0 || s.Hits < 0 || s.Misses < 0:
+		t.Fatalf("negative figures: %+v", s)
+	case s.WaitingBytes < 0 || s.WaitingBytes > s.HeldBytes || s.WaitingBlocks > s.HeldBlocks || m.stopped && s.WaitingBlocks != 0:
+		t.Fatalf("more waits than is held, or after StopHolding: %+v", s)
+	case s.PeakManagedBytes < s.ManagedBytes || s.PeakManagedBytes > l.Peak:
+		t.Fatalf("the upstream had at most %d bytes out: %+v", l.Peak, s)
+	case s.DoubleReleases != m.doubles || s.Forgotten != 0:
+		t.Fatalf("%d Releases were refused, and no buffer was forgotten: %+v", m.doubles, s)
+	}
+}
+
+// close closes the pool and then releases what is out.
+func (m *poolModel) close(t *rapid.T) {
+	err := m.pool.Close()
+	var leak *slab.LeakError
+	switch {
+	case len(m.live) == 0:
+		model.OK(t, err)
+	case !errors.As(err, &leak) || leak.Blocks != int64(len(m.live)) || leak.Bytes != m.sum():
+		t.Fatalf("Close with %d buffers of %d bytes out: %v", len(m.live), m.sum(), err)
+	}
+	model.OK(t, m.pool.Close())
+	m.stopped = true
+	m.check(t)
+	if _, err := m.pool.Get(1); !errors.Is(err, slab.ErrClosed) {
+		t.Fatalf("Get after Close: error does not wrap slab.ErrClosed: %v", err)
+	}
+	for len(m.live) > 0 {
+		m.release(t, len(m.live)-1)
+		m.check(t)
+	}
+	model.ExpectNoRange(t, m.up.Accounts())
+	m.streams.Close(t)
+}
+
+// unavailable reports whether err says that there is nothing to clear.
+func (m *poolModel) unavailable(err error) bool {
+	return !m.solid && errors.Is(err, device.ErrUnavailable)
+}

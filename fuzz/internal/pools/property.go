@@ -1,0 +1,53 @@
+// Package pools checks a slab.Pool: a model holds which buffers are out, what
+// their owners wrote, and which stream still writes to them.
+package pools
+
+import (
+	"pgregory.net/rapid"
+
+	"github.com/bufslab/bufslab/fuzz/internal/model"
+	"github.com/bufslab/bufslab/slab"
+)
+
+// Property is the property of the pools that open makes.
+func Property(open func(upstream slab.Allocator) (*slab.Pool, error), s model.Settings) func(*rapid.T) {
+	return func(t *rapid.T) {
+		up, dev := s.Open(t)
+		m := &poolModel{Settings: s, up: up, bytes: model.Contents{Dev: dev}}
+		m.solid = m.bytes.Solid(t)
+		p, err := open(up.View())
+		model.OK(t, err)
+		m.pool = p
+		t.Repeat(m.actions())
+		m.close(t)
+		if dev != nil {
+			model.OK(t, dev.Close())
+		}
+	}
+}
+
+func (m *poolModel) actions() map[string]func(*rapid.T) {
+	return map[string]func(*rapid.T){
+		"":              m.check,
+		"get":           m.get,
+		"getMore":       m.get, // twice as likely as the rest
+		"getZeroed":     m.getZeroed,
+		"getBad":        m.getBad,
+		"getFails":      m.getFails,
+		"getBreach":     m.getBreach,
+		"release":       m.releaseOne,
+		"releaseMore":   m.releaseOne,
+		"releaseAll":    m.releaseAll,
+		"releaseAgain":  m.releaseAgain,
+		"releaseWithin": m.releaseWithin,
+		"look":          m.look,
+		"freeHeld":      m.freeHeld,
+		"trim":          m.trim,
+		"stopHolding":   m.stopHolding,
+		"use":           m.use,
+		"useMore":       m.use,
+		"getOn":         m.getOn,
+		"releaseBusy":   m.releaseBusy,
+		"settle":        m.settle,
+	}
+}

@@ -1,0 +1,217 @@
+package pools
+
+import (
+	"errors"
+
+	"pgregory.net/rapid"
+
+	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/fuzz/internal/draw"
+	"github.com/bufslab/bufslab/fuzz/internal/model"
+	"github.com/bufslab/bufslab/fuzz/internal/upstream"
+	"github.com/bufslab/bufslab/slab"
+)
+
+// try is a Get that may fail. Then it must take nothing more from the upstream.
+func (m *poolModel) try(t *rapid.T, size int) error {
+	t.Helper()
+	before := m.up.Accounts()
+	b, err := m.pool.Get(size)
+	if err == nil {
+		m.admit(t, b, size, false)
+		return nil
+	}
+	if now := m.up.Accounts(); now.Bytes > before.Bytes {
+		t.Fatalf("Get of %d bytes failed, and %d bytes more are out: %v", size, now.Bytes-before.Bytes, err)
+	}
+	return err
+}
+
+func (m *poolModel) needSpace(t *rapid.T) {
+	if len(m.live) == model.MostLive {
+		m.Skip(t, "enough buffers are out")
+	}
+}
+
+// get accepts that there is no room only where FreeHeld makes none.
+func (m *poolModel) get(t *rapid.T) {
+	m.needSpace(t)
+	size := draw.UpTo(t, m.MaxSize, m.asked)
+	err := m.try(t, size)
+	if err == nil {
+		return
+	}
+	var full *slab.OutOfMemoryError
+	if model.ExpectNoRoom(t, size, err); !errors.As(err, &full) || full.Size != size || full.ActiveBytes != m.sum() {
+		t.Fatalf("Get of %d bytes, %d active: not the *slab.OutOfMemoryError that says so: %v", size, m.sum(), err)
+	}
+	m.pool.FreeHeld()
+	if m.try(t, size) == nil {
+		t.Fatalf("Get of %d bytes failed while there was room for it in what is held: %v", size, err)
+	}
+}
+
+func (m *poolModel) getZeroed(t *rapid.T) {
+	m.needSpace(t)
+	size := draw.UpTo(t, m.MaxSize, m.asked)
+	b, err := m.pool.GetZeroed(size)
+	switch {
+	case err == nil:
+		m.admit(t, b, size, true)
+	case !m.unavailable(err):
+		model.ExpectNoRoom(t, size, err)
+	}
+}
+
+// getBad asks for no bytes, for fewer, and for more than there are.
+func (m *poolModel) getBad(t *rapid.T) {
+	before := m.up.Accounts()
+	switch rapid.SampledFrom([]string{"zero", "negative", "absurd"}).Draw(t, "size") {
+	case "zero":
+		m.needSpace(t)
+		model.OK(t, m.try(t, 0))
+		model.ExpectNoMore(t, before, m.up.Accounts(), 0)
+	case "negative":
+		size := draw.Negative(t)
+		if err := m.try(t, size); !errors.Is(err, slab.ErrSize) {
+			t.Fatalf("Get of %d bytes: error does not wrap slab.ErrSize: %v", size, err)
+		}
+		model.ExpectNoMore(t, before, m.up.Accounts(), size)
+	case "absurd":
+		size := rapid.SampledFrom(draw.Absurd).Draw(t, "bytes")
+		if err := m.try(t, size); !errors.Is(err, slab.ErrSize) {
+			model.ExpectNoRoom(t, size, err)
+		}
+	}
+}
+
+// getFails has the upstream fail at some call from now on.
+func (m *poolModel) getFails(t *rapid.T) {
+	m.needSpace(t)
+	f := upstream.DrawFault(t)
+	size := draw.UpTo(t, m.MaxSize, m.asked)
+	m.up.Arm(f)
+	err := m.try(t, size)
+	m.up.Disarm()
+	if err != nil && !errors.Is(err, f.Err) {
+		model.ExpectNoRoom(t, size, err)
+	}
+}
+
+// getBreach has the upstream break its contract at the next block.
+func (m *poolModel) getBreach(t *rapid.T) {
+	if !m.Hostile {
+		m.Skip(t, "the upstream is honest")
+	}
+	m.needSpace(t)
+	ways := []upstream.Breach{upstream.NoRegion, upstream.TooShort, upstream.Misaligned}
+	if m.Device != nil {
+		ways = ways[:2] // device memory has no address to align
+	}
+	how := rapid.SampledFrom(ways).Draw(t, "breach")
+	size := draw.UpTo(t, m.MaxSize, m.asked)
+	m.up.Arm(upstream.Fault{Breach: how})
+	err := m.try(t, size)
+	switch struck := m.up.Disarm(); {
+	case struck && !errors.Is(err, slab.ErrUpstream):
+		t.Fatalf("Get of %d bytes, where the upstream gave %v: error does not wrap slab.ErrUpstream: %v", size, how, err)
+	case !struck && err != nil:
+		model.ExpectNoRoom(t, size, err)
+	}
+}
+
+func (m *poolModel) releaseOne(t *rapid.T) { m.release(t, m.pick(t)) }
+
+// releaseAll lets whole regions go upstream.
+func (m *poolModel) releaseAll(t *rapid.T) {
+	m.pick(t)
+	for len(m.live) > 0 {
+		m.release(t, 0)
+	}
+}
+
+// releaseAgain uses a handle whose buffer was released. Another owner may have
+// the memory now.
+func (m *poolModel) releaseAgain(t *rapid.T) {
+	if len(m.stale) == 0 {
+		m.Skip(t, "no buffer was released")
+	}
+	b := rapid.SampledFrom(m.stale).Draw(t, "stale")
+	m.needReleased(t, b)
+	if b.Bytes() != nil || b.Block() != (device.Block{}) {
+		t.Fatalf("a released buffer of %d bytes still has memory", b.Len())
+	}
+	if err := b.With(func([]byte) { t.Fatalf("With of a released buffer ran") }); !errors.Is(err, slab.ErrReleased) {
+		t.Fatalf("With of a released buffer: %v", err)
+	}
+}
+
+func (m *poolModel) needReleased(t *rapid.T, b slab.PooledBuffer) {
+	t.Helper()
+	if err := b.Release(); !errors.Is(err, slab.ErrReleased) {
+		t.Fatalf("Release of a released buffer of %d bytes: %v", b.Len(), err)
+	}
+	m.doubles++
+}
+
+// releaseWithin releases a buffer that is in use. It stays out and keeps its
+// contents until With returns, even when other buffers are got meanwhile.
+func (m *poolModel) releaseWithin(t *rapid.T) {
+	m.needSpace(t)
+	i := m.pick(t)
+	o := m.live[i]
+	o.use.Wait(t)
+	model.OK(t, o.buffer.With(func(view []byte) {
+		model.OK(t, o.buffer.Release())
+		m.needReleased(t, o.buffer)
+		if s := m.pool.Stats(); s.ActiveBlocks != int64(len(m.live)) || s.ActiveBytes != m.sum() {
+			t.Fatalf("released within With, a buffer of %d bytes counts no more: %+v", len(view), s)
+		}
+		other, err := m.pool.Get(o.buffer.Len())
+		if err == nil {
+			device.Fill(other.Bytes(), upstream.FreedByte)
+			model.OK(t, other.Release())
+		}
+		model.ExpectMark(t, view, o.id)
+	}))
+	m.live = append(m.live[:i], m.live[i+1:]...)
+	m.stale = append(m.stale, o.buffer)
+}
+
+// look compares contents in between, by With. Release does so anyway, by Block.
+func (m *poolModel) look(t *rapid.T) {
+	o := &m.live[m.pick(t)]
+	o.use.Wait(t)
+	model.OK(t, o.buffer.With(func(view []byte) { model.ExpectMark(t, view, o.id) }))
+}
+
+func (m *poolModel) freeHeld(t *rapid.T) {
+	m.pool.FreeHeld()
+	m.needNothingHeld(t, "FreeHeld")
+}
+
+func (m *poolModel) needNothingHeld(t *rapid.T, after string) {
+	t.Helper()
+	if l := m.up.Accounts(); m.sum() == 0 && l.Bytes != 0 && m.pool.Stats().WaitingBlocks == 0 {
+		t.Fatalf("%d bytes are held after %s, and nothing is out or waits", l.Bytes, after)
+	}
+}
+
+func (m *poolModel) trim(t *rapid.T) {
+	idle := rapid.IntRange(0, 2).Draw(t, "idle")
+	before := m.up.Accounts().Bytes
+	n := m.pool.Trim(idle)
+	if gone := before - m.up.Accounts().Bytes; n != gone {
+		t.Fatalf("Trim(%d) = %d, and %d bytes went upstream", idle, n, gone)
+	}
+	if idle == 0 {
+		m.needNothingHeld(t, "Trim(0)")
+	}
+}
+
+// stopHolding is rare, because not much happens after it.
+func (m *poolModel) stopHolding(t *rapid.T) {
+	m.SkipMost(t)
+	m.pool.StopHolding()
+	m.stopped = true
+}

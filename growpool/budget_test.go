@@ -1,0 +1,120 @@
+package growpool
+
+import (
+	"os"
+	"runtime"
+	"runtime/debug"
+	"strconv"
+	"testing"
+)
+
+// stressKeys returns how many keys a long test takes.
+func stressKeys(t *testing.T) int {
+	n, err := strconv.Atoi(os.Getenv("BUFSLAB_STRESS"))
+	if err != nil {
+		return 30_000
+	}
+	return n
+}
+
+// BUFSLAB_STRESS=1000000 is a million distinct keys within 64 MiB.
+func TestDistinctKeysStayWithinTheBudget(t *testing.T) {
+	const budget = 64 << 20
+	below := openSlab(t, "device=heap")
+	for name, lease := range map[string]bool{"Get": false, "Acquire": true} {
+		t.Run(name, func(t *testing.T) {
+			p := New[int](below, Config{MaxBytes: budget})
+			defer p.Close()
+			most := int64(0)
+			for key := range stressKeys(t) {
+				n := 1 + key*7919%8192
+				if lease {
+					l, err := Acquire[byte](t.Context(), p, key, n)
+					if err != nil {
+						t.Fatal(err)
+					}
+					release(t, l)
+				} else if _, err := Get[byte](p, key, n); err != nil {
+					t.Fatal(err)
+				}
+				if key%10_000 == 9_999 {
+					u := p.MemoryUsage()
+					most = max(most, u.HeldBytes+u.MetadataBytes)
+				}
+			}
+			u := p.MemoryUsage()
+			if most > budget || u.PeakBytes > budget || u.TotalBytes < budget/2 {
+				t.Errorf("%d bytes at most, metadata included; peak %d, now %d and %d of metadata", most, u.PeakBytes, u.TotalBytes, u.MetadataBytes)
+			}
+			t.Logf("%d keys, held %d, metadata %d, at most %d; the slab.Pool had %d at most", len(u.Keys), u.HeldBytes, u.MetadataBytes, most, below.Stats().PeakManagedBytes)
+		})
+	}
+}
+
+// heapBytes waits until what earlier tests left has gone.
+func heapBytes() int64 {
+	last := int64(-1)
+	for {
+		collect()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		if now := int64(m.HeapAlloc); last >= 0 && now > last-last/1000 {
+			return now
+		}
+		last = int64(m.HeapAlloc)
+	}
+}
+
+// What MemoryUsage reports of the bookkeeping is what it takes, within a third or, where pointers are small, a half.
+func TestMetadataIsAsLargeAsReported(t *testing.T) {
+	const keys = 50_000
+	below := openSlab(t, "device=mmap,gc_trigger=0") // its memory is none of the heap's
+	start := heapBytes()
+	p := New[int](below, Config{MaxBytes: 256 << 20})
+	fixed := heapBytes() - start
+	for key := range keys {
+		l, err := Acquire[byte](t.Context(), p, key, 16)
+		if err != nil {
+			t.Fatal(err)
+		}
+		release(t, l)
+	}
+	each := (heapBytes() - start - fixed) / keys
+	t.Logf("fixed %d bytes, reported %d; a key %d, reported %d", fixed, cacheBytes(256<<20), each, keyBytes[int]())
+	if r := float64(cacheBytes(256<<20)) / float64(fixed); r < 0.75 || r > 1.5 {
+		t.Errorf("the cache takes %d bytes, reported are %d", fixed, cacheBytes(256<<20))
+	}
+	if r := float64(keyBytes[int]()) / float64(each); r < 0.75 || r > 1.5 {
+		t.Errorf("a key takes %d bytes, reported are %d", each, keyBytes[int]())
+	}
+	if u := p.MemoryUsage(); u.MetadataBytes != cacheBytes(256<<20)+keys*keyBytes[int]() {
+		t.Errorf("%d", u.MetadataBytes)
+	}
+	p.Close()
+}
+
+// With the collector off, only the trigger brings back what Get has shown.
+func TestTriggerBoundsWhatIsLeftToTheCollector(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
+	for name, c := range map[string]struct {
+		Config
+		most int64
+	}{
+		"budget":  {Config{MaxBytes: 1 << 20}, 4 << 20},
+		"trigger": {Config{GCTrigger: 1 << 20}, 4 << 20},
+		"never":   {Config{MaxBytes: 1 << 20, GCTrigger: -1}, 1 << 40}, // the control
+	} {
+		below := openSlab(t, "device=heap,strategy=direct")
+		p := New[int](below, c.Config)
+		for i := range 200 {
+			if _, err := Get[byte](p, 0, 50_000+i); err != nil {
+				t.Fatal(err)
+			}
+		}
+		peak := below.Stats().PeakManagedBytes
+		if peak > c.most || name == "never" && peak < 200*50_000 {
+			t.Errorf("%s: the slab.Pool had %d bytes at most", name, peak)
+		}
+		p.Close()
+	}
+}

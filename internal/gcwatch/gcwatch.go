@@ -1,0 +1,71 @@
+// Package gcwatch tells when the garbage collector has run, and runs it for
+// those who wait for what it finds.
+package gcwatch
+
+import (
+	"runtime"
+	"runtime/metrics"
+	"time"
+	"weak"
+)
+
+// A sentinel is an object that nothing reaches, so every collection queues its
+// finalizer. The runtime has no other way to tell of a collection.
+type sentinel struct{ _ [16]byte }
+
+// Notify calls f(owner) after each garbage collection, until f returns false or
+// nothing but Notify reaches owner. f runs on the goroutine of finalizers, which
+// the whole process shares: work that may block belongs on a goroutine of its own.
+func Notify[T any](owner *T, f func(owner *T) (more bool)) {
+	w := weak.Make(owner)
+	var collected func(*sentinel)
+	collected = func(s *sentinel) {
+		if o := w.Value(); o != nil && f(o) {
+			runtime.SetFinalizer(s, collected)
+		}
+	}
+	runtime.SetFinalizer(new(sentinel), collected)
+}
+
+// Collect runs the garbage collector and waits for the finalizers that it queued. A
+// finalizer that never returns cannot hold it for ever. progress counts what the caller's
+// finalizers have done: before Go 1.26 the runtime does not tell how many are due, and
+// Collect waits until progress has stood still for a while.
+func Collect(progress func() int64) {
+	runtime.GC() // which ends with all finalizers queued
+	if due, ok := finalizers("/gc/finalizers/queued:finalizers"); ok {
+		yieldUntil(func() bool { return ran() >= due }, atMost)
+		return
+	}
+	for last := progress(); yieldUntil(func() bool { return progress() != last }, quiet); last = progress() {
+	}
+}
+
+const (
+	atMost = 100 * time.Millisecond // for finalizers to run
+	quiet  = 10 * time.Millisecond  // without progress that counts as the end: two slices of a busy machine
+)
+
+func ran() uint64 {
+	n, _ := finalizers("/gc/finalizers/executed:finalizers")
+	return n
+}
+
+// finalizers returns a counter of the runtime, if it has it.
+func finalizers(name string) (uint64, bool) {
+	s := []metrics.Sample{{Name: name}}
+	if metrics.Read(s); s[0].Value.Kind() != metrics.KindUint64 {
+		return 0, false
+	}
+	return s[0].Value.Uint64(), true
+}
+
+// yieldUntil yields the processor until done or for d, and reports which.
+func yieldUntil(done func() bool, d time.Duration) bool {
+	for start := time.Now(); !done(); runtime.Gosched() {
+		if time.Since(start) > d {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,73 @@
+package gcwatch
+
+import (
+	"runtime"
+	"sync/atomic"
+	"testing"
+	"time"
+	"weak"
+)
+
+// An owner is too large to share its allocation with others.
+type owner struct {
+	calls atomic.Int64
+	_     [24]byte
+}
+
+func still() int64 { return 0 }
+
+// f hears of every collection until it says that this is enough.
+func TestNotifyUntilFalse(t *testing.T) {
+	o := new(owner)
+	Notify(o, func(o *owner) bool { return o.calls.Add(1) < 3 })
+	for want := int64(1); want <= 3; want++ {
+		for o.calls.Load() < want {
+			Collect(o.calls.Load)
+		}
+	}
+	for range 3 {
+		Collect(o.calls.Load)
+	}
+	if n := o.calls.Load(); n != 3 {
+		t.Errorf("%d calls after the last one", n-3)
+	}
+}
+
+// Notify keeps nothing alive.
+func TestNotifyLetsGo(t *testing.T) {
+	w := watched()
+	for i := 0; w.Value() != nil; i++ {
+		if i == 100 {
+			t.Fatal("the owner lives on")
+		}
+		Collect(still)
+	}
+}
+
+//go:noinline
+func watched() weak.Pointer[owner] {
+	o := new(owner)
+	Notify(o, func(*owner) bool { return true })
+	return weak.Make(o)
+}
+
+// Finalizers that are due when Collect is called have run when it returns.
+func TestCollectWaitsForFinalizers(t *testing.T) {
+	const objects = 1000
+	var ran atomic.Int64
+	for range objects {
+		o := new(owner)
+		runtime.SetFinalizer(o, func(*owner) { ran.Add(1) })
+	}
+	Collect(ran.Load)
+	if n := ran.Load(); n < objects-1 { // the last one may still be in a register
+		t.Errorf("%d of %d finalizers have run", n, objects)
+	}
+}
+
+// A finalizer that never returns delays Collect, but not for ever.
+func TestCollectGivesUp(t *testing.T) {
+	if yieldUntil(func() bool { return false }, time.Millisecond) {
+		t.Error("what never happens has happened")
+	}
+}

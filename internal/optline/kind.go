@@ -1,0 +1,62 @@
+package optline
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// A Kind is how values of type T are written. Parse reads the text that Format
+// returns back to the same value.
+type Kind[T any] struct {
+	Parse  func(string) (T, error)
+	Format func(T) string
+	Bare   bool // values stand without quotes in JSON
+}
+
+// The kinds of values that need nothing from outside; see also [Sizes].
+var (
+	// Strings are taken as they are.
+	Strings = Kind[string]{Parse: func(s string) (string, error) { return s, nil }, Format: func(s string) string { return s }}
+	// Bools are true and false, and what else [strconv.ParseBool] reads.
+	Bools = Kind[bool]{Parse: strconv.ParseBool, Format: strconv.FormatBool, Bare: true}
+	// Counts are decimal integers without a sign: a negative count needs a word.
+	Counts = Kind[int]{Parse: parseCount, Format: strconv.Itoa, Bare: true}
+	// Fractions are numbers such as 0.01, which may be written 1%.
+	Fractions = Kind[float64]{Parse: parseFraction, Format: formatFraction, Bare: true}
+	// Durations are what [time.ParseDuration] reads.
+	Durations = Kind[time.Duration]{Parse: time.ParseDuration, Format: time.Duration.String}
+)
+
+// Sizes are numbers of bytes that parse reads. They are written exactly, in the
+// largest of the units KiB to EiB that divides them; parse must know these.
+func Sizes(parse func(string) (int64, error)) Kind[int64] {
+	return Kind[int64]{Parse: parse, Format: formatSize}
+}
+
+func parseCount(text string) (int, error) {
+	n, err := strconv.ParseUint(text, 10, strconv.IntSize-1)
+	return int(n), err
+}
+
+func parseFraction(text string) (float64, error) {
+	number, percent := strings.CutSuffix(text, "%")
+	v, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
+	if percent {
+		v /= 100
+	}
+	return v, err
+}
+
+func formatFraction(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+
+func formatSize(n int64) string {
+	units := []string{"", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"}
+	i := 0
+	for n != 0 && n%1024 == 0 {
+		n /= 1024
+		i++
+	}
+	return fmt.Sprint(n, units[i])
+}

@@ -1,0 +1,92 @@
+package slab
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/slab/internal/pageheap"
+	"github.com/bufslab/bufslab/slab/internal/upstream"
+)
+
+func TestHeapsRoundToTheirAlignment(t *testing.T) {
+	for _, align := range []int{16, 64, 512} {
+		for _, s := range []testHolder{holderOn("bestfit", &source{}, Config{Align: align}), holderOn("slab", &source{}, Config{Align: align})} {
+			r := rand.New(rand.NewPCG(2, 1))
+			for range 1000 {
+				n := 1 + r.IntN(1<<r.IntN(18))
+				before := s.Usage().RoundingBytes
+				mustAlloc(t, s, n)
+				most := int64(align)
+				if _, carves := s.(*slabPool); carves && n <= slabCarveLimit {
+					most = max(most, int64(n/8))
+				}
+				if waste := s.Usage().RoundingBytes - before; waste < 0 || waste >= most {
+					t.Fatalf("%T aligned to %d: %d bytes waste %d", s, align, n, waste)
+				}
+			}
+		}
+	}
+}
+
+// An empty slab of a Slab goes back to the heap at once, for all sizes.
+func TestSlabsThatAreEmptyAreHeap(t *testing.T) {
+	up := &pages{}
+	s := holderOn("slab", up, Config{})
+	var live []device.Block
+	for range 1000 {
+		live = append(live, mustAlloc(t, s, 64))
+	}
+	for _, b := range live {
+		s.Free(b)
+	}
+	if u := s.Usage(); u.HeldBlocks != 1 || u.UnusableBytes != 0 {
+		t.Errorf("usage %+v, want one free extent", u)
+	}
+	calls := up.Calls
+	mustAlloc(t, s, 60_000)
+	if up.Calls != calls {
+		t.Error("the memory of empty slabs did not serve a large block")
+	}
+}
+
+// Addresses that no memory was to be had for go back like memory.
+func TestRangeWithoutMemoryIsClosed(t *testing.T) {
+	for _, name := range []string{"bestfit", "slab"} {
+		up := &pages{Source: source{Capacity: 100}}
+		a := holderOn(name, up, Config{})
+		if _, err := a.Alloc(10); !outOfMemory(err) {
+			t.Fatal(err)
+		}
+		if a.FreeHeld(); up.Opened == 0 || up.Open != 0 {
+			t.Errorf("%s: %d ranges are open, and nothing is out", name, up.Open)
+		}
+	}
+}
+
+// A pool leaves addresses for others, and for the Go heap.
+func TestRangesLeaveRoomForOthers(t *testing.T) {
+	r := &reserved{}
+	for range 200 {
+		mustAlloc(t, strategyOn("slab", r, Config{}), 10)
+	}
+	if r.bytes > 1<<45 {
+		t.Errorf("200 pools reserve %d GiB", r.bytes>>30)
+	}
+	mustAlloc(t, strategyOn("bestfit", r, Config{}), int(pageheap.RangeBytes)+1) // larger than a range as a rule
+}
+
+// reserved counts the addresses that are asked for.
+type reserved struct{ bytes int64 }
+
+func (r *reserved) Alloc(int) (device.Block, error) { panic("Alloc where there are ranges") }
+func (r *reserved) Free(device.Block)               {}
+
+func (r *reserved) Reserve(size int) (device.Range, error) {
+	r.bytes += int64(size)
+	d, err := device.Open("virtual")
+	if err != nil {
+		return nil, err
+	}
+	return upstream.Reserve(d, size)
+}

@@ -1,0 +1,138 @@
+package slab
+
+import (
+	"encoding/json"
+	"errors"
+	"math"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestKeys has a line for every key, as String writes it, and what it means.
+func TestKeys(t *testing.T) {
+	for line, want := range map[string]Config{
+		"":                           {},
+		"device=virtual:fixed,64MiB": {Device: "virtual:fixed,64MiB"},
+		"strategy=bitlog,bits=16":    {Strategy: "bitlog", Bits: 16},
+		"steps=64,align=4096":        {Steps: 64, Align: 4096},
+		"strategy=slab,miss_target=0.05,decommit=true": {Strategy: "slab", MissTarget: 0.05, Decommit: true},
+		"max_bytes=4GiB,max_held=5KiB":                 {MaxBytes: 4 << 30, MaxHeld: 5 << 10},
+		"max_held=0,max_held_blocks=0":                 {MaxHeld: -1, MaxHeldBlocks: -1},
+		"max_held_blocks=7,max_block_bytes=3MiB":       {MaxHeldBlocks: 7, MaxBlockBytes: 3 << 20},
+		"max_held_blocks=none,max_block_bytes=none":    {MaxHeldBlocks: math.MaxInt, MaxBlockBytes: math.MaxInt64},
+		"cache_bytes=1000,trim_after=1m30s":            {CacheBytes: 1000, TrimAfter: 90 * time.Second},
+		"cache_bytes=0,on_forget=free,gc_trigger=0":    {CacheBytes: -1, OnForget: "free", GCTrigger: -1},
+		"device=mmap,gc_trigger=1TiB":                  {Device: "mmap", GCTrigger: 1 << 40},
+		"zero=true,strict=true":                        {Zero: true, Strict: true},
+		"check=true,record=a,b.csv":                    {Check: true, Record: "a,b.csv"},
+	} {
+		c, err := ParseConfig(line)
+		object, _ := json.Marshal(c)
+		var again Config
+		if err := errors.Join(err, json.Unmarshal(object, &again)); err != nil || c != want || again != want || c.String() != line {
+			t.Errorf("%q is %+v, written %s and %s, %v", line, c, c, object, err)
+		}
+	}
+	if c, err := ParseConfig("max_bytes=none,max_held=none,trim_after=none"); err != nil || c != (Config{}) {
+		t.Errorf("%+v, %v", c, err)
+	}
+}
+
+func TestEveryValueOutOfRangeIsNamed(t *testing.T) {
+	const want = `device=: want a name for device.Open
+bits=0: want 1 to 16
+miss_target=0: want a share above 0 and up to 1 (1% is 0.01)
+max_bytes=0: want a size of 1 byte or more or none
+max_held=-1: want a size or 0 or none
+max_held_blocks=-1: want 1 block or more or 0 or none
+max_block_bytes=0: want a size of 1 byte or more or none
+cache_bytes=-1: want a size or 0
+on_forget=: want return, free, report
+gc_trigger=-1: want a size or 0
+zero=2: want true or false
+record=: want a file name
+strategy=best: want direct, exact, bitlog, sizeclass, bestfit, slab
+steps=3: want a power of two, 1 to 64
+align=8192: want a power of two, 8 to 4096
+trim_after=-1s: want a positive duration like 30s or none`
+	c, err := ParseConfig(strings.TrimSuffix(regexp.MustCompile(`: .*\n?`).ReplaceAllString(want, ","), ","))
+	var e *ConfigError
+	if !errors.As(err, &e) || c != (Config{}) || strings.Join(e.Faults, "\n") != want {
+		t.Errorf("%+v, %v", c, err)
+	}
+}
+
+// TestKeysWithoutUse has a stack and the keys that it has no use for.
+func TestKeysWithoutUse(t *testing.T) {
+	const all = "bits=4,steps=4,align=64,miss_target=1%,decommit=true," +
+		"max_held=1GiB,max_held_blocks=4,max_block_bytes=1GiB,cache_bytes=1MiB,trim_after=1s,gc_trigger=1GiB"
+	for stack, want := range map[string]string{
+		"device=mmap,strategy=direct":    "bits steps align miss_target decommit max_held max_held_blocks max_block_bytes cache_bytes trim_after",
+		"device=mmap,strategy=exact":     "bits steps align miss_target decommit cache_bytes",
+		"device=mmap,strategy=bitlog":    "steps align miss_target decommit cache_bytes",
+		"device=mmap,strategy=sizeclass": "bits miss_target decommit",
+		"device=mmap,strategy=bestfit":   "bits steps max_held_blocks max_block_bytes",
+		"device=mmap,check=true":         "bits steps max_held_blocks max_block_bytes cache_bytes",
+		"device=mmap,record=x":           "bits steps max_held_blocks max_block_bytes cache_bytes",
+		"device=heap":                    "bits miss_target decommit gc_trigger",
+	} {
+		var got []string
+		for pair := range strings.SplitSeq(all, ",") {
+			if _, err := ParseConfig(stack + "," + pair); err != nil {
+				got = append(got, pair[:strings.Index(pair, "=")])
+			}
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s has no use for %s", stack, got)
+		}
+		if _, err := ParseConfig(stack + ",cache_bytes=0,max_held=0,max_held_blocks=0,gc_trigger=0"); err != nil {
+			t.Error("turning off is of use everywhere:", err)
+		}
+	}
+}
+
+func TestDefaults(t *testing.T) {
+	for line, want := range map[string]string{
+		"":                    "device=heap,strategy=sizeclass,steps=4,cache_bytes=64MiB,on_forget=return",
+		"device=mmap":         "device=mmap,strategy=slab,align=16,miss_target=0.01,cache_bytes=1MiB,on_forget=return,gc_trigger=64MiB",
+		"device=virtual:1GiB": "device=virtual:1GiB,strategy=slab,align=16,miss_target=0.01,cache_bytes=1MiB,on_forget=return,gc_trigger=0",
+		"strategy=bestfit":    "device=heap,strategy=bestfit,align=16,miss_target=0.01,cache_bytes=1MiB,on_forget=return",
+		"strategy=bitlog":     "device=heap,strategy=bitlog,bits=4,cache_bytes=0,on_forget=return",
+		"strategy=exact":      "device=heap,strategy=exact,max_held_blocks=100,max_block_bytes=1GiB,cache_bytes=0,on_forget=return",
+		"strategy=direct":     "device=heap,strategy=direct,cache_bytes=0,on_forget=return",
+		"check=true":          "device=heap,strategy=sizeclass,steps=4,cache_bytes=0,on_forget=return,check=true",
+		"record=x":            "device=heap,strategy=sizeclass,steps=4,cache_bytes=0,on_forget=return,record=x",
+	} {
+		c, err := ParseConfig(line)
+		got := c.withDefaults()
+		if err := errors.Join(err, got.Validate()); err != nil || got.String() != want || got.withDefaults() != got {
+			t.Errorf("defaults of %s are\n%s, want\n%s, %v", line, got, want, err)
+		}
+	}
+}
+
+func TestUnmarshalJSONReplacesAllOrNothing(t *testing.T) {
+	c, want := Config{Strict: true}, Config{Zero: true}
+	if err := json.Unmarshal([]byte(`{"zero":true}`), &c); err != nil || c != want {
+		t.Errorf("%v, %v", c, err)
+	}
+	for _, text := range []string{`"strict=true"`, `{"strict":true,"zeros":true}`} {
+		var e *ConfigError
+		if err := json.Unmarshal([]byte(text), &c); !errors.As(err, &e) || c != want {
+			t.Errorf("%s: %v, %v", text, c, err)
+		}
+	}
+}
+
+func TestConfigFromEnv(t *testing.T) {
+	for text, want := range map[string]Config{"": {}, "strict=true": {Strict: true}, "strict=2": {}} {
+		t.Setenv("BUFSLAB_CONF", text)
+		c, err := ConfigFromEnv()
+		var e *ConfigError
+		if c != want || errors.As(err, &e) != (text == "strict=2") || err != nil && !strings.Contains(err.Error(), "BUFSLAB_CONF") {
+			t.Errorf("%q: %v, %v", text, c, err)
+		}
+	}
+}

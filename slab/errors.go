@@ -1,0 +1,42 @@
+package slab
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/slab/internal/upstream"
+)
+
+var (
+	// ErrSize says that a size is negative or too large to be represented.
+	ErrSize = device.ErrSize
+	// ErrReleased says that a buffer was released before, by this handle or a copy of it.
+	ErrReleased = errors.New("slab: PooledBuffer released already")
+	// ErrClosed says that the pool was closed.
+	ErrClosed = errors.New("slab: pool closed")
+	// ErrUpstream says that an upstream broke the contract of Allocator.
+	ErrUpstream = upstream.ErrUpstream
+)
+
+// maxAsk is the most bytes that are asked of an upstream at a time.
+const maxAsk = upstream.MaxSize
+
+// checkSize refuses sizes that nothing is to be done for.
+func checkSize(size int) error {
+	if size < 0 {
+		return fmt.Errorf("slab: Alloc of %d bytes: %w", size, ErrSize)
+	}
+	if size > maxAsk {
+		return fmt.Errorf("slab: Alloc of %d bytes: %w", size, device.ErrOutOfMemory)
+	}
+	return nil
+}
+
+// outOfMemory reports whether err says that there was no room.
+func outOfMemory(err error) bool { return upstream.OutOfMemory(err) }
+
+// notOut is the panic of a Free that cannot be meant.
+func notOut(b device.Block) string {
+	return fmt.Sprintf("slab: Free of a block that is not out, %d bytes at offset %d", b.Len, b.Off)
+}

@@ -1,0 +1,238 @@
+package slab
+
+import (
+	"iter"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bufslab/bufslab/device"
+)
+
+// No round corrupts a one-byte view that outlives its handle.
+func TestForgottenHeapBufferNeverAliases(t *testing.T) {
+	for _, size := range []int{1, 100, 5000, 100 << 10} {
+		p := openPool(t, "heap", Config{})
+		corrupt := viewRounds(bounded(t, long(t, 100), 600*time.Millisecond), func() ([]byte, func()) {
+			b := mustGet(t, p, size)
+			m := b.Bytes()
+			return m[size-1:], func() { b.Release() }
+		})
+		if corrupt != 0 {
+			t.Errorf("%d bytes: %d views were overwritten", size, corrupt)
+		}
+	}
+}
+
+// The control: a pool that recycles by a finalizer on the handle fails the
+// same test, so the test can fail. It is bounded by number only.
+func TestRecyclingByHandleAliases(t *testing.T) {
+	type handle struct{ m []byte }
+	free := make(chan []byte, 1000)
+	corrupt := viewRounds(upTo(50), func() ([]byte, func()) {
+		var h *handle
+		select {
+		case m := <-free:
+			h = &handle{m}
+		default:
+			h = &handle{make([]byte, 100)}
+		}
+		runtime.SetFinalizer(h, func(h *handle) { free <- h.m })
+		return h.m[99:], func() { runtime.SetFinalizer(h, nil); free <- h.m }
+	})
+	if corrupt == 0 {
+		t.Error("no view was overwritten: the test cannot fail")
+	}
+}
+
+// viewRounds forgets a handle but keeps a view of its last byte, lets the
+// collector run, gets and overwrites ten buffers more, and counts the views
+// that changed.
+func viewRounds(rounds iter.Seq[int], get func() (last []byte, release func())) (corrupt int) {
+	for range rounds {
+		view, _ := get()
+		view[0] = 0xA5
+		cycle()
+		var back []func()
+		for range 10 {
+			m, release := get()
+			m[0] = 0x5A
+			back = append(back, release)
+		}
+		if view[0] != 0xA5 {
+			corrupt++
+		}
+		for _, release := range back {
+			release()
+		}
+	}
+	return corrupt
+}
+
+func TestForgottenHeapBuffersComeBack(t *testing.T) {
+	p := openPool(t, "heap", Config{})
+	n := long(t, 200_000)
+	for i := range n {
+		mustGet(t, p, 1+i%2000).Bytes()[0] = 1
+	}
+	p.FreeHeld()
+	for range 3 {
+		cycle()
+	}
+	p.FreeHeld()
+	s := p.Stats()
+	if checkNothing(t, p); s.Forgotten != int64(n) {
+		t.Errorf("after three collections %+v", s)
+	}
+}
+
+// forgetOne gets a buffer, uses it and forgets it.
+func forgetOne(t *testing.T, p *Pool, n int, use func(PooledBuffer)) {
+	t.Helper()
+	b := mustGet(t, p, n)
+	if use != nil {
+		use(b)
+	}
+}
+
+func collect(p *Pool, done func(Stats) bool) bool {
+	for range 10 {
+		cycle()
+		if done(p.Stats()) {
+			return true
+		}
+	}
+	return false
+}
+
+func TestForgottenOffHeapBufferComesBack(t *testing.T) {
+	for _, dev := range []string{"mmap", "mmap:fixed", "virtual", "sim"} {
+		for _, s := range Strategies() {
+			t.Run(dev+","+s, func(t *testing.T) {
+				p := openPool(t, dev, Config{Strategy: s})
+				forgetOne(t, p, 100<<10, func(b PooledBuffer) { b.With(func(m []byte) {}) })
+				if !collect(p, func(s Stats) bool { return s.Forgotten == 1 }) {
+					t.Fatalf("%+v", p.Stats())
+				}
+				checkNoneOut(t, p)
+				p.StopHolding()
+				checkNothing(t, p)
+			})
+		}
+	}
+}
+
+// Bytes of memory that the collector does not see may be in use for ever, whether they
+// were reached by Bytes or by Block: the address is never handed out again.
+func TestEscapedOffHeapBytesAreQuarantined(t *testing.T) {
+	for way, reach := range map[string]func(PooledBuffer) []byte{
+		"Bytes": PooledBuffer.Bytes, "Block": func(b PooledBuffer) []byte { return device.Bytes(b.Block()) },
+	} {
+		for _, dev := range []string{"mmap", "mmap:fixed"} {
+			for _, s := range Strategies() {
+				t.Run(way+","+dev+","+s, func(t *testing.T) {
+					p := openPool(t, dev, Config{Strategy: s})
+					var view []byte
+					forgetOne(t, p, 100<<10, func(b PooledBuffer) { view = reach(b) })
+					if !collect(p, func(s Stats) bool { return s.Forgotten == 1 }) {
+						t.Fatalf("%+v", p.Stats())
+					}
+					if s := p.Stats(); s.UnusableBytes < 100<<10 || s.ActiveBlocks != 0 {
+						t.Fatalf("not in quarantine: %+v", s) // the view may be gone
+					}
+					view[0] = 1
+					for range 20 {
+						b := mustGet(t, p, 100<<10)
+						b.Bytes()[0] = 2
+					}
+					if view[0] != 1 {
+						t.Error("the address was handed out again")
+					}
+					checkQuiet(t, p)
+				})
+			}
+		}
+	}
+}
+
+// A buffer that was released with its bytes escaped is clean for the next owner.
+func TestEscapeEndsWithRelease(t *testing.T) {
+	p := openPool(t, "mmap", Config{Strategy: "exact"})
+	forgetOne(t, p, 100<<10, func(b PooledBuffer) {
+		_ = b.Bytes()
+		b.Release()
+	})
+	forgetOne(t, p, 100<<10, nil)
+	if !collect(p, func(s Stats) bool { return s.Forgotten == 1 }) || p.Stats().UnusableBytes != 0 {
+		t.Errorf("%+v", p.Stats())
+	}
+}
+
+func TestReportNoticesSmallOffHeapBuffers(t *testing.T) {
+	p := openPool(t, "mmap", Config{Strategy: "slab", OnForget: "report"})
+	func() { p.Get(100) }()
+	if !collect(p, func(s Stats) bool { return s.Forgotten == 1 }) {
+		t.Fatalf("%+v", p.Stats())
+	}
+	l := p.Leaks()
+	if len(l) != 1 || !l[0].Forgotten || l[0].Bytes != 100 || !strings.Contains(l[0].Site, "forgotten_test.go:") {
+		t.Errorf("%+v", l)
+	}
+	q := openPool(t, "mmap", Config{Strategy: "slab"})
+	forgetOne(t, q, 100, nil)
+	cycle()
+	if s := q.Stats(); s.ActiveBlocks != 1 || s.Forgotten != 0 {
+		t.Errorf("without report: %+v", s)
+	}
+}
+
+func TestForgottenIsFreedWhereAsked(t *testing.T) {
+	p := openPool(t, "heap", Config{OnForget: "free"})
+	forgetOne(t, p, 100<<10, func(b PooledBuffer) { b.Bytes()[0] = 1 })
+	if !collect(p, func(s Stats) bool { return s.ManagedBytes == 0 }) {
+		t.Errorf("%+v", p.Stats())
+	}
+}
+
+func TestLeaksNeedToBeAskedFor(t *testing.T) {
+	p := openPool(t, "heap", Config{})
+	b := mustGet(t, p, 100)
+	if l := p.Leaks(); l != nil {
+		t.Errorf("%+v", l)
+	}
+	b.Release()
+}
+
+// A buffer that comes from a cache is noticed like any other.
+func TestForgottenFromTheCacheComesBack(t *testing.T) {
+	for _, dev := range []string{"heap", "mmap", "sim"} {
+		for _, size := range []int{100 << 10, 90 << 10} { // of the class, and of one below
+			const n = 3
+			var p *Pool
+			for range 100 { // the goroutine may move in between
+				p = openPool(t, dev, Config{Strategy: "sizeclass"})
+				var live [n]PooledBuffer
+				for i := range live {
+					live[i] = mustGet(t, p, 100<<10)
+				}
+				for _, b := range live {
+					b.Release()
+				}
+				clear(live[:])
+				for range n {
+					forgetOne(t, p, size, nil)
+				}
+				if p.Stats().Hits == n {
+					break
+				}
+			}
+			if p.Stats().Hits != n {
+				t.Errorf("%s: buffers of %d bytes never come from a cache", dev, size)
+			}
+			if !collect(p, func(s Stats) bool { return s.Forgotten == n && s.ActiveBlocks == 0 }) {
+				t.Errorf("%s: buffers of %d bytes: %+v", dev, size, p.Stats())
+			}
+		}
+	}
+}

@@ -1,0 +1,57 @@
+package slab
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"github.com/bufslab/bufslab/internal/gcwatch"
+)
+
+// A gcPressure runs the garbage collector as memory grows that the collector does not
+// see. Forgotten buffers off the heap come back by finalizers of their slots only, and
+// nothing about them makes Go collect. The rule is that of Go's own pacer: collect when
+// the tracked bytes exceed twice those in use at the last collection, plus a limit.
+type gcPressure struct {
+	limit   int64        // Config.GCTrigger; 0 or less is never
+	tracked func() int64 // bytes of blocks that only a finalizer would find forgotten
+	found   func() int64 // counts what finalizers have found
+	base    atomic.Int64 // tracked bytes that were in use at the last collection
+	own     atomic.Bool  // the last collection was the pool's
+
+	mu sync.Mutex // held by the goroutine that collects
+}
+
+func (g *gcPressure) exceeded() bool {
+	return g.limit > 0 && g.tracked() > 2*g.base.Load()+g.limit
+}
+
+// relieve collects if the limit is exceeded.
+func (g *gcPressure) relieve() {
+	if !g.exceeded() {
+		return
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.exceeded() { // still: another goroutine may have collected
+		g.collect()
+	}
+}
+
+// collect sets base to what the collection found in use. Others release memory while
+// it runs: what is tracked afterwards may be little, and the next collection would
+// come too early, and so on.
+func (g *gcPressure) collect() {
+	g.own.Store(true)
+	live := g.tracked() + g.found()
+	gcwatch.Collect(g.found)
+	g.base.Store(max(0, live-g.found()))
+}
+
+// collected hears of every collection, after some time. The pool's own have set base.
+// Of others the finalizers may not have run, so what is tracked may be too much: it can
+// only lower base.
+func (g *gcPressure) collected() {
+	if n := g.tracked(); !g.own.Swap(false) && n < g.base.Load() {
+		g.base.Store(n)
+	}
+}

@@ -1,0 +1,88 @@
+package slab
+
+import (
+	"runtime"
+	"runtime/debug"
+	"testing"
+)
+
+// Forgotten off-heap memory does not drive the collector; the pool does.
+func TestPressureBoundsForgottenOffHeapMemory(t *testing.T) {
+	p := openPool(t, "mmap", Config{Strategy: "exact", GCTrigger: 8 << 20})
+	for range 400 {
+		forgetOne(t, p, 1<<20, func(b PooledBuffer) { b.With(func(m []byte) { m[0] = 1 }) })
+	}
+	if s := p.Stats(); s.PeakManagedBytes > 20<<20 {
+		t.Errorf("400 MiB forgotten, peak %d", s.PeakManagedBytes)
+	}
+}
+
+// Memory that grows and is released in turns is collected for a few times only,
+// as each collection doubles what the next one waits for; and what is forgotten
+// after that is noticed all the same.
+func TestPressureOfWhatIsReleasedFades(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
+	collections := func() (n uint32) {
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return m.NumGC
+	}
+	p := openPool(t, "mmap", Config{Strategy: "slab", GCTrigger: 1 << 20})
+	var live [16]PooledBuffer
+	swing := func() uint32 {
+		before := collections()
+		for range 50 {
+			for i := range live {
+				live[i] = mustGet(t, p, 1<<20)
+			}
+			releaseAll(t, live[:])
+		}
+		return collections() - before
+	}
+	if n := swing(); n < 1 || n > 5 {
+		t.Errorf("%d collections", n)
+	}
+	if n := swing(); n != 0 {
+		t.Errorf("%d collections more", n)
+	}
+	before := collections()
+	for range 400 {
+		forgetOne(t, p, 1<<20, nil)
+	}
+	if n := collections() - before; n < 50 {
+		t.Errorf("%d collections for 400 MiB forgotten", n)
+	}
+	if s := p.Stats(); s.PeakManagedBytes > 48<<20 {
+		t.Errorf("400 MiB forgotten, peak %d", s.PeakManagedBytes)
+	}
+}
+
+// Others release memory while a collection runs. It does not make the next one come
+// earlier: that would be at once, for memory that is handed over in large batches.
+func TestPressureCountsWhatWasInUse(t *testing.T) {
+	tracked, found := int64(65), int64(0)
+	g := gcPressure{limit: 64, tracked: func() int64 { return tracked }}
+	calls := 0
+	g.found = func() int64 {
+		if calls++; calls > 1 { // the collector runs
+			tracked, found = 1, 5
+		}
+		return found
+	}
+	g.relieve()
+	g.collected() // of the same collection
+	if g.base.Load() != 60 {
+		t.Errorf("%d bytes were in use, not 60", g.base.Load())
+	}
+	if tracked = 184; g.exceeded() {
+		t.Error("184 exceed twice 60 and 64")
+	}
+	g.collected() // of another one, whose finalizers have not run
+	if g.base.Load() != 60 {
+		t.Errorf("%d bytes were in use, not 60", g.base.Load())
+	}
+	tracked = 10
+	if g.collected(); g.base.Load() != 10 {
+		t.Errorf("%d bytes were in use, not 10", g.base.Load())
+	}
+}

@@ -1,0 +1,119 @@
+package slab
+
+import (
+	"errors"
+	"math/rand/v2"
+	"runtime"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/bufslab/bufslab/device"
+)
+
+// A pool over what is no device: any Allocator will do.
+func TestOpenOnAnyAllocator(t *testing.T) {
+	for _, s := range Strategies() {
+		up := &source{Host: true}
+		p := mustOpen(t, up, Config{Strategy: s})
+		b, err := p.GetZeroed(1000)
+		if err != nil || len(b.Bytes()) != 1000 {
+			t.Errorf("%s: %d bytes, %v", s, len(b.Bytes()), err)
+		}
+		b.Release()
+		checkQuiet(t, p)
+		if st := p.Stats(); st.ManagedBytes != up.Bytes || st.UpstreamAllocs != int64(up.Allocs) || st.UpstreamFrees != int64(up.Frees) {
+			t.Errorf("%s: %+v, upstream %d, %d, %d", s, st, up.Bytes, up.Allocs, up.Frees)
+		}
+		if err := p.Close(); err != nil || up.Bytes != 0 {
+			t.Errorf("%s: %v, %d bytes left", s, err, up.Bytes)
+		}
+	}
+}
+
+func TestGetZeroedNeedsADeviceForMemoryOutOfReach(t *testing.T) {
+	up := &source{}
+	p := mustOpen(t, up, Config{Strategy: "exact"})
+	if _, err := p.GetZeroed(100); !errors.Is(err, device.ErrUnavailable) {
+		t.Error(err)
+	}
+	checkNoneOut(t, p)
+}
+
+func TestProcessorsMayComeAndGo(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	p := openPool(t, "heap", Config{})
+	var all sync.WaitGroup
+	for g := range uint64(4) {
+		all.Go(func() {
+			r := rand.New(rand.NewPCG(g, 1))
+			for i := range bounded(t, long(t, 3000), time.Second) {
+				if g == 0 && i%100 == 0 {
+					runtime.GOMAXPROCS(1 + r.IntN(8))
+				}
+				b := mustGet(t, p, 1+r.IntN(5000))
+				b.Bytes()[0] = 1
+				mustRelease(t, b)
+			}
+		})
+	}
+	all.Wait()
+	checkNoneOut(t, p)
+}
+
+// MaxBytes is never exceeded, not for a moment: the upstream itself checks.
+func TestMaxBytesIsNeverExceeded(t *testing.T) {
+	const max = 1 << 20
+	everyStack(t, func(t *testing.T, dev string, c Config) {
+		c.MaxBytes = max
+		p := openPool(t, dev, c)
+		var wg sync.WaitGroup
+		for g := range 4 {
+			wg.Go(func() {
+				r := rand.New(rand.NewPCG(2, uint64(g)))
+				var live []PooledBuffer
+				for range bounded(t, long(t, 500), 300*time.Millisecond) {
+					b, err := p.Get(r.IntN(100 << 10))
+					if err == nil {
+						live = append(live, b)
+					} else if !errors.Is(err, device.ErrOutOfMemory) {
+						t.Error(err)
+					}
+					for len(live) > 0 && (err != nil || r.IntN(3) == 0) {
+						live[len(live)-1].Release()
+						live = live[:len(live)-1]
+						err = nil
+					}
+				}
+				releaseAll(t, live)
+			})
+		}
+		wg.Wait()
+		if s := p.Stats(); s.PeakManagedBytes > max || s.PeakManagedBytes < max/2 {
+			t.Errorf("peak %d", s.PeakManagedBytes)
+		}
+		checkNoneOut(t, p)
+	})
+}
+
+// A budget that is no multiple of the page holds all the same, and is not
+// exceeded while it is found out.
+func TestMaxBytesCountsWholePages(t *testing.T) {
+	for _, s := range Strategies() {
+		p := openPool(t, "mmap", Config{Strategy: s, MaxBytes: 150_001, CacheBytes: -1})
+		for n := 1; n < 150_000; n += 997 {
+			if b, err := p.Get(n); err == nil {
+				b.Release()
+			}
+		}
+		if s := p.Stats(); s.PeakManagedBytes > 150_001 {
+			t.Errorf("peak %d", s.PeakManagedBytes)
+		}
+	}
+	l := NewLimit(openDevice(t, "mmap"), 4096+4095)
+	b := mustAlloc(t, l, 1)
+	if _, err := l.Alloc(1); !outOfMemory(err) {
+		t.Errorf("two pages of a budget of less: %v", err)
+	}
+	l.Free(b)
+}

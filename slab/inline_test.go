@@ -1,0 +1,39 @@
+package slab
+
+import (
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// What a hit calls is part of it: a call that is no longer inlined costs as much as the
+// rest of its work.
+func TestHitPathIsInlined(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector instruments every function")
+	}
+	out, err := exec.Command("go", "build", "-gcflags=-m", ".").CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for file, calls := range map[string][]string{
+		"pool.go": {"percpu.(*Cache).Caches", "percpu.(*Cache).Class", "percpu.(*Cache).Pin", "percpu.(*Cache).At",
+			"percpu.(*ClassCache).Pop", "percpu.(*Cache).Unpin", "handle.(*Slot).Lend", "lend"},
+		"buffer.go": {"handle.(*Slot).End", "handle.(*Slot).Owner", "handle.(*Slot).Simple", "handle.(*Slot).ResetEscaped", "handle.(*Slot).Class",
+			"percpu.(*Cache).Pin", "percpu.(*Cache).At", "percpu.(*ClassCache).Push", "percpu.(*Cache).Unpin",
+			"handle.(*Slot).Owns", "handle.(*Slot).Escape"},
+	} {
+		var inlined []string
+		for line := range strings.Lines(string(out)) {
+			if at, call, ok := strings.Cut(strings.TrimSpace(line), ": inlining call to "); ok && strings.HasPrefix(at, "./"+file) {
+				inlined = append(inlined, call)
+			}
+		}
+		for _, call := range calls {
+			if !slices.Contains(inlined, call) {
+				t.Errorf("%s: %s is not inlined", file, call)
+			}
+		}
+	}
+}

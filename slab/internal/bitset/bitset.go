@@ -1,0 +1,66 @@
+// Package bitset is a set of small numbers that finds the next one quickly.
+package bitset
+
+import "math/bits"
+
+// A Set is a set of numbers from 0. Next and Last take a step or two: a word of
+// the summary says which of its 64 words have a bit. It grows as bits are set;
+// the zero Set is empty.
+type Set struct {
+	words, summary []uint64
+}
+
+// Set adds i.
+func (s *Set) Set(i int) {
+	w := i >> 6
+	for len(s.words) <= w {
+		s.words = append(s.words, 0)
+	}
+	for len(s.summary) <= w>>6 {
+		s.summary = append(s.summary, 0)
+	}
+	s.words[w] |= 1 << (i & 63)
+	s.summary[w>>6] |= 1 << (w & 63)
+}
+
+// Clear removes i, which is in the set.
+func (s *Set) Clear(i int) {
+	w := i >> 6
+	if s.words[w] &^= 1 << (i & 63); s.words[w] == 0 {
+		s.summary[w>>6] &^= 1 << (w & 63)
+	}
+}
+
+// Next returns the first set bit from i on, or -1.
+func (s *Set) Next(i int) int {
+	w := i >> 6
+	if w >= len(s.words) {
+		return -1
+	}
+	if m := s.words[w] >> (i & 63); m != 0 {
+		return i + bits.TrailingZeros64(m)
+	}
+	w++
+	for v := w >> 6; v < len(s.summary); v++ {
+		m := s.summary[v]
+		if v == w>>6 {
+			m &= ^uint64(0) << (w & 63)
+		}
+		if m != 0 {
+			w = v<<6 + bits.TrailingZeros64(m)
+			return w<<6 + bits.TrailingZeros64(s.words[w])
+		}
+	}
+	return -1
+}
+
+// Last returns the last set bit, or -1.
+func (s *Set) Last() int {
+	for v := len(s.summary) - 1; v >= 0; v-- {
+		if m := s.summary[v]; m != 0 {
+			w := v<<6 + bits.Len64(m) - 1
+			return w<<6 + bits.Len64(s.words[w]) - 1
+		}
+	}
+	return -1
+}

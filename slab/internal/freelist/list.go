@@ -1,0 +1,191 @@
+// Package freelist keeps whole blocks of an upstream for reuse: a stack of
+// blocks for each key, and one queue of all of them by age.
+package freelist
+
+import (
+	"math"
+
+	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/slab/internal/bitset"
+)
+
+// A List holds free blocks. Blocks of a key are a stack, last in first out, and
+// all blocks are in a queue by age, so that bounds and trims let go of what has
+// been held longest. It takes no lock and calls no upstream: methods append the
+// blocks that have to leave to a slice, for the owner to free without its lock.
+type List struct {
+	o      Options
+	nodes  []node // node 0 is the queue's end: its next is the oldest, its prev the youngest
+	vacant []int32
+	tops   map[int]int32
+	keys   bitset.Set // that have blocks, if they are ordered
+	blocks int
+	bytes  int64
+	epoch  uint32
+	steps  int // since the last check, in check builds
+}
+
+// Options bound a List. No bound is the largest value of its type.
+type Options struct {
+	MaxBytes      int64 // of all blocks
+	MaxBlocks     int
+	MaxBlockBytes int64 // larger blocks are never held
+	// Ordered says that keys are small numbers in the order of their blocks'
+	// sizes. Only ordered keys can be searched.
+	Ordered bool
+}
+
+// A node is a block with its place in the queue and in its stack.
+type node struct {
+	block       device.Block
+	key         int
+	size        int64
+	prev, next  int32
+	above, down int32
+	stamp       uint32
+}
+
+// New returns an empty List.
+func New(o Options) *List { return &List{o: o, nodes: make([]node, 1), tops: map[int]int32{}} }
+
+// Blocks and Bytes return what is held.
+func (l *List) Blocks() int { return l.blocks }
+
+// Bytes returns the sum of the sizes of what is held.
+func (l *List) Bytes() int64 { return l.bytes }
+
+// Stopped reports whether nothing may be held.
+func (l *List) Stopped() bool { return l.o.MaxBlocks == 0 }
+
+// Push holds a block of size bytes, and appends to out what has to leave for
+// it: the longest held, or the block itself if it may not be held at all. A
+// block with a negative key is never held.
+func (l *List) Push(key int, b device.Block, size int64, out []device.Block) []device.Block {
+	if key < 0 || size > l.o.MaxBlockBytes || size > l.o.MaxBytes || l.o.MaxBlocks == 0 {
+		return append(out, b)
+	}
+	i := l.node()
+	n := &l.nodes[i]
+	*n = node{block: b, key: key, size: size, stamp: l.epoch, down: l.tops[key]}
+	if n.down != 0 {
+		l.nodes[n.down].above = i
+	}
+	l.tops[key] = i
+	if l.o.Ordered {
+		l.keys.Set(key)
+	}
+	last := l.nodes[0].prev
+	n.prev = last
+	l.nodes[last].next = i
+	l.nodes[0].prev = i
+	l.blocks++
+	l.bytes += size
+	l.verify()
+	return l.Shrink(l.o.MaxBlocks, l.o.MaxBytes, out)
+}
+
+// node returns a node that is not in use.
+func (l *List) node() int32 {
+	if k := len(l.vacant); k > 0 {
+		i := l.vacant[k-1]
+		l.vacant = l.vacant[:k-1]
+		return i
+	}
+	l.nodes = append(l.nodes, node{})
+	return int32(len(l.nodes) - 1)
+}
+
+// Pop returns the block of the key that was pushed last.
+func (l *List) Pop(key int) (device.Block, bool) {
+	i := l.tops[key]
+	if i == 0 {
+		return device.Block{}, false
+	}
+	return l.remove(i), true
+}
+
+// PopRange returns a block of the smallest key in lo..hi that has one. Keys
+// must be ordered.
+func (l *List) PopRange(lo, hi int) (b device.Block, key int, ok bool) {
+	key = l.keys.Next(lo)
+	if key < 0 || key > hi {
+		return b, 0, false
+	}
+	return l.remove(l.tops[key]), key, true
+}
+
+// PopVictim returns what to part with first when there is no room: a block of
+// the largest key, or the oldest block where keys have no order.
+func (l *List) PopVictim() (device.Block, bool) {
+	i := l.nodes[0].next
+	if i == 0 {
+		return device.Block{}, false
+	}
+	if l.o.Ordered {
+		i = l.tops[l.keys.Last()]
+	}
+	return l.remove(i), true
+}
+
+// Clear lets all blocks go.
+func (l *List) Clear(out []device.Block) []device.Block { return l.Shrink(0, 0, out) }
+
+// Shrink lets the longest held go until no more than that is held.
+func (l *List) Shrink(blocks int, bytes int64, out []device.Block) []device.Block {
+	for l.blocks > blocks || l.bytes > bytes {
+		out = append(out, l.remove(l.nodes[0].next))
+	}
+	return out
+}
+
+// ShrinkBytes is Shrink with a bound on bytes only.
+func (l *List) ShrinkBytes(bytes int64, out []device.Block) []device.Block {
+	return l.Shrink(math.MaxInt, bytes, out)
+}
+
+// Trim lets go of what has been held for the last idle epochs, and ends one.
+func (l *List) Trim(idle int, out []device.Block) []device.Block {
+	for i := l.nodes[0].next; i != 0 && int64(l.epoch)-int64(l.nodes[i].stamp) >= int64(idle); i = l.nodes[0].next {
+		out = append(out, l.remove(i))
+	}
+	l.epoch++
+	return out
+}
+
+// Stop lets all blocks go and holds nothing from now on.
+func (l *List) Stop(out []device.Block) []device.Block {
+	l.o.MaxBlocks = 0
+	return l.Clear(out)
+}
+
+// remove takes node i out of its stack and of the queue.
+func (l *List) remove(i int32) device.Block {
+	n := l.nodes[i]
+	l.nodes[n.prev].next = n.next
+	l.nodes[n.next].prev = n.prev
+	if n.down != 0 {
+		l.nodes[n.down].above = n.above
+	}
+	if n.above != 0 {
+		l.nodes[n.above].down = n.down
+	} else {
+		l.setTop(n.key, n.down)
+	}
+	l.blocks--
+	l.bytes -= n.size
+	l.nodes[i] = node{}
+	l.vacant = append(l.vacant, i)
+	l.verify()
+	return n.block
+}
+
+func (l *List) setTop(key int, i int32) {
+	if i != 0 {
+		l.tops[key] = i
+		return
+	}
+	delete(l.tops, key)
+	if l.o.Ordered {
+		l.keys.Clear(key)
+	}
+}

@@ -1,0 +1,225 @@
+package freelist
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/slab/internal/upstreamtest"
+)
+
+// A modelList is a List as a slice, the oldest first.
+type modelList struct {
+	items []node
+	epoch uint32
+}
+
+func (m *modelList) bytes() (n int64) {
+	for _, it := range m.items {
+		n += it.size
+	}
+	return n
+}
+
+// pick removes the youngest of a key.
+func (m *modelList) pick(key int) (device.Block, bool) {
+	for i := len(m.items) - 1; i >= 0; i-- {
+		if m.items[i].key == key {
+			b := m.items[i].block
+			m.items = slices.Delete(m.items, i, i+1)
+			return b, true
+		}
+	}
+	return device.Block{}, false
+}
+
+func (m *modelList) oldest(n int) (out []device.Block) {
+	for _, it := range m.items[:n] {
+		out = append(out, it.block)
+	}
+	m.items = slices.Delete(m.items, 0, n)
+	return out
+}
+
+// shrinkTo lets the oldest go until the bounds are kept.
+func (m *modelList) shrinkTo(blocks int, bytes int64) (out []device.Block) {
+	for len(m.items) > blocks || m.bytes() > bytes {
+		out = append(out, m.oldest(1)...)
+	}
+	return out
+}
+
+func (m *modelList) keys() (k []int) {
+	for _, it := range m.items {
+		k = append(k, it.key)
+	}
+	slices.Sort(k)
+	return k
+}
+
+const (
+	maxBytes      = 20_000
+	maxBlocks     = 30
+	maxBlockBytes = 1500
+)
+
+func TestListLikeAModel(t *testing.T) {
+	for _, ordered := range []bool{true, false} {
+		for seed := range uint64(10) {
+			w := listWalk{t: t, r: rand.New(rand.NewPCG(seed, 4)), ordered: ordered,
+				l: New(Options{MaxBytes: maxBytes, MaxBlocks: maxBlocks, MaxBlockBytes: maxBlockBytes, Ordered: ordered})}
+			for range 3000 {
+				w.step()
+				if err := w.l.check(); err != nil {
+					t.Fatal(err)
+				}
+				if w.l.blocks != len(w.m.items) || w.l.bytes != w.m.bytes() {
+					t.Fatalf("%d bytes in %d blocks, want %d in %d", w.l.bytes, w.l.blocks, w.m.bytes(), len(w.m.items))
+				}
+			}
+		}
+	}
+}
+
+type listWalk struct {
+	t       *testing.T
+	r       *rand.Rand
+	l       *List
+	m       modelList
+	ordered bool
+}
+
+func (w *listWalk) step() {
+	key := w.r.IntN(20)
+	switch k := w.r.IntN(20); {
+	case k < 11:
+		w.push(key)
+	case k < 15:
+		got, ok := w.l.Pop(key)
+		want, has := w.m.pick(key)
+		w.same([]device.Block{got}, []device.Block{want})
+		if ok != has {
+			w.t.Fatalf("Pop(%d): %v, want %v", key, ok, has)
+		}
+	case k < 17:
+		w.popRange(key, key+w.r.IntN(4))
+	case k < 18:
+		w.popVictim()
+	case k < 19:
+		w.trim(w.r.IntN(4))
+	default:
+		n := w.r.IntN(maxBlocks)
+		w.same(w.l.Shrink(n, maxBytes/2, nil), w.m.shrinkTo(n, maxBytes/2))
+	}
+}
+
+func (w *listWalk) push(key int) {
+	it := node{block: upstreamtest.Block(1 + w.r.IntN(2000)), key: key, stamp: w.m.epoch}
+	it.size = int64(it.block.Len)
+	got := w.l.Push(key, it.block, it.size, nil)
+	if it.size > maxBlockBytes {
+		w.same(got, []device.Block{it.block})
+		return
+	}
+	w.m.items = append(w.m.items, it)
+	w.same(got, w.m.shrinkTo(maxBlocks, maxBytes))
+}
+
+func (w *listWalk) popRange(lo, hi int) {
+	if !w.ordered {
+		return
+	}
+	want := device.Block{}
+	i := slices.IndexFunc(w.m.keys(), func(k int) bool { return lo <= k && k <= hi })
+	key := 0
+	if i >= 0 {
+		key = w.m.keys()[i]
+		want, _ = w.m.pick(key)
+	}
+	got, k, ok := w.l.PopRange(lo, hi)
+	if got != want || ok != (i >= 0) || ok && k != key {
+		w.t.Fatalf("PopRange(%d, %d) = %v, %d, %v, want %v", lo, hi, got, k, ok, want)
+	}
+}
+
+// popVictim parts with the largest key, or with the oldest.
+func (w *listWalk) popVictim() {
+	got, ok := w.l.PopVictim()
+	if len(w.m.items) == 0 {
+		if ok {
+			w.t.Fatalf("%v from an empty list", got)
+		}
+		return
+	}
+	var want device.Block
+	if w.ordered {
+		keys := w.m.keys()
+		want, _ = w.m.pick(keys[len(keys)-1])
+	} else {
+		want = w.m.oldest(1)[0]
+	}
+	w.same([]device.Block{got}, []device.Block{want})
+}
+
+func (w *listWalk) trim(idle int) {
+	n := 0
+	for n < len(w.m.items) && w.m.epoch-w.m.items[n].stamp >= uint32(idle) {
+		n++
+	}
+	w.same(w.l.Trim(idle, nil), w.m.oldest(n))
+	w.m.epoch++
+}
+
+var unbounded = Options{MaxBytes: math.MaxInt64, MaxBlocks: math.MaxInt, MaxBlockBytes: math.MaxInt64, Ordered: true}
+
+func (w *listWalk) same(got, want []device.Block) {
+	w.t.Helper()
+	if !slices.Equal(got, want) {
+		w.t.Fatalf("got %v, want %v", got, want)
+	}
+}
+
+func TestAStoppedListHoldsNothing(t *testing.T) {
+	l := New(unbounded)
+	a, b := upstreamtest.Block(10), upstreamtest.Block(20)
+	l.Push(1, a, 10, nil)
+	if out := l.Stop(nil); !slices.Equal(out, []device.Block{a}) {
+		t.Errorf("stop left %v", out)
+	}
+	if out := l.Push(1, b, 20, nil); !slices.Equal(out, []device.Block{b}) || l.blocks != 0 {
+		t.Errorf("a stopped list took %v", out)
+	}
+}
+
+func TestListOfNothingHoldsNothing(t *testing.T) {
+	for _, o := range []Options{{MaxBlocks: 9, MaxBlockBytes: 99}, {MaxBytes: 99, MaxBlockBytes: 99}} {
+		l := New(o)
+		if out := l.Push(1, upstreamtest.Block(10), 10, nil); len(out) != 1 || l.blocks != 0 {
+			t.Errorf("%+v: %d blocks held", o, l.blocks)
+		}
+	}
+}
+
+func TestListAllocatesNothingInSteadyState(t *testing.T) {
+	for _, ordered := range []bool{true, false} {
+		o := unbounded
+		o.Ordered = ordered
+		l := New(o)
+		var b [64]device.Block
+		for i := range b {
+			b[i] = upstreamtest.Block(1 + i)
+		}
+		if n := testing.AllocsPerRun(500, func() {
+			for i := range b {
+				l.Push(i, b[i], 1, nil)
+			}
+			for i := range b {
+				l.Pop(i)
+			}
+		}); n != 0 {
+			t.Errorf("ordered %v: %v allocations", ordered, n)
+		}
+	}
+}

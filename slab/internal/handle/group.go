@@ -1,0 +1,83 @@
+package handle
+
+import (
+	"runtime"
+	"unsafe"
+)
+
+// Slots stand in groups, each behind a header that says whose they are. Every
+// Release reads the header. So it must not share a cache line with a slot that
+// another processor writes: that made a hit on two processors three times
+// slower. A slot that is alone in its group shares a line with the header, so
+// that its Release touches one line, not two.
+//
+// The collector marks each group, so a group is large where a region has many blocks. It
+// reads the header alone, as slots have no pointers. The runtime puts a word in front of
+// objects with pointers from 512 bytes to 32 KiB, so headers and slots leave a word of
+// their lines free.
+type header struct {
+	region *Region
+	owner  unsafe.Pointer // of the Table
+}
+
+const (
+	lineBytes   = 64
+	headerBytes = 2 * int(unsafe.Sizeof(uintptr(0)))
+	groupSlots  = 62 // with the header and the runtime's word they fill 4 KiB
+)
+
+// A padded slot is on a cache line of its own.
+type paddedSlot struct {
+	Slot
+	_ [lineBytes - unsafe.Sizeof(Slot{})]byte
+}
+
+type (
+	// A single is a group of one slot. Slots with a finalizer are singles.
+	single struct {
+		header
+		slot Slot
+	}
+	group struct {
+		header
+		_     [lineBytes - headerBytes]byte
+		slots [groupSlots]paddedSlot
+	}
+)
+
+// header returns the header of the slot's group.
+func (s *Slot) header() *header {
+	return (*header)(unsafe.Add(unsafe.Pointer(s), -headerBytes*int(s.back)))
+}
+
+func newSingle(r *Region) *Slot {
+	g := &single{header: header{region: r, owner: r.table.owner}}
+	g.slot.back, g.slot.off = 1, -1
+	return &g.slot
+}
+
+func newGroup(r *Region) *group {
+	g := &group{header: header{region: r, owner: r.table.owner}}
+	for i := range g.slots {
+		s := &g.slots[i].Slot
+		s.back, s.off = uint8(lineBytes*(i+1)/headerBytes), -1
+	}
+	return g
+}
+
+// newWatched returns a single slot with a finalizer.
+func newWatched(r *Region) *Slot {
+	s := newSingle(r)
+	s.flags = watched
+	s.watch()
+	return s
+}
+
+// watch sets the finalizer. The runtime has removed it when it runs.
+func (s *Slot) watch() {
+	runtime.SetFinalizer(s.single(), func(g *single) { g.region.table.onSlotDead(&g.slot) })
+}
+
+func (s *Slot) unwatch() { runtime.SetFinalizer(s.single(), nil) }
+
+func (s *Slot) single() *single { return (*single)(unsafe.Pointer(s.header())) }

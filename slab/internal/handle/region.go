@@ -1,0 +1,132 @@
+package handle
+
+import (
+	"unsafe"
+
+	"github.com/bufslab/bufslab/device"
+)
+
+// A Region is what a pool knows of one device region in which its strategy has
+// handed out blocks: their slots. Table.mu guards all fields that change.
+//
+// On the Go heap the region lets go of its memory while blocks are out, so that
+// only their handles and slices keep it alive; see finalize.go.
+type Region struct {
+	table     *Table
+	region    device.Region    // nil for buffers of 0 bytes
+	collected device.Collected // nil off the Go heap
+	base      unsafe.Pointer   // of host memory off the Go heap
+
+	attached int     // slots with a block
+	singles  []*Slot // of a region with a few blocks
+	groups   []*group
+	vacant   []*Slot // slots without a block
+	watched  []*Slot // the same, of those with a finalizer
+
+	deferred []Allocation // blocks handed out while the collector was reporting the region dead
+}
+
+// An Allocation is a block with the number that its strategy knows it by.
+type Allocation struct {
+	Block  device.Block
+	Extent int32 // 0 if the strategy numbers no blocks
+}
+
+// entry returns the block of s, in memory that begins at base.
+func (s *Slot) entry(base unsafe.Pointer) Entry {
+	switch {
+	case s.len == 0:
+		return Entry{s, unsafe.Pointer(&empty)}
+	case base == nil:
+		return Entry{s, nil}
+	}
+	return Entry{s, unsafe.Add(base, s.off)}
+}
+
+// empty is where buffers of 0 bytes are.
+var empty byte
+
+// attach gives a a slot. The caller holds Table.mu.
+func (r *Region) attach(a Allocation) *Slot {
+	r.attached++
+	s := r.slot(a.Block.Len)
+	s.off, s.len, s.extent = a.Block.Off, a.Block.Len, a.Extent
+	return s
+}
+
+// fewBlocks is how many blocks of a region have slots of their own, not a group.
+const fewBlocks = 16
+
+// slot returns a slot for a block of n bytes.
+func (r *Region) slot(n int) *Slot {
+	list, needs := &r.vacant, r.needsFinalizer(n)
+	if needs {
+		list = &r.watched
+		r.table.watchedBytes.Add(int64(n))
+	}
+	if k := len(*list); k > 0 {
+		s := (*list)[k-1]
+		(*list)[k-1] = nil // or the collector would never find a watched slot dead
+		*list = (*list)[:k-1]
+		return s
+	}
+	if needs {
+		return newWatched(r)
+	}
+	if r.region.Size()/n <= fewBlocks {
+		s := newSingle(r)
+		r.singles = append(r.singles, s)
+		return s
+	}
+	g := newGroup(r)
+	r.groups = append(r.groups, g)
+	for i := groupSlots - 1; i > 0; i-- {
+		r.vacant = append(r.vacant, &g.slots[i].Slot)
+	}
+	return &g.slots[0].Slot
+}
+
+// needsFinalizer reports whether a block of n bytes needs a slot that tells when
+// it is forgotten. On the Go heap the memory itself tells.
+func (r *Region) needsFinalizer(n int) bool {
+	return r.collected == nil && (n >= r.table.options.WatchFrom || n == 0)
+}
+
+// detach takes the block from s. The caller holds Table.mu.
+func (r *Region) detach(s *Slot) Allocation {
+	a := Allocation{device.Block{Region: r.region, Off: s.off, Len: s.len}, s.extent}
+	s.off = -1
+	if s.flags&watched != 0 {
+		r.table.watchedBytes.Add(-int64(s.len))
+		r.watched = append(r.watched, s)
+	} else {
+		r.vacant = append(r.vacant, s)
+	}
+	if r.attached--; r.attached == 0 && r.collected != nil {
+		r.collected.Hold()
+	}
+	return a
+}
+
+// each calls f with every slot that has a block and no finalizer.
+func (r *Region) each(f func(*Slot)) {
+	for _, s := range r.singles {
+		if s.off >= 0 {
+			f(s)
+		}
+	}
+	for _, g := range r.groups {
+		for i := range g.slots {
+			if s := &g.slots[i].Slot; s.off >= 0 {
+				f(s)
+			}
+		}
+	}
+}
+
+// discard gives the pages of a block back whose address is never used again.
+func (r *Region) discard(s *Slot) {
+	if d, ok := r.region.(device.Discarder); ok {
+		_ = d.Discard(s.off, s.len) // if it fails the pages stay: a cost, not a fault
+	}
+}

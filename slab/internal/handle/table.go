@@ -1,0 +1,148 @@
+// Package handle gives blocks slots, which handles point to, and finds the blocks
+// whose handles were forgotten.
+//
+//	slot.go      which generation of handle owns a block
+//	group.go     where slots stand in memory
+//	region.go    the slots of one device region
+//	table.go     the regions of a pool
+//	finalize.go  how forgotten blocks come back
+package handle
+
+import (
+	"sync"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/bufslab/bufslab/device"
+)
+
+// A Table holds the regions of a pool. It is safe for concurrent use.
+type Table struct {
+	owner   unsafe.Pointer
+	options Options
+
+	watchedBytes atomic.Int64
+
+	mu       sync.Mutex // taken before the locks that Options.Forgotten takes
+	regions  map[device.Region]*Region
+	recent   *Region // found last
+	deferred Tally
+}
+
+// Options are what a Table needs to know of its pool.
+type Options struct {
+	WatchCollected bool // regions that the garbage collector owns may be watched
+	WatchFrom      int  // bytes from which a block off the Go heap has a finalizer
+
+	// Forgotten is told of each forgotten block, with the table locked. The generation
+	// of its owner has ended. escaped says that a slice of the memory may still be in
+	// use, so that the block must not be handed out again. It reports whether streams
+	// still use the block: then the pool frees it later.
+	Forgotten func(e Entry, escaped bool) (inUse bool)
+	// Free takes forgotten blocks back for the strategy. No lock is held.
+	Free func([]Allocation)
+}
+
+// A Tally counts blocks and bytes. Its owner's lock guards it.
+type Tally struct{ Blocks, Bytes int64 }
+
+// Add counts a block of n bytes, Sub takes it from the count.
+func (t *Tally) Add(n int) { t.Blocks++; t.Bytes += int64(n) }
+
+// Sub undoes Add.
+func (t *Tally) Sub(n int) { t.Blocks--; t.Bytes -= int64(n) }
+
+// Open makes t ready. owner is the pool, to be found again by Slot.Owner.
+func (t *Table) Open(owner unsafe.Pointer, o Options) {
+	t.owner, t.options, t.regions = owner, o, map[device.Region]*Region{}
+}
+
+// WatchedBytes returns the bytes of blocks that only a finalizer would find
+// forgotten: the garbage collector does not see that memory.
+func (t *Table) WatchedBytes() int64 { return t.watchedBytes.Load() }
+
+// Deferred counts the blocks that the table keeps until the collector has
+// reported their region dead.
+func (t *Table) Deferred() Tally {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.deferred
+}
+
+// Attach gives a block, fresh from the strategy, a slot of the class. It reports
+// false while the collector is about to report the region dead: the table then keeps
+// the block until that has happened, and the caller asks the strategy again.
+func (t *Table) Attach(a Allocation, class int, isSimple bool) (e Entry, ok bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	r := t.region(a.Block.Region)
+	base := r.base
+	if r.collected != nil {
+		m := r.collected.Bytes()
+		if m == nil {
+			r.deferred = append(r.deferred, a)
+			t.deferred.Add(a.Block.Len)
+			return Entry{}, false
+		}
+		base = unsafe.Pointer(unsafe.SliceData(m))
+	}
+	s := r.attach(a)
+	s.class = uint16(class)
+	s.flags &= watched
+	if isSimple {
+		s.flags |= simple
+	}
+	if r.collected != nil {
+		r.collected.Loosen()
+	}
+	return s.entry(base), true
+}
+
+// Detach takes the block from the slot of an entry. The caller keeps Entry.Mem alive
+// until the strategy has the block: else the collector might report the region dead
+// meanwhile.
+func (t *Table) Detach(s *Slot) Allocation {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return s.header().region.detach(s)
+}
+
+// region returns the Region of r, a new one at its first block. The caller holds
+// t.mu. Where all blocks are of one range it is always the last one.
+func (t *Table) region(r device.Region) *Region {
+	if x := t.recent; x != nil && x.region == r {
+		return x
+	}
+	x, ok := t.regions[r]
+	if !ok {
+		x = t.newRegion(r)
+	}
+	t.recent = x
+	return x
+}
+
+func (t *Table) newRegion(r device.Region) *Region {
+	x := &Region{table: t, region: r}
+	t.regions[r] = x
+	if m, ok := r.(device.Collected); ok && t.options.WatchCollected {
+		x.collected = m
+		m.Watch(func() { t.onRegionDead(x) })
+	} else if m, ok := r.(device.HostRegion); ok {
+		x.base = unsafe.Pointer(unsafe.SliceData(m.Bytes()))
+	}
+	return x
+}
+
+// Forget forgets a region that goes upstream. A region stays while it has
+// attached blocks: over an upstream that cuts regions they are shared with others.
+func (t *Table) Forget(r device.Region) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if x, ok := t.regions[r]; ok && x.attached == 0 {
+		delete(t.regions, r)
+		t.recent = nil
+		for _, s := range x.watched {
+			s.unwatch()
+		}
+	}
+}

@@ -1,0 +1,164 @@
+package handle
+
+import (
+	"slices"
+	"testing"
+	"unsafe"
+
+	"github.com/bufslab/bufslab/device"
+)
+
+// A region is host memory that is dead when the test says so.
+type region struct {
+	mem             []byte
+	dead, held      bool
+	lost            func()
+	discarded, size int
+}
+
+func newRegion() *region { return &region{mem: make([]byte, 1000), held: true, size: 1000} }
+
+func (r *region) Size() int { return r.size }
+func (r *region) Bytes() []byte {
+	if r.dead {
+		return nil
+	}
+	return r.mem
+}
+func (r *region) Discard(off, n int) error { r.discarded += n; return nil }
+
+// A collected region says that the collector owns it.
+type collected struct{ *region }
+
+func (c collected) Watch(lost func()) { c.lost = lost }
+func (c collected) Loosen()           { c.held = false }
+func (c collected) Hold() bool        { c.held, c.dead = true, false; return true }
+
+// A log is what a table has told its owner.
+type log struct {
+	forgotten []*Slot
+	inUse     bool // the answer to Forgotten
+	freed     []Allocation
+}
+
+func openTable(watchFrom int) (*Table, *log) {
+	t, l := new(Table), new(log)
+	t.Open(unsafe.Pointer(l), Options{
+		WatchCollected: true, WatchFrom: watchFrom,
+		Forgotten: func(e Entry, escaped bool) bool { l.forgotten = append(l.forgotten, e.Slot); return l.inUse },
+		Free:      func(a []Allocation) { l.freed = append(l.freed, a...) },
+	})
+	return t, l
+}
+
+// attach gives a part of r at off a slot.
+func attach(t *Table, r device.Region, off int) *Slot {
+	e, _ := t.Attach(part(r, off), 0, true)
+	return e.Slot
+}
+
+func part(r device.Region, off int) Allocation {
+	return Allocation{Block: device.Block{Region: r, Off: off, Len: 100}, Extent: int32(off)}
+}
+
+// A block that arrives while its region is being reported dead gets no slot, and goes
+// back with what was forgotten.
+func TestAttachDefersWhileItsRegionIsReportedDead(t *testing.T) {
+	table, l := openTable(0)
+	r := collected{newRegion()}
+	attach(table, r, 0).Lend(100)
+	r.dead = true
+	if s := attach(table, r, 100); s != nil || table.Deferred() != (Tally{1, 100}) {
+		t.Fatalf("%v, %+v deferred", s, table.Deferred())
+	}
+	r.lost()
+	if want := []Allocation{part(r, 100), part(r, 0)}; !slices.Equal(l.freed, want) || table.Deferred() != (Tally{}) {
+		t.Errorf("%v freed, want %v; %+v deferred", l.freed, want, table.Deferred())
+	}
+}
+
+// While a forgotten block is still in use by streams its region is found dead again.
+func TestARegionIsWatchedAgainWhileBlocksAreInUse(t *testing.T) {
+	table, l := openTable(0)
+	r := collected{newRegion()}
+	s := attach(table, r, 0)
+	for range 2 {
+		s.Lend(100)
+		l.inUse = true
+		if r.lost(); r.held || len(l.freed) != 0 {
+			t.Fatalf("held %v, %v freed", r.held, l.freed)
+		}
+	}
+	s.Lend(100)
+	l.inUse = false
+	r.lost()
+	if !r.held || len(l.freed) != 1 || len(l.forgotten) != 3 {
+		t.Errorf("held %v, %v freed, %d times forgotten", r.held, l.freed, len(l.forgotten))
+	}
+}
+
+// A slot that was released while With runs is not forgotten: that call recycles it.
+func TestAPinnedSlotIsNotForgotten(t *testing.T) {
+	for _, heap := range []bool{true, false} {
+		table, l := openTable(1)
+		r := newRegion()
+		on := device.Region(r)
+		if heap {
+			on = collected{r}
+		}
+		s := attach(table, on, 0)
+		gen := s.Lend(100)
+		s.Pin(gen)
+		s.EndPinned(gen)
+		if heap {
+			r.lost()
+		} else {
+			s.unwatch() // the runtime has removed the finalizer when it runs
+			table.onSlotDead(s)
+		}
+		if len(l.forgotten) != 0 || len(l.freed) != 0 || !s.Unpin(gen) {
+			t.Errorf("heap %v: %d forgotten, %v freed", heap, len(l.forgotten), l.freed)
+		}
+	}
+}
+
+// Off the heap, a slot whose slice escaped keeps its block for ever, and its pages go.
+func TestAnEscapedSlotIsNeverDetached(t *testing.T) {
+	for _, escaped := range []bool{false, true} {
+		table, l := openTable(1)
+		r := newRegion()
+		s := attach(table, r, 0)
+		if s.Lend(100); escaped {
+			s.Escape()
+		}
+		s.unwatch() // the runtime has removed the finalizer when it runs
+		table.onSlotDead(s)
+		if len(l.freed) == 0 != escaped || r.discarded == 0 == escaped || table.WatchedBytes() != 0 || len(l.forgotten) != 1 {
+			t.Errorf("escaped %v: %v freed, %d bytes discarded, %d watched", escaped, l.freed, r.discarded, table.WatchedBytes())
+		}
+		if other := attach(table, r, 0); (other == s) == escaped {
+			t.Errorf("escaped %v: the same slot %v", escaped, other == s)
+		}
+		if escaped {
+			s.watch() // fatal where it is watched still
+			s.unwatch()
+		}
+	}
+}
+
+// Vacant slots of a region that leaves have no finalizer any more; a region with blocks
+// stays.
+func TestForgetUnwatches(t *testing.T) {
+	table, _ := openTable(1)
+	r := newRegion()
+	s := attach(table, r, 0)
+	if table.Forget(r); len(table.regions) != 1 {
+		t.Error("a region with a block was forgotten")
+	}
+	table.Detach(s)
+	if table.Forget(r); len(table.regions) != 0 {
+		t.Error("a region without blocks was not forgotten")
+	}
+	s.watch() // fatal where it is watched still
+	s.unwatch()
+}

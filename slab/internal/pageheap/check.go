@@ -1,0 +1,199 @@
+package pageheap
+
+import (
+	"fmt"
+
+	"github.com/bufslab/bufslab/internal/invariants"
+)
+
+// verify panics where check finds a fault, in check builds: after each step of
+// a small heap, of a large one after as many as it has extents. The caller
+// holds the lock.
+func (h *Heap) verify() {
+	if !invariants.Enabled {
+		return
+	}
+	if h.steps++; len(h.records) > 200 && h.steps < len(h.records) {
+		return
+	}
+	h.steps = 0
+	if err := h.check(); err != nil {
+		panic("slab: pageheap: " + err.Error())
+	}
+}
+
+// check walks the whole heap: extents tile the segments, the indexes and the
+// page maps know what there is, and bytes add up. The caller holds the lock.
+func (h *Heap) check() error {
+	var ends []int32
+	var committed int64
+	for s := range h.segs {
+		if h.segs[s].block.Region == nil {
+			continue
+		}
+		if err := h.checkSegment(int32(s)); err != nil {
+			return fmt.Errorf("segment %d: %w", s, err)
+		}
+		ends = append(ends, h.segs[s].end)
+		committed += h.committed(int32(s))
+	}
+	if committed+h.excess != h.managed || h.managed > h.policy.high {
+		return fmt.Errorf("%d bytes in segments, %d beyond, %d managed, %d at most", committed, h.excess, h.managed, h.policy.high)
+	}
+	return h.extents.check(ends...)
+}
+
+// checkSegment verifies what a segment knows of its extents.
+func (h *Heap) checkSegment(s int32) error {
+	seg := &h.segs[s]
+	if h.at(seg.end).seg != s {
+		return fmt.Errorf("its end is of segment %d", h.at(seg.end).seg)
+	}
+	if id, ok := h.regions.Find(seg.block); !ok || id != s {
+		return fmt.Errorf("its block is found as %d, %v", id, ok)
+	}
+	used, pages, err := h.checkPages(s)
+	if err == nil && used != seg.used {
+		err = fmt.Errorf("%d used extents, %d counted", used, seg.used)
+	}
+	if n := seg.pages.count(); err == nil && n != pages {
+		err = fmt.Errorf("extents begin in %d pages, the map has %d", pages, n)
+	}
+	return err
+}
+
+// checkPages verifies that the page map of a segment has the first used extent
+// of each page. It returns the number of used extents and of their pages.
+func (h *Heap) checkPages(s int32) (extents, pages int, err error) {
+	below := func(i int32) int32 { // the next used one
+		for i = h.at(i).prev; i != none && h.at(i).state != used; i = h.at(i).prev {
+		}
+		return i
+	}
+	for i := below(h.segs[s].end); i != none; {
+		extents++
+		page, next := h.at(i).off>>pageShift, below(i)
+		if next == none || h.at(next).off>>pageShift != page {
+			pages++
+			if first := h.segs[s].pages.first(page); first != i {
+				return 0, 0, fmt.Errorf("page %d begins with extent %d, the map says %d", page, i, first)
+			}
+		}
+		i = next
+	}
+	return extents, pages, nil
+}
+
+// count returns the number of pages in which an extent begins.
+func (m pageMap) count() (n int) {
+	for _, l := range m {
+		if l == nil {
+			continue
+		}
+		for _, i := range l {
+			if i != none {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// check verifies the segments with the given ends, which are all that there
+// are: extents tile them, what can be merged is, and the index knows every free
+// and every decommitted extent.
+func (e *extents) check(ends ...int32) error {
+	var seen [2]index
+	records := 0
+	for _, i := range ends {
+		n, err := e.checkTiling(i, &seen)
+		if err != nil {
+			return err
+		}
+		records += n
+	}
+	if alive := len(e.records) - 1 - len(e.vacant); alive != records {
+		return fmt.Errorf("%d records in use, %d in segments", alive, records)
+	}
+	for s := range e.index {
+		x := &e.index[s]
+		if x.count != seen[s].count || x.bytes != seen[s].bytes {
+			return fmt.Errorf("index %d: %d bytes in %d extents, but segments have %d in %d", s, x.bytes, x.count, seen[s].bytes, seen[s].count)
+		}
+		if err := e.checkIndex(state(s)); err != nil {
+			return err
+		}
+	}
+	if e.at(none).state != gone {
+		return fmt.Errorf("record 0 is in state %d", e.at(none).state)
+	}
+	return nil
+}
+
+// checkTiling walks one segment down from its end and returns its records.
+func (e *extents) checkTiling(last int32, seen *[2]index) (records int, err error) {
+	x := *e.at(last)
+	if x.state != end || x.next != none || x.len != 0 {
+		return 0, fmt.Errorf("end %d is %+v", last, x)
+	}
+	top, above := x.off, x
+	records = 1
+	for i, up := x.prev, last; i != none; i, up = e.at(i).prev, i {
+		x := *e.at(i)
+		if x.off+x.len != top || x.len <= 0 || x.next != up || x.seg != above.seg {
+			return 0, fmt.Errorf("extent %d %+v below %+v", i, x, above)
+		}
+		if err := e.checkExtent(x, above); err != nil {
+			return 0, fmt.Errorf("extent %d %+v below %+v: %w", i, x, above, err)
+		}
+		if x.state != used {
+			seen[x.state].count++
+			seen[x.state].bytes += int64(x.len)
+		}
+		top, above = x.off, x
+		records++
+	}
+	if top != 0 {
+		return 0, fmt.Errorf("nothing below %d", top)
+	}
+	return records, nil
+}
+
+// checkExtent verifies one extent and its state beside the next one.
+func (e *extents) checkExtent(x, above extent) error {
+	switch {
+	case x.state > used:
+		return fmt.Errorf("state %d", x.state)
+	case x.off%e.align != 0, x.len%e.align != 0:
+		return fmt.Errorf("not aligned to %d", e.align)
+	case x.state == above.state && x.state != used:
+		return fmt.Errorf("not merged")
+	case x.state == decommitted && above.state == end:
+		return fmt.Errorf("decommitted at the end")
+	case x.state == used && (x.size <= 0 || x.size > x.len):
+		return fmt.Errorf("too small")
+	}
+	return nil
+}
+
+// checkIndex verifies that each list has the extents that belong there, and
+// that its count is what the lists have.
+func (e *extents) checkIndex(s state) error {
+	x := &e.index[s]
+	var count int64
+	for l, head := range x.heads {
+		if set := x.lists.Next(l) == l; set != (head != none) {
+			return fmt.Errorf("list %d: bit %v, head %d", l, set, head)
+		}
+		for i, up := head, int32(none); i != none; i, up = e.at(i).down, i {
+			if t := e.at(i); t.up != up || t.state != s || e.listFor(t.len) != l {
+				return fmt.Errorf("extent %d %+v in list %d of state %d", i, *t, l, s)
+			}
+			count++
+		}
+	}
+	if count != x.count {
+		return fmt.Errorf("index %d counts %d extents, lists have %d", s, x.count, count)
+	}
+	return nil
+}

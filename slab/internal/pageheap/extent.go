@@ -1,0 +1,142 @@
+package pageheap
+
+import "math/bits"
+
+const maxInt = int(^uint(0) >> 1)
+
+// An extent is a run of bytes of one segment. Extents of a segment tile it
+// without gaps, and neighbours that are both free, or both decommitted, are
+// merged. Extents refer to each other by index, so the collector has nothing to scan.
+type extent struct {
+	off, len   int
+	size       int   // of a used extent: what Alloc was asked for
+	prev, next int32 // neighbours by address
+	up, down   int32 // neighbours in a list of the index; of no use while it is used
+	seg        int32
+	span       int32  // of a used extent: see Heap.SetSpan
+	stamp      uint32 // of a free extent: the epoch in which it grew last
+	state      state
+}
+
+type state uint8
+
+const (
+	free        state = iota // memory that can be handed out
+	decommitted              // addresses without memory behind them
+	used                     // memory in a caller's hands
+	end                      // the end of a segment: no bytes
+	gone                     // the record is not in use
+)
+
+// none is the index of no extent: record 0 is never handed out.
+const none = 0
+
+// extents are those of all segments, with an index each of the free and of the
+// decommitted ones. They know no upstream and take no lock.
+type extents struct {
+	records []extent
+	vacant  []int32
+	index   [2]index // by state
+	align   int      // every offset and length is a multiple of it
+	shift   int      // its logarithm
+	epoch   uint32
+}
+
+func newExtents(align int) extents {
+	return extents{records: []extent{{state: gone}}, align: align, shift: bits.TrailingZeros(uint(align))}
+}
+
+func (e *extents) at(i int32) *extent { return &e.records[i] }
+
+// inUse reports whether i is the number of a used extent, whatever it is.
+func (e *extents) inUse(i int32) bool {
+	return i > none && int(i) < len(e.records) && e.records[i].state == used
+}
+
+// record returns a record for [off, off+n) of seg.
+func (e *extents) record(seg int32, off, n int) int32 {
+	x := extent{seg: seg, off: off, len: n, stamp: e.epoch}
+	if k := len(e.vacant); k > 0 {
+		i := e.vacant[k-1]
+		e.vacant = e.vacant[:k-1]
+		e.records[i] = x
+		return i
+	}
+	e.records = append(e.records, x)
+	return int32(len(e.records) - 1)
+}
+
+// segment returns the end of a new, empty segment.
+func (e *extents) segment(seg int32) int32 {
+	i := e.record(seg, 0, 0)
+	e.at(i).state = end
+	return i
+}
+
+// extend adds n bytes before the last extent of a segment, its end, as a free extent or a part of one.
+func (e *extents) extend(last int32, n int) {
+	i := e.record(e.at(last).seg, e.at(last).off, n)
+	e.at(last).off += n
+	p := e.at(last).prev
+	e.at(i).prev, e.at(i).next, e.at(last).prev = p, last, i
+	if p != none {
+		e.at(p).next = i
+	}
+	e.merge(i, free)
+}
+
+// forget takes extent i out of its neighbourhood and makes its record vacant.
+func (e *extents) forget(i int32) {
+	x := e.at(i)
+	if x.prev != none {
+		e.at(x.prev).next = x.next
+	}
+	if x.next != none {
+		e.at(x.next).prev = x.prev
+	}
+	*x = extent{state: gone}
+	e.vacant = append(e.vacant, i)
+}
+
+// use cuts n bytes from the front of the free extent i and marks them used.
+func (e *extents) use(i int32, n, size int) {
+	e.unlist(i)
+	if e.at(i).len > n {
+		e.list(e.split(i, n), free)
+	}
+	x := e.at(i)
+	x.state, x.size, x.span = used, size, 0
+}
+
+// split cuts i after n bytes and returns the rest, which is in no list.
+func (e *extents) split(i int32, n int) int32 {
+	x := e.at(i)
+	r := e.record(x.seg, x.off+n, x.len-n)
+	x = e.at(i) // record may have moved it
+	rest := e.at(r)
+	rest.prev, rest.next, rest.stamp = i, x.next, x.stamp
+	if x.next != none {
+		e.at(x.next).prev = r
+	}
+	x.next, x.len = r, n
+	return r
+}
+
+// merge gives i, which is in no list, a state that has an index, joins it
+// with its neighbours of the same state, and returns the whole.
+func (e *extents) merge(i int32, s state) int32 {
+	if n := e.at(i).next; n != none && e.at(n).state == s {
+		e.unlist(n)
+		e.at(i).len += e.at(n).len
+		e.forget(n)
+	}
+	if p := e.at(i).prev; p != none && e.at(p).state == s {
+		e.unlist(p)
+		e.at(p).len += e.at(i).len
+		e.forget(i)
+		i = p
+	}
+	e.at(i).stamp = e.epoch
+	e.list(i, s)
+	return i
+}

@@ -1,0 +1,192 @@
+// Package pageheap cuts memory of an upstream into extents of any size: what
+// the strategies bestfit and slab have in common. It is two-level segregated
+// fit over records that stand outside the memory, so it works for memory that
+// the CPU cannot reach.
+//
+//	heap.go     the heap: alloc, free and locate extents
+//	extent.go   extents tile a segment: split, merge
+//	tlsf.go     the index that finds a free extent
+//	pagemap.go  which extent a byte lies in
+//	segment.go  the regions of the upstream
+//	policy.go   how much to ask of the upstream at a time
+//	grow.go     more memory: extend a range, or add a segment
+//	release.go  less memory: whole segments, or pages of a range
+//	check.go    the invariants
+package pageheap
+
+import (
+	"sync"
+
+	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/slab/internal/align"
+	"github.com/bufslab/bufslab/slab/internal/upstream"
+)
+
+// A Heap hands out extents. Methods that say so must be called with the lock held, so
+// that an owner can keep its own records under it; the others take it themselves.
+//
+// Memory comes and goes under growMu, without mu: others alloc and free meanwhile. Only
+// decommitLargest goes upstream under both. The order is growMu, mu, then what the
+// upstream locks.
+type Heap struct {
+	up       upstream.Checked
+	decommit bool
+
+	growMu sync.Mutex // before mu
+	fixed  bool       // the upstream has said that it cannot extend; under growMu
+
+	mu sync.Mutex // guards all below
+	extents
+	segments
+	policy    growthPolicy
+	maxHeld   int64
+	managed   int64 // bytes from upstream
+	excess    int64 // of them, what regions have beyond the segments asked for
+	lastFreed int32 // the free extent that the last Free made
+	steps     int   // since the last check, in check builds
+}
+
+// Options are what a Heap can be told.
+type Options struct {
+	Align      int     // of extents, a power of two of at least 8
+	MissTarget float64 // share of allocations that may go upstream
+	Decommit   bool    // give free pages back before a new peak
+	MaxHeld    int64   // bytes that may be held free; the largest int64 is no bound
+}
+
+// New returns an empty Heap that draws on up.
+func New(up upstream.Checked, o Options) *Heap {
+	return &Heap{
+		up:       up,
+		decommit: o.Decommit,
+		maxHeld:  o.MaxHeld,
+		extents:  newExtents(o.Align),
+		segments: newSegments(),
+		policy:   newGrowthPolicy(o.MissTarget),
+	}
+}
+
+// Lock takes the lock of the heap and what its owner keeps under it.
+func (h *Heap) Lock() { h.mu.Lock() }
+
+// Unlock gives the lock back.
+func (h *Heap) Unlock() {
+	h.verify()
+	h.mu.Unlock()
+}
+
+// unlocked runs f, which goes upstream, without the lock that the caller holds
+// before and after: also if f panics.
+func (h *Heap) unlocked(f func() error) error {
+	h.mu.Unlock()
+	defer h.mu.Lock()
+	return f()
+}
+
+// Alloc returns a used extent of at least size bytes. The caller holds the
+// lock, which is given back while the heap goes upstream.
+func (h *Heap) Alloc(size int) (int32, error) {
+	n := align.Up(size, h.align)
+	for {
+		if i := h.find(free, n); i != none {
+			return h.take(i, n, size), nil
+		}
+		err := h.unlocked(func() error { return h.grow(n) })
+		if err == nil {
+			continue
+		}
+		if i := h.scan(free, h.listFor(n), n, maxInt); i != none && upstream.OutOfMemory(err) {
+			return h.take(i, n, size), nil // too deep in its list for find
+		}
+		return none, err
+	}
+}
+
+// take makes n bytes of the free extent i used.
+func (h *Heap) take(i int32, n, size int) int32 {
+	h.use(i, n, size)
+	h.segs[h.at(i).seg].used++
+	h.enter(i)
+	return i
+}
+
+// Free takes a used extent back. The caller holds the lock.
+func (h *Heap) Free(i int32) {
+	h.leave(i)
+	h.segs[h.at(i).seg].used--
+	h.lastFreed = h.merge(i, free)
+}
+
+// Locate returns the used extent that b lies in, 0 if there is none, and where
+// in the extent b begins. A guess other than 0 is the only extent looked at.
+// The caller holds the lock.
+func (h *Heap) Locate(b device.Block, guess int32) (i int32, off int) {
+	if i = guess; guess == none {
+		i = h.search(b)
+	}
+	if !h.inUse(i) {
+		return none, 0
+	}
+	x := h.at(i)
+	in := &h.segs[x.seg].block
+	off = b.Off - in.Off - x.off
+	if b.Region != in.Region || off < 0 || off > x.len-b.Len {
+		return none, 0
+	}
+	return i, off
+}
+
+// search returns the extent that the page map has for b, or none.
+func (h *Heap) search(b device.Block) int32 {
+	seg, ok := h.regions.Find(b)
+	if !ok {
+		return none
+	}
+	return h.lookup(seg, b.Off-h.segs[seg].block.Off)
+}
+
+// Block returns size bytes from off of extent i as a block of the upstream's
+// region. The caller holds the lock.
+func (h *Heap) Block(i int32, off, size int) device.Block {
+	x := h.at(i)
+	seg := h.segs[x.seg].block
+	return device.Block{Region: seg.Region, Off: seg.Off + x.off + off, Len: size}
+}
+
+// Len returns the bytes that extent i has, Size those that Alloc was asked for.
+// The caller holds the lock.
+func (h *Heap) Len(i int32) int { return h.at(i).len }
+
+// Size returns what Alloc was asked for when it returned extent i. The caller holds the lock.
+func (h *Heap) Size(i int32) int { return h.at(i).size }
+
+// SetSpan gives the used extent i a number of its owner's, above 0: it is a
+// span of smaller blocks. It lasts until Free. The caller holds the lock.
+func (h *Heap) SetSpan(i, span int32) { h.at(i).span = span }
+
+// Span returns the number that SetSpan gave extent i, or 0. The caller holds the lock.
+func (h *Heap) Span(i int32) int32 { return h.at(i).span }
+
+// Grew tells the growth policy of an allocation of size bytes, Shrank of a free.
+// The caller holds the lock.
+func (h *Heap) Grew(size int) { h.policy.grew(size) }
+
+// Shrank tells the growth policy that size bytes were given back. The caller holds the lock.
+func (h *Heap) Shrank(size int) { h.policy.shrank(size) }
+
+// Counts say what a Heap has from its upstream.
+type Counts struct {
+	ManagedBytes int64
+	FreeBlocks   int64 // extents
+	FreeBytes    int64
+	ExcessBytes  int64 // what regions have beyond what was asked for
+}
+
+// Counts returns the counters. The caller holds the lock.
+func (h *Heap) Counts() Counts {
+	return Counts{h.managed, h.index[free].count, h.index[free].bytes, h.excess}
+}
+
+// OverHeld reports whether more is free than may be held: the caller then calls
+// ReleaseOverHeld when it has given back the lock, which it holds now.
+func (h *Heap) OverHeld() bool { return h.index[free].bytes > h.maxHeld }

@@ -1,0 +1,235 @@
+package pageheap
+
+import (
+	"errors"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/bufslab/bufslab/device"
+)
+
+// A random walk over everything that a heap can be asked to do.
+func TestHeapHoldsTogetherAfterEveryStep(t *testing.T) {
+	for name, c := range map[string]Options{
+		"plain": {}, "decommit": {Decommit: true, MissTarget: 0.5}, "held": {MaxHeld: 40_000}, "nothing": {MaxHeld: -1}, "coarse": {Align: 512},
+	} {
+		for _, ranges := range []bool{true, false} {
+			for seed := range uint64(4) {
+				up := &pages{Source: source{Capacity: 900_000}, RangeBytes: 256 << 10}
+				p := start(on(up, !ranges), c)
+				walk(t, rand.New(rand.NewPCG(seed, 3)), p, up)
+				if t.Failed() {
+					t.Fatal(name, ranges, seed)
+				}
+			}
+		}
+	}
+}
+
+func walk(t *testing.T, r *rand.Rand, p *program, up *pages) {
+	var live []device.Block
+	for range 1500 {
+		switch k := r.IntN(100); {
+		case k < 48:
+			if blk, err := p.alloc(1 + r.IntN(1<<r.IntN(17))); err == nil {
+				live = append(live, blk)
+			} else if !errors.Is(err, device.ErrOutOfMemory) {
+				t.Fatal(err)
+			}
+		case k < 96 && len(live) > 0:
+			p.free(takeAt(&live, r.IntN(len(live))))
+		case k < 97:
+			p.FreeHeld()
+		case k < 99:
+			p.Trim(r.IntN(3))
+		}
+		p.mustCheck(t, &up.Source)
+	}
+	p.freeAll(live)
+	p.StopHolding()
+	p.mustCheck(t, &up.Source)
+	if up.Bytes != 0 || up.Open != 0 {
+		t.Errorf("%d bytes and %d ranges left", up.Bytes, up.Open)
+	}
+}
+
+// fill gets n blocks of a page each, with no free memory left between.
+func fill(t *testing.T, p *program, n int) (live []device.Block) {
+	for range n {
+		live = append(live, p.mustAlloc(t, page))
+	}
+	return live
+}
+
+func TestFreePagesWithinARangeAreGivenBackAndTakenAgain(t *testing.T) {
+	up := &pages{}
+	p := start(up, Options{})
+	live := fill(t, p, 10)
+	for i := 2; i < 5; i++ {
+		p.free(live[i])
+	}
+	p.FreeHeld()
+	p.mustCheck(t, &up.Source)
+	if up.Bytes != 7*page || p.index[decommitted].bytes != 3*page || p.managed != 7*page {
+		t.Fatalf("%d bytes upstream, %d decommitted", up.Bytes, p.index[decommitted].bytes)
+	}
+	again := p.mustAlloc(t, 2*page)
+	if again.Off != live[2].Off {
+		t.Errorf("decommitted from %d, but the block is at %d", live[2].Off, again.Off)
+	}
+	p.mustCheck(t, &up.Source)
+}
+
+func TestDecommittedPagesServeWhatTheFreeMemoryBeforeThemBegins(t *testing.T) {
+	up := &pages{}
+	p := start(up, Options{})
+	front := p.mustAlloc(t, page/2)
+	middle := p.mustAlloc(t, page/2+2*page)
+	p.mustAlloc(t, page)
+	p.FreeHeld()
+	p.free(middle)
+	p.FreeHeld()
+	if got := p.mustAlloc(t, page); got.Off != front.Off+page/2 {
+		t.Errorf("block at %d", got.Off)
+	}
+	p.mustCheck(t, &up.Source)
+}
+
+func TestTheEndOfARangeGoesDownWithItsFreeTop(t *testing.T) {
+	up := &pages{}
+	p := start(up, Options{})
+	live := fill(t, p, 10)
+	p.freeAll(live[4:])
+	p.FreeHeld()
+	p.mustCheck(t, &up.Source)
+	if e := p.at(p.segs[p.current].end).off; e != 4*page || p.index[decommitted].count != 0 {
+		t.Errorf("the end is at %d", e)
+	}
+}
+
+func TestFreeHeldClosesAnEmptyRange(t *testing.T) {
+	up := &pages{}
+	p := start(up, Options{})
+	p.free(p.mustAlloc(t, 100))
+	if up.Open != 1 {
+		t.Error("the range was closed before it was asked for")
+	}
+	p.FreeHeld()
+	if up.Open != 0 || up.Bytes != 0 || p.current != -1 {
+		t.Errorf("%d ranges of %d bytes", up.Open, up.Bytes)
+	}
+	p.mustAlloc(t, 100)
+	p.mustCheck(t, &up.Source)
+}
+
+func TestAFullRangeOpensAnother(t *testing.T) {
+	up := &pages{RangeBytes: 16 * page}
+	p := start(up, Options{})
+	live := fill(t, p, 50)
+	if up.Open < 4 {
+		t.Errorf("%d ranges", up.Open)
+	}
+	p.mustCheck(t, &up.Source)
+	p.freeAll(live)
+	p.FreeHeld()
+	if up.Open != 0 || up.Bytes != 0 {
+		t.Errorf("%d ranges of %d bytes", up.Open, up.Bytes)
+	}
+}
+
+// Without new addresses, decommitted pages of the old ones still serve.
+func TestDecommittedPagesServeWhereNoRangeCanBeOpened(t *testing.T) {
+	up := &pages{RangeBytes: 16 * page, Ranges: 1}
+	p := start(up, Options{})
+	live := fill(t, p, 16)
+	if _, err := p.alloc(page); !errors.Is(err, device.ErrOutOfMemory) {
+		t.Fatal(err)
+	}
+	p.freeAll(live[3:5])
+	p.FreeHeld()
+	if p.index[decommitted].bytes != 2*page {
+		t.Fatalf("%d bytes decommitted", p.index[decommitted].bytes)
+	}
+	if blk, err := p.alloc(2 * page); err != nil || blk.Off != live[3].Off {
+		t.Errorf("block at %d, %v", blk.Off, err)
+	}
+	p.mustCheck(t, &up.Source)
+}
+
+// A program that is trimmed again and again has what it needs in the same
+// addresses: its range does not grow for ever.
+func TestARangeDoesNotGrowUnderChurnAndFreeHeld(t *testing.T) {
+	up := &pages{RangeBytes: 64 << 20}
+	p := start(up, Options{})
+	pin := fill(t, p, 1)
+	r := rand.New(rand.NewPCG(4, 4))
+	var live []device.Block
+	after := 0
+	for round := range 400 {
+		for range 40 {
+			live = append(live, p.mustAlloc(t, 1+r.IntN(8*page)))
+		}
+		r.Shuffle(len(live), func(i, j int) { live[i], live[j] = live[j], live[i] })
+		for len(live) > 60 {
+			p.free(live[0])
+			live = live[1:]
+		}
+		p.FreeHeld()
+		if round == 100 {
+			after = up.Top
+		}
+	}
+	p.mustCheck(t, &up.Source)
+	if up.Top > after*3/2 || up.Opened != 1 {
+		t.Errorf("the range grew from %d to %d bytes for %d live", after, up.Top, 100*8*page)
+	}
+	p.free(pin[0])
+}
+
+func TestTrimTakesWhatWasFreeForSoManyEpochs(t *testing.T) {
+	up := &pages{}
+	p := start(up, Options{})
+	live := fill(t, p, 12)
+	p.FreeHeld()
+	p.free(live[1])
+	for epoch := range 3 {
+		if n := p.Trim(3); n != 0 {
+			t.Errorf("epoch %d: %d bytes went", epoch, n)
+		}
+	}
+	p.free(live[5])
+	if n := p.Trim(3); n != page || p.index[decommitted].bytes != page {
+		t.Errorf("%d bytes went, one page was idle for three epochs", n)
+	}
+	if n := p.Trim(0); n < page {
+		t.Errorf("Trim(0): %d bytes", n)
+	}
+	if p.index[free].bytes != 0 {
+		t.Errorf("%d bytes are still held", p.index[free].bytes)
+	}
+	p.mustCheck(t, &up.Source)
+}
+
+// With Decommit, free pages go before the pool passes its old peak.
+func TestDecommitKeepsThePeakDown(t *testing.T) {
+	peak := func(c Options) int64 {
+		up := &pages{RangeBytes: 64 << 20}
+		p := start(up, c)
+		live := fill(t, p, 200)
+		for i := 0; i < 200; i += 2 {
+			p.free(live[i])
+			live[i] = p.mustAlloc(t, page/2)
+		}
+		for i := 1; i < 200; i += 2 {
+			p.free(live[i])
+		}
+		for range 40 {
+			p.mustAlloc(t, 2*page)
+		}
+		p.mustCheck(t, &up.Source)
+		return p.policy.high
+	}
+	if with, without := peak(Options{Decommit: true}), peak(Options{}); with > without {
+		t.Errorf("peak of %d bytes, without %d", with, without)
+	}
+}

@@ -1,0 +1,80 @@
+package pageheap
+
+import (
+	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/slab/internal/align"
+)
+
+// A plan says which bytes of a range to commit.
+type plan struct {
+	rng      device.Range
+	off, len int
+	extent   int32 // decommitted; none: at the top
+}
+
+// plan picks the cheapest place for n bytes: a decommitted extent, where the
+// free memory before it counts, or the top, where a free tail does. It reports
+// false if there is none. A decommitted extent may take a page more than the
+// top: always to take the cheaper one made a range that is trimmed again and
+// again grow for ever. The caller holds growMu.
+func (h *Heap) plan(n int, exact bool) (best plan, ok bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	least, step := maxInt, n
+	if h.current >= 0 && h.room(h.current) >= n {
+		if h.decommit && !exact {
+			h.decommitLargest(n)
+		}
+		best, least = h.planTop(n, exact)
+		least += best.rng.Page()
+		step = best.len
+	}
+	h.eachDecommitted(n, func(i int32) {
+		x := h.at(i)
+		rng := h.segs[x.seg].rng
+		if k := align.Up(max(n-h.freeLen(x.prev), 1), rng.Page()); k <= min(x.len, least) {
+			least = k
+			best = plan{rng: rng, off: x.off, len: min(x.len, max(k, align.Down(step, rng.Page()))), extent: i}
+		}
+	})
+	return best, best.rng != nil
+}
+
+// planTop is the plan for the top of the current range, and the least that
+// would do there.
+func (h *Heap) planTop(n int, exact bool) (p plan, least int) {
+	s := h.segs[h.current]
+	top, page := h.at(s.end).off, s.rng.Page()
+	need := max(n-h.freeLen(h.top(h.current)), 1)
+	least = align.Up(need, page)
+	p = plan{rng: s.rng, off: top, len: least}
+	if !exact {
+		p.len = min(h.step(need, 0, page), s.rng.Region().Size()-top)
+	}
+	return p, least
+}
+
+// eachDecommitted calls f with some decommitted extents that may take n bytes:
+// one that holds them alone, and those that follow the largest free extents.
+func (h *Heap) eachDecommitted(n int, f func(int32)) {
+	if h.index[decommitted].count == 0 {
+		return
+	}
+	if i := h.find(decommitted, n); i != none {
+		f(i)
+	}
+	for i, most := h.largest(free), 16; i != none && most > 0; most-- {
+		if next := h.at(i).next; h.at(next).state == decommitted {
+			f(next)
+		}
+		i = h.at(i).down
+	}
+}
+
+// freeLen returns the length of i if it is free memory.
+func (h *Heap) freeLen(i int32) int {
+	if i == none || h.at(i).state != free {
+		return 0
+	}
+	return h.at(i).len
+}

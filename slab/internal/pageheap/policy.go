@@ -1,0 +1,61 @@
+package pageheap
+
+import (
+	"github.com/bufslab/bufslab/slab/internal/align"
+	"github.com/bufslab/bufslab/slab/internal/upstream"
+)
+
+// A growthPolicy decides how much to ask of an upstream so that at most a given
+// share of allocations has to ask at all. It asks for what the program will
+// add, net, until the next call is affordable. A program in a steady state grows
+// by what it needs and not a byte more; calls that were not spent make later
+// steps finer.
+type growthPolicy struct {
+	miss  float64 // calls an allocation
+	calls int64   // made so far
+	count int64   // allocations so far
+	rate  float64 // net bytes that an allocation adds, a running mean over 1/miss of them
+	high  int64   // most bytes ever managed
+}
+
+const (
+	// missShare of the target is aimed at, so that bursts stay within it.
+	missShare = 0.7
+	// freeCalls are affordable before there is any history.
+	freeCalls = 4
+)
+
+func newGrowthPolicy(target float64) growthPolicy { return growthPolicy{miss: target * missShare} }
+
+// grew and shrank tell of an allocation and of a free, in bytes as asked for.
+func (g *growthPolicy) grew(size int) {
+	g.count++
+	g.rate += (float64(size) - g.rate) * g.miss
+}
+
+func (g *growthPolicy) shrank(size int) { g.rate -= float64(size) * g.miss }
+
+// called tells of a call upstream after which managed bytes are held.
+func (g *growthPolicy) called(managed int64) {
+	g.calls++
+	g.high = max(g.high, managed)
+}
+
+// slack returns the bytes to ask for now, if more than what is needed.
+func (g *growthPolicy) slack() int {
+	budget := max(freeCalls, g.miss*float64(g.count)) - float64(g.calls)
+	return int(min(max(0, g.rate)/g.miss/(1+max(0, budget)), float64(upstream.MaxSize>>1)))
+}
+
+// step returns how far to grow where need bytes are needed and least are
+// wanted, as a multiple of page: not past the old high-water mark unless
+// need itself is.
+func (g *growthPolicy) step(need, least, page int, managed int64) int {
+	n := align.Up(max(need, least, g.slack()), page)
+	if room := g.high - managed; room < int64(n) {
+		if room = room &^ int64(page-1); room >= int64(need) {
+			return int(room)
+		}
+	}
+	return n
+}

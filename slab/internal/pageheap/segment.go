@@ -1,0 +1,80 @@
+package pageheap
+
+import (
+	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/slab/internal/upstream"
+)
+
+// A segment is a region of the upstream: a range that grows at its end, or
+// a block of fixed size.
+type segment struct {
+	block device.Block // of a range: all of its addresses
+	rng   device.Range // nil of a block
+	end   int32        // the extent that ends it
+	used  int          // extents
+	pages pageMap
+}
+
+// segments are those of a heap. A segment without a region is free for reuse.
+type segments struct {
+	segs    []segment
+	regions upstream.Regions // from blocks to segments
+	current int32            // the range that grows, or -1
+}
+
+func newSegments() segments { return segments{regions: upstream.NewRegions(), current: -1} }
+
+// addSegment enters a region of the upstream without extents.
+func (h *Heap) addSegment(s segment) int32 {
+	i := int32(0)
+	for int(i) < len(h.segs) && h.segs[i].block.Region != nil {
+		i++
+	}
+	if int(i) == len(h.segs) {
+		h.segs = append(h.segs, segment{})
+	}
+	s.end = h.extents.segment(i)
+	h.segs[i] = s
+	h.regions.Add(s.block, i)
+	return i
+}
+
+// removeSegment forgets segment s, which has no used extent.
+func (h *Heap) removeSegment(s int32) segment {
+	seg := h.segs[s]
+	for i := seg.end; i != none; {
+		prev := h.at(i).prev
+		if s := h.at(i).state; s == free || s == decommitted {
+			h.unlist(i)
+		}
+		h.forget(i)
+		i = prev
+	}
+	h.regions.Remove(seg.block)
+	if h.current == s {
+		h.current = -1
+	}
+	h.segs[s] = segment{}
+	return seg
+}
+
+// top returns the last extent of segment s, or none.
+func (h *Heap) top(s int32) int32 { return h.at(h.segs[s].end).prev }
+
+// committed returns the bytes of memory behind segment s.
+func (h *Heap) committed(s int32) int64 {
+	n := h.at(h.segs[s].end).off
+	for i := h.segs[s].end; i != none; i = h.at(i).prev {
+		if h.at(i).state == decommitted {
+			n -= h.at(i).len
+		}
+	}
+	return int64(n)
+}
+
+// room is how many bytes of addresses range s has left for certain: the last
+// page may be needed to round up.
+func (h *Heap) room(s int32) int {
+	r := h.segs[s].rng
+	return r.Region().Size() - h.at(h.segs[s].end).off - r.Page()
+}

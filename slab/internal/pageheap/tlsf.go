@@ -1,0 +1,132 @@
+package pageheap
+
+import (
+	"math/bits"
+
+	"github.com/bufslab/bufslab/slab/internal/bitset"
+)
+
+// An index finds an extent of at least a given length among those of one state:
+// two-level segregated fit after Masmano et al. (TLSF, ECRTS 2004), with 32
+// lists a doubling, last listed first.
+type index struct {
+	heads []int32
+	lists bitset.Set // that have extents
+	count int64
+	bytes int64
+}
+
+// doublingLists is the logarithm of the lists a doubling.
+const doublingLists = 5
+
+// listOf returns the list for extents of n units: exact below 64, then 32 a doubling.
+func listOf(n uint) int {
+	if n < 1<<doublingLists {
+		return int(n)
+	}
+	e := bits.Len(n) - 1 - doublingLists
+	return e<<doublingLists + int(n>>e)
+}
+
+// fitting returns the first list all of whose extents hold n units.
+func fitting(n uint) int {
+	if n < 1<<doublingLists {
+		return int(n)
+	}
+	e := bits.Len(n) - 1 - doublingLists
+	return listOf(n + 1<<e - 1)
+}
+
+// listFor returns the list for extents of n bytes.
+func (e *extents) listFor(n int) int { return listOf(uint(n) >> e.shift) }
+
+// list enters extent i, which is in no list, into the index of its state.
+func (e *extents) list(i int32, s state) {
+	x := &e.index[s]
+	t := e.at(i)
+	l := e.listFor(t.len)
+	for len(x.heads) <= l {
+		x.heads = append(x.heads, none)
+	}
+	t.state, t.up, t.down = s, none, x.heads[l]
+	if t.down != none {
+		e.at(t.down).up = i
+	}
+	x.heads[l] = i
+	x.lists.Set(l)
+	x.count++
+	x.bytes += int64(t.len)
+}
+
+// unlist takes extent i out of its index.
+func (e *extents) unlist(i int32) {
+	t := e.at(i)
+	x := &e.index[t.state]
+	if t.down != none {
+		e.at(t.down).up = t.up
+	}
+	if t.up != none {
+		e.at(t.up).down = t.down
+	} else {
+		l := e.listFor(t.len)
+		if x.heads[l] = t.down; t.down == none {
+			x.lists.Clear(l)
+		}
+	}
+	x.count--
+	x.bytes -= int64(t.len)
+}
+
+// find returns an extent of the state of at least n bytes, or none: one of the
+// first few of the list that may have one, as that fits best; else the head
+// of the first list that has one for certain; else it looks longer.
+func (e *extents) find(s state, n int) int32 {
+	own := e.listFor(n)
+	if i := e.scan(s, own, n, 4); i != none {
+		return i
+	}
+	x := &e.index[s]
+	if l := x.lists.Next(fitting(uint(n) >> e.shift)); l >= 0 {
+		return x.heads[l]
+	}
+	return e.scan(s, own, n, 32)
+}
+
+// scan looks for n bytes among the first extents of a list.
+func (e *extents) scan(s state, list, n, most int) int32 {
+	x := &e.index[s]
+	if list >= len(x.heads) {
+		return none
+	}
+	i := x.heads[list]
+	for ; i != none && most > 0; most-- {
+		if e.at(i).len >= n {
+			return i
+		}
+		i = e.at(i).down
+	}
+	return none
+}
+
+// largest returns an extent of the last list that has any, or none.
+func (e *extents) largest(s state) int32 {
+	x := &e.index[s]
+	l := x.lists.Last()
+	if l < 0 {
+		return none
+	}
+	return x.heads[l]
+}
+
+// each calls f with every extent of the state, until it returns false. f
+// must not change the index.
+func (e *extents) each(s state, f func(i int32) bool) {
+	x := &e.index[s]
+	for l := x.lists.Next(0); l >= 0; l = x.lists.Next(l + 1) {
+		for i := x.heads[l]; i != none; i = e.at(i).down {
+			if !f(i) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,72 @@
+package pageheap
+
+import (
+	"math/rand/v2"
+	"testing"
+)
+
+func TestListsAreOrderedAndFittingOnesHold(t *testing.T) {
+	last := -1
+	for n := uint(1); n < 1<<14; n++ {
+		l := listOf(n)
+		if l < last || l > last+1 && last >= 0 && n > 1 {
+			t.Fatalf("%d units are in list %d after %d", n, l, last)
+		}
+		last = l
+		if f := fitting(n); f < l || f > l+1 || listOf(n-1) >= f && n > 1 {
+			t.Fatalf("%d units: list %d, fitting %d", n, l, f)
+		}
+	}
+	for n := uint(1); n < 1<<12; n++ {
+		for m := n; m < n+n/8; m++ {
+			if listOf(m) >= fitting(n) && m < n {
+				t.Fatalf("list %d holds %d, less than %d", fitting(n), m, n)
+			}
+		}
+	}
+}
+
+// find never misses an extent that is among the first 32 of its list or larger.
+func TestFindSeesWhatFits(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 9))
+	for range 300 {
+		e := newExtents(16)
+		var most int
+		for s := range int32(1 + r.IntN(30)) {
+			n := 16 * (1 + r.IntN(1<<r.IntN(12)))
+			most = max(most, n)
+			e.extend(e.segment(s), n)
+		}
+		for n := 16; n <= most; n += 16 * (1 + most/500) {
+			if i := e.find(free, n); i == none || e.at(i).len < n {
+				t.Fatalf("%d bytes are free, none found for %d", most, n)
+			}
+		}
+		if e.find(free, most+16) != none {
+			t.Fatalf("found more than %d bytes", most)
+		}
+	}
+}
+
+func TestEachVisitsEveryExtentOnce(t *testing.T) {
+	e := newExtents(16)
+	for s := range int32(100) {
+		e.extend(e.segment(s), 16*int(1+s))
+	}
+	seen := map[int32]int{}
+	e.each(free, func(i int32) bool { seen[i]++; return true })
+	if len(seen) != 100 {
+		t.Errorf("%d of 100 visited", len(seen))
+	}
+	n := 0
+	e.each(free, func(int32) bool { n++; return n < 3 })
+	if n != 3 {
+		t.Errorf("%d visited after it was told to stop at 3", n)
+	}
+	if i := e.largest(free); listOf(uint(e.at(i).len/16)) != listOf(100) {
+		t.Errorf("the largest has %d bytes", e.at(i).len)
+	}
+	if e.largest(decommitted) != none {
+		t.Error("one is decommitted")
+	}
+}

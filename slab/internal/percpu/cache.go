@@ -1,0 +1,213 @@
+// Package percpu caches released blocks in front of a strategy, for each
+// processor by itself: a hit takes no lock and touches nothing that another
+// processor writes.
+//
+//	cache.go      the caches, and a hit: Pop and Push
+//	pin_*.go      who may touch a processor's caches
+//	refill.go     what happens when a class cache is empty
+//	resize.go     what happens when it is full, and how much it may hold
+//	depot.go      where magazines wait for other processors
+//	reclaim.go    how the caches are emptied by others
+//	usage.go      what is in them, and the counters
+//
+// The design is that of Bonwick and Adams, "Magazines and Vmem" (USENIX 2001):
+// two magazines a class, so that a program which swings around the edge of one
+// does not go to the depot every time. Budgets follow tcmalloc's per-CPU caches.
+//
+// A block in a cache is still out of the strategy, with its slot. So a hit
+// touches neither the strategy nor its lock.
+package percpu
+
+import (
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/bufslab/bufslab/slab/internal/handle"
+	"github.com/bufslab/bufslab/slab/internal/sizeclass"
+)
+
+// A Cache holds the caches of all processors. Its zero value caches nothing, but
+// counts, once Open has been called.
+type Cache struct {
+	options Options
+	classes int          // class caches a processor has
+	caches  []ClassCache // of processor 0, then of processor 1, and so on
+	cpus    []cpu
+	depot   depot
+	rest    struct{ gets, releases, asked atomic.Int64 } // of goroutines that have no cpu
+
+	closing sync.Mutex // held while the class caches are closed
+}
+
+// Options are what a Cache needs to know of its pool.
+type Options struct {
+	Grid        sizeclass.Grid
+	Largest     int   // bytes of the largest block that is cached; 0: none
+	BorrowAbove int   // bytes above which a block of a larger class may serve; smaller blocks are cheap to get
+	Bytes       int64 // that a processor may hold
+	Depot       int64 // bytes that the depot may hold
+	Divisor     int64 // all processors and the depot together hold 1/Divisor of Managed at most; 0: no such bound
+
+	Managed func() int64       // bytes that the pool has from its upstream
+	Free    func(handle.Entry) // gives a block back to the strategy; no lock is held
+}
+
+// A cpu is what one processor has beside its class caches. Only the pinned
+// goroutine may access it.
+type cpu struct {
+	caches []ClassCache // those of Cache that are this processor's
+	empty  *magazine    // in reserve, for the next class cache that overflows
+	victim int          // the class whose cache was shrunk last
+	busy   uint32       // not 0 while a goroutine is here; see quiesce
+
+	granted int64 // bytes that caches may hold: the limit and the previous magazine of each
+
+	counts counters // what no class cache served
+
+	mu sync.Mutex // where pinning is not enough; see Pin
+
+	_ [64]byte // keeps the next cpu off this one's lines
+}
+
+// A ClassCache holds blocks of one class on one processor: some in loaded, and
+// below them a previous magazine or none. Only the pinned goroutine may change
+// its fields, and only while limit >= 0; limit itself is atomic. Usage and worthClosing
+// read them from outside, without synchronisation. A ClassCache
+// fills one cache line, and a hit touches that, the line of the entry, and
+// the line of the slot.
+type ClassCache struct {
+	loaded, previous *magazine
+	state            uint64       // hits so far<<loadedBits | blocks in loaded
+	asked            int64        // by hits: bytes got less bytes released
+	moved            int64        // blocks that magazines have brought, less those they took
+	limit            atomic.Int32 // of blocks in loaded; negative, ^limit, while the class cache is closed
+	busy             uint32       // not 0 while a goroutine is here; see quiesce
+	seen             uint32       // hits at the last reclaim
+	nprevious        int32        // blocks in previous
+	_                [lineBytes - 40 - 2*unsafe.Sizeof(uintptr(0))]byte
+}
+
+const (
+	lineBytes  = 64
+	loadedBits = 8
+	loadedMask = 1<<loadedBits - 1
+	oneHit     = 1 << loadedBits
+)
+
+// A magazine is an array of blocks that changes hands as a whole.
+type magazine struct {
+	entries [magazineSlots]handle.Entry
+	n       int32 // outside of class caches
+	class   int32 // outside of class caches
+	next    *magazine
+}
+
+const (
+	magazineSlots = 32
+	// classBytes bounds the blocks of a class cache, within 2 and 64 of them:
+	// on two processors 8 blocks of 256 KiB were ten times slower than 64.
+	classBytes = 64 << 20
+	// LeastBytes is the least budget of a processor that makes a cache worth having.
+	LeastBytes = 64 << 10
+	// pageCaches is how many class caches are more than 32 KiB: an allocation of
+	// its own, on a page. The runtime puts a word in front of smaller ones, and each
+	// class cache would be on two lines.
+	pageCaches = 32<<10/lineBytes + 1
+)
+
+// Open makes c ready for use.
+func (c *Cache) Open(o Options) {
+	c.options = o
+	c.cpus = make([]cpu, CPUs())
+	if o.Largest == 0 {
+		return
+	}
+	c.classes = c.options.Grid.Index(o.Largest) + 1
+	c.depot.classes = make([]depotClass, c.classes)
+	n := c.classes * len(c.cpus)
+	c.caches = make([]ClassCache, n, max(n, pageCaches))
+	for i := range c.cpus {
+		c.cpus[i].caches = c.caches[i*c.classes : (i+1)*c.classes]
+	}
+}
+
+// CPUs returns the number of processors that a Cache opened now serves.
+func CPUs() int { return max(runtime.GOMAXPROCS(0), runtime.NumCPU()) }
+
+// Caches reports whether blocks for size bytes are cached.
+func (c *Cache) Caches(size int) bool { return uint(size-1) < uint(c.options.Largest) }
+
+// Class returns the class of blocks for size bytes, which are cached.
+func (c *Cache) Class(size int) int { return c.options.Grid.At(size) }
+
+// Uncached is the class of blocks that are not cached.
+func (c *Cache) Uncached() int { return c.classes }
+
+// BlockBytes returns the size of the blocks of a class.
+func (c *Cache) BlockBytes(class int) int64 { return int64(c.options.Grid.Size(class)) }
+
+// At returns the cache of a class, not Uncached, on processor id, or nil if it has
+// none: it came when GOMAXPROCS was raised. The caller is pinned.
+func (c *Cache) At(id, class int) *ClassCache {
+	if i := id*c.classes + class; i < len(c.caches) {
+		return &c.caches[i]
+	}
+	return nil
+}
+
+// Pop takes a block for size bytes, without a slot if the loaded magazine is empty.
+// The caller is pinned. limit must be read before all else.
+func (c *ClassCache) Pop(size int) (e handle.Entry) {
+	c.busy = 1
+	if c.limit.Load() >= 0 {
+		if n := c.state & loadedMask; n != 0 {
+			at := &c.loaded.entries[(n-1)%magazineSlots]
+			e, *at = *at, handle.Entry{} // or the collector would never find it forgotten
+			c.state += oneHit - 1
+			c.asked += int64(size)
+		}
+	}
+	c.busy = 0
+	return e
+}
+
+// Push keeps a block that was released with size bytes, if the loaded magazine
+// may have one more. The caller is pinned.
+func (c *ClassCache) Push(e handle.Entry, size int) (kept bool) {
+	c.busy = 1
+	if n := c.state & loadedMask; int32(n) < c.limit.Load() {
+		c.loaded.entries[n%magazineSlots] = e
+		c.state += oneHit + 1
+		c.asked -= int64(size)
+		kept = true
+	}
+	c.busy = 0
+	return kept
+}
+
+// n returns the blocks in the loaded magazine.
+func (c *ClassCache) n() int32 { return int32(c.state & loadedMask) }
+
+func (c *ClassCache) hits() uint32 { return uint32(c.state >> loadedBits) }
+
+// setN is for code that moves magazines. It counts no hit.
+func (c *ClassCache) setN(n int32) { c.state = c.state&^loadedMask | uint64(n) }
+
+// cpu returns what processor id has beside its class caches, or nil. The caller is
+// pinned, and calls leave at the end.
+func (c *Cache) cpu(id int) *cpu {
+	if id >= len(c.cpus) {
+		return nil
+	}
+	p := &c.cpus[id]
+	p.busy = 1
+	return p
+}
+
+func (p *cpu) leave() {
+	if p != nil {
+		p.busy = 0
+	}
+}

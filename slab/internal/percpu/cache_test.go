@@ -1,0 +1,211 @@
+package percpu
+
+import (
+	"math/rand/v2"
+	"runtime"
+	"sync"
+	"testing"
+	"unsafe"
+
+	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/slab/internal/handle"
+	"github.com/bufslab/bufslab/slab/internal/sizeclass"
+)
+
+// A store is a strategy that keeps nothing, with slots for its blocks.
+type store struct {
+	dev   device.Device
+	table handle.Table
+	Cache
+
+	mu    sync.Mutex
+	freed int
+}
+
+func openStore(t *testing.T, o Options) *store {
+	d, err := device.Open("heap")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &store{dev: d}
+	s.table.Open(unsafe.Pointer(s), handle.Options{
+		WatchCollected: true,
+		Forgotten:      func(handle.Entry, bool) bool { return false }, // left over at the end of a test
+		Free:           func([]handle.Allocation) {},
+	})
+	o.Grid, o.Free = sizeclass.NewGrid(4, 0), s.free
+	s.Open(o)
+	return s
+}
+
+func (s *store) free(e handle.Entry) {
+	a := s.table.Detach(e.Slot)
+	s.dev.Free(a.Block)
+	runtime.KeepAlive(e.Mem)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.freed++
+}
+
+// get is what a pool does, without handles.
+func (s *store) get(t *testing.T, size int) handle.Entry {
+	class := s.Class(size)
+	id := s.Pin()
+	var e handle.Entry
+	if c := s.At(id, class); c != nil {
+		if e = c.Pop(size); e.Slot == nil {
+			e = s.Retry(id, class, size)
+		}
+	}
+	s.Unpin(id)
+	if e.Slot == nil {
+		e = s.Refill(class, size)
+	}
+	if e.Slot == nil {
+		b, err := s.dev.Alloc(int(s.BlockBytes(class)))
+		if err != nil {
+			t.Error(err)
+		}
+		e, _ = s.table.Attach(handle.Allocation{Block: b}, class, true)
+		s.CountGet(size)
+	}
+	return e
+}
+
+func (s *store) release(e handle.Entry, size int) {
+	id := s.Pin()
+	c := s.At(id, e.Slot.Class())
+	kept := c != nil && c.Push(e, size)
+	s.Unpin(id)
+	if !kept && !s.PushSlow(e, size) {
+		s.CountRelease(size)
+		s.free(e)
+	}
+}
+
+// granted returns what the processor with the most may hold.
+func (s *store) granted() (most int64) {
+	for i := range s.cpus {
+		most = max(most, s.cpus[i].granted)
+	}
+	return most
+}
+
+// A processor holds no more than its budget, whatever it is asked for, and the depot
+// no more than its own.
+func TestBudgets(t *testing.T) {
+	for _, o := range []Options{
+		{Largest: 32 << 10, Bytes: 100_000, Depot: 50_000},
+		{Largest: 32 << 10, Bytes: 1 << 20, Depot: 1 << 20, Divisor: 16, Managed: func() int64 { return 8 << 20 }},
+	} {
+		s := openStore(t, o)
+		limit := s.budget()
+		r := rand.New(rand.NewPCG(7, 7))
+		var live []handle.Entry
+		var sizes []int
+		var cached int64
+		for range 20_000 {
+			n := 1 + r.IntN(20_000)
+			live, sizes = append(live, s.get(t, n)), append(sizes, n)
+			if len(live) > 40+r.IntN(80) {
+				for len(live) > 40 {
+					s.release(live[0], sizes[0])
+					live, sizes = live[1:], sizes[1:]
+				}
+			}
+			if most := s.granted(); most > limit {
+				t.Fatalf("%d bytes granted of %d", most, limit)
+			}
+			if n := s.depot.bytes.Load(); n > s.depotBudget() {
+				t.Fatalf("%d bytes in the depot", n)
+			}
+			cached = max(cached, s.Usage().Bytes)
+		}
+		if cached == 0 {
+			t.Error("nothing was cached")
+		}
+	}
+}
+
+// The counters add up when no call runs: what was got and not released is out.
+func TestCountersAddUp(t *testing.T) {
+	s := openStore(t, Options{Largest: 32 << 10, Bytes: 200_000, Depot: 100_000})
+	var all sync.WaitGroup
+	for g := range 4 {
+		all.Go(func() {
+			r := rand.New(rand.NewPCG(uint64(g), 1))
+			var live [16]handle.Entry
+			var sizes [16]int
+			for i := range 5_000 {
+				at := r.IntN(len(live))
+				if live[at].Slot != nil {
+					s.release(live[at], sizes[at])
+				}
+				sizes[at] = 1 + r.IntN(30_000)
+				live[at] = s.get(t, sizes[at])
+				if i%100 == 0 {
+					runtime.Gosched()
+				}
+			}
+			for at, e := range live {
+				if e.Slot != nil {
+					s.release(e, sizes[at])
+				}
+			}
+		})
+	}
+	all.Wait()
+	u := s.Usage()
+	if u.Gets != 20_000 || u.Releases != u.Gets || u.Asked != 0 {
+		t.Errorf("%+v", u)
+	}
+	blocks := u.Blocks
+	s.Reclaim(false)
+	if before := s.freed; int64(before) < blocks {
+		t.Errorf("%d blocks were cached, %d freed", blocks, before)
+	}
+	if u := s.Usage(); u.Blocks != 0 || u.Bytes != 0 || u.Gets != 20_000 || u.Releases != u.Gets {
+		t.Errorf("after Reclaim: %+v", u)
+	}
+}
+
+// An idle Reclaim takes what was not touched since the last one, and nothing else.
+func TestIdleReclaimTakesWhatIsUntouched(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	s := openStore(t, Options{Largest: 32 << 10, Bytes: 1 << 20, Depot: 1 << 20})
+	s.cpus = s.cpus[:1] // where goroutines are not pinned, too
+	pair := func(size int) { s.release(s.get(t, size), size) }
+	pair(100)
+	pair(5_000)
+	s.Reclaim(true) // marks
+	pair(100)
+	s.Reclaim(true)
+	if u := s.Usage(); u.Blocks != 1 || u.Bytes != s.BlockBytes(s.Class(100)) {
+		t.Errorf("%+v", u)
+	}
+}
+
+// After Stop nothing is kept.
+func TestStop(t *testing.T) {
+	s := openStore(t, Options{Largest: 32 << 10, Bytes: 1 << 20, Depot: 1 << 20})
+	e := s.get(t, 100)
+	s.Stop()
+	s.Reclaim(false)
+	s.release(e, 100)
+	if u := s.Usage(); u.Blocks != 0 || s.freed != 1 {
+		t.Errorf("%+v, %d freed", u, s.freed)
+	}
+}
+
+// Each class cache has a cache line to itself.
+func TestClassCachesFillLines(t *testing.T) {
+	if n := unsafe.Sizeof(ClassCache{}); n != lineBytes {
+		t.Errorf("a class cache has %d bytes", n)
+	}
+	for _, largest := range []int{1 << 10, 32 << 20} {
+		s := openStore(t, Options{Largest: largest, Bytes: 1 << 20})
+		if at := uintptr(unsafe.Pointer(&s.caches[0])); at%lineBytes != 0 {
+			t.Errorf("up to %d bytes: the class caches begin at %x", largest, at)
+		}
+	}
+}

@@ -1,0 +1,52 @@
+package percpu
+
+import (
+	"fmt"
+
+	"github.com/bufslab/bufslab/internal/invariants"
+)
+
+// check panics where what a cpu has does not add up. It does nothing unless the
+// build tag invariants is set. The caller is pinned.
+func (c *Cache) check(p *cpu) {
+	if !invariants.Enabled || p.closed() {
+		return
+	}
+	var granted int64
+	for i := range p.caches {
+		k := &p.caches[i]
+		limit := k.limit.Load()
+		granted += int64(max(limit, ^limit)+k.nprevious) * c.BlockBytes(i)
+		if k.n() > max(limit, ^limit) || k.nprevious < 0 || k.nprevious > magazineSlots {
+			panic(fmt.Sprintf("percpu: class %d holds %d and %d blocks within a limit of %d", i, k.n(), k.nprevious, limit))
+		}
+		k.loaded.check(i, k.n())
+		k.previous.check(i, k.nprevious)
+	}
+	if granted != p.granted {
+		panic(fmt.Sprintf("percpu: %d bytes granted, %d counted", granted, p.granted))
+	}
+}
+
+// closed reports whether another goroutine may be taking magazines from p. If it
+// begins later, it waits for this one.
+func (p *cpu) closed() bool {
+	for i := range p.caches {
+		if p.caches[i].limit.Load() < 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// check panics unless a magazine has n blocks of the class, and no more.
+func (m *magazine) check(class int, n int32) {
+	if m == nil && n == 0 {
+		return
+	}
+	for i, e := range m.entries {
+		if (e.Slot != nil) != (i < int(n)) || e.Slot != nil && e.Slot.Class() != class {
+			panic(fmt.Sprintf("percpu: entry %d of %d of class %d is %v", i, n, class, e))
+		}
+	}
+}

@@ -1,0 +1,127 @@
+package percpu
+
+import (
+	"sync"
+	"sync/atomic"
+)
+
+// The depot is where magazines with blocks wait until a processor's class cache is
+// empty: memory that is got on one processor and released on another goes round by up
+// to 32 blocks at a time.
+type depot struct {
+	classes []depotClass
+	bytes   atomic.Int64
+	stopped atomic.Bool // nothing is kept any more, here and in class caches
+}
+
+type depotClass struct {
+	mu    sync.Mutex
+	full  atomic.Pointer[magazine] // last in, first out; changed under mu, read without
+	count int
+	low   int       // least count since the last reclaim: magazines that were not needed
+	empty *magazine // for reuse
+	_     [24]byte
+}
+
+// take returns a full magazine of the class, or nil.
+func (d *depot) take(class int, size int64) *magazine {
+	c := &d.classes[class]
+	if c.full.Load() == nil {
+		return nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	m := c.full.Load()
+	if m != nil {
+		c.pop()
+		c.low = min(c.low, c.count)
+		d.bytes.Add(-int64(m.n) * size)
+	}
+	return m
+}
+
+// pop unlinks the first full magazine. The caller holds mu.
+func (c *depotClass) pop() *magazine {
+	m := c.full.Load()
+	c.full.Store(m.next)
+	m.next = nil
+	c.count--
+	return m
+}
+
+// put keeps a magazine for others, unless that would be more than limit bytes. A
+// reclaim that begins after the depot was stopped finds all that was put.
+func (d *depot) put(m *magazine, size, limit int64) bool {
+	n := int64(m.n) * size
+	if d.bytes.Add(n) > limit {
+		d.bytes.Add(-n)
+		return false
+	}
+	c := &d.classes[m.class]
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if d.stopped.Load() {
+		d.bytes.Add(-n)
+		return false
+	}
+	m.next = c.full.Load()
+	c.full.Store(m)
+	c.count++
+	return true
+}
+
+// emptyMagazine returns an empty magazine for the class.
+func (d *depot) emptyMagazine(class int) *magazine {
+	c := &d.classes[class]
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	m := c.empty
+	if m == nil {
+		return &magazine{class: int32(class)}
+	}
+	c.empty, m.next = m.next, nil
+	return m
+}
+
+// recycle keeps an empty magazine for emptyMagazine.
+func (d *depot) recycle(m *magazine) {
+	c := &d.classes[m.class]
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	m.n, m.next, c.empty = 0, c.empty, m
+}
+
+// reclaim takes out all full magazines, or only those that were not needed since the
+// last reclaim, and links them to out. Empty ones go, too.
+func (d *depot) reclaim(idle bool, size func(class int) int64, out *magazine) *magazine {
+	for i := range d.classes {
+		c := &d.classes[i]
+		c.mu.Lock()
+		n := c.count
+		if idle {
+			n = c.low
+		}
+		for ; n > 0; n-- {
+			m := c.pop()
+			d.bytes.Add(-int64(m.n) * size(i))
+			m.next, out = out, m
+		}
+		c.low, c.empty = c.count, nil
+		c.mu.Unlock()
+	}
+	return out
+}
+
+// usage counts what is in the depot.
+func (d *depot) usage(size func(class int) int64) (blocks, bytes int64) {
+	for i := range d.classes {
+		c := &d.classes[i]
+		c.mu.Lock()
+		for m := c.full.Load(); m != nil; m = m.next {
+			blocks += int64(m.n)
+			bytes += int64(m.n) * size(i)
+		}
+		c.mu.Unlock()
+	}
+	return blocks, bytes
+}

@@ -1,0 +1,50 @@
+//go:build !bufslab_portable && !race
+
+package percpu
+
+import (
+	"runtime"
+	"sync/atomic"
+
+	"github.com/bufslab/bufslab/internal/pin"
+)
+
+// Pin returns the number of the processor. Until Unpin its caches belong to the
+// caller, which must not lock, allocate, or panic; see package pin.
+func (c *Cache) Pin() (id int) { return pin.Pin() }
+
+// Unpin undoes Pin.
+func (c *Cache) Unpin(int) { pin.Unpin() }
+
+// quiesce waits until every goroutine that read the old limit of a class cache has
+// unpinned.
+//
+// A pinned goroutine marks itself busy by a plain store, and then reads a limit.
+// After a barrier on all processors either we see the mark, or it sees the new
+// limit: Dekker's algorithm with the whole cost on this side. Where stores are not
+// seen in order, a second barrier makes what it did visible to us. Where the
+// system has no such barrier the world is stopped, which waits for the pinned.
+func (c *Cache) quiesce() {
+	if !pin.Barrier() {
+		pin.Fence()
+		return
+	}
+	for i := range c.cpus {
+		untilIdle(&c.cpus[i].busy)
+	}
+	for i := range c.caches {
+		untilIdle(&c.caches[i].busy)
+	}
+	if !storesInOrder {
+		pin.Barrier()
+	}
+}
+
+// storesInOrder says that a processor which sees a store sees those before it.
+const storesInOrder = runtime.GOARCH == "amd64" || runtime.GOARCH == "386"
+
+func untilIdle(busy *uint32) {
+	for atomic.LoadUint32(busy) != 0 {
+		runtime.Gosched()
+	}
+}

@@ -1,0 +1,117 @@
+package percpu
+
+import "github.com/bufslab/bufslab/internal/pin"
+
+// Reclaim empties all class caches and the depot, or only what was not used since
+// the last Reclaim, and gives the blocks to the strategy. It reports whether there
+// were any. One goroutine at a time calls it.
+//
+// The class caches are closed meanwhile: their limits are made negative, and after
+// quiesce no goroutine is left that has seen them otherwise.
+func (c *Cache) Reclaim(idle bool) (any bool) {
+	if c.classes == 0 {
+		return false
+	}
+	out := c.depot.reclaim(idle, c.BlockBytes, nil)
+	if c.worthClosing(idle) {
+		out = c.takeAll(idle, out)
+	}
+	any = out != nil
+	for m := out; m != nil; {
+		next := m.next
+		c.free(m)
+		m = next
+	}
+	return any
+}
+
+// Stop makes the caches keep nothing from now on. Reclaim then finds all blocks.
+func (c *Cache) Stop() {
+	c.depot.stopped.Store(true)
+	c.closing.Lock()
+	defer c.closing.Unlock()
+	c.close()
+}
+
+func (c *Cache) takeAll(idle bool, out *magazine) *magazine {
+	c.closing.Lock()
+	defer c.closing.Unlock()
+	c.close()
+	defer c.open()
+	for i := range c.cpus {
+		out = c.take(&c.cpus[i], idle, out)
+	}
+	return out
+}
+
+// close keeps every goroutine off the class caches until open.
+func (c *Cache) close() {
+	for i := range c.caches {
+		c.caches[i].invert(func(limit int32) bool { return limit >= 0 })
+	}
+	c.quiesce()
+}
+
+// open lets the class caches be used again, unless the caches were stopped.
+func (c *Cache) open() {
+	if c.depot.stopped.Load() {
+		return
+	}
+	for i := range c.caches {
+		c.caches[i].invert(func(limit int32) bool { return limit < 0 })
+	}
+}
+
+// invert closes or opens a class cache, if its limit says that it is to be.
+func (k *ClassCache) invert(is func(limit int32) bool) {
+	for {
+		limit := k.limit.Load()
+		if !is(limit) || k.limit.CompareAndSwap(limit, ^limit) {
+			return
+		}
+	}
+}
+
+// worthClosing spares a reclaim that would find nothing the barrier: then it only
+// marks the hits. It looks without synchronisation, so it may miss what is released
+// meanwhile.
+func (c *Cache) worthClosing(idle bool) bool {
+	if !pin.Exclusive {
+		return true
+	}
+	for i := range c.caches {
+		if k := &c.caches[i]; k.takes(idle) && k.n()+k.nprevious > 0 {
+			return true
+		}
+	}
+	for i := range c.caches {
+		c.caches[i].mark()
+	}
+	return false
+}
+
+// takes reports whether a reclaim takes what is in k: all, or what was not touched
+// since the last one.
+func (k *ClassCache) takes(idle bool) bool { return !idle || k.seen == k.hits() }
+
+// mark notes the hits for the next reclaim.
+func (k *ClassCache) mark() { k.seen = k.hits() }
+
+// take takes the magazines out of the closed class caches of a cpu.
+func (c *Cache) take(p *cpu, idle bool, out *magazine) *magazine {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for i := range p.caches {
+		k := &p.caches[i]
+		if k.takes(idle) {
+			limit := ^k.limit.Swap(^0)
+			for m := c.detach(p, i, limit); m != nil; {
+				next := m.next
+				m.next, out = out, m
+				m = next
+			}
+		}
+		k.mark()
+	}
+	return out
+}

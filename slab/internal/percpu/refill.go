@@ -1,0 +1,104 @@
+package percpu
+
+import "github.com/bufslab/bufslab/slab/internal/handle"
+
+// An empty class cache takes its previous magazine, then a block of a larger class
+// where that is allowed, then a magazine from the depot. Pinned code must not lock. So we take the
+// magazine from the depot first, then pin, and look again.
+
+// largerClasses returns how many classes above its own may serve size bytes: those
+// of one doubling.
+func (c *Cache) largerClasses(size int) int {
+	if size <= c.options.BorrowAbove {
+		return 0
+	}
+	return c.options.Grid.Steps()
+}
+
+// Retry is Pop for a goroutine that has found the loaded magazine empty. It is
+// pinned to processor id, which has a class cache of the class.
+func (c *Cache) Retry(id, class, size int) (e handle.Entry) {
+	p := c.cpu(id)
+	for k := class; e.Slot == nil && k <= class+c.largerClasses(size) && k < c.classes; k++ {
+		c.swap(p, k)
+		e = p.caches[k].Pop(size)
+	}
+	p.leave()
+	return e
+}
+
+// RetryPinned pins, and tries again what Retry does.
+func (c *Cache) RetryPinned(class, size int) (e handle.Entry) {
+	id := c.Pin()
+	if class < c.classes && c.At(id, class) != nil {
+		e = c.Retry(id, class, size)
+	}
+	c.Unpin(id)
+	return e
+}
+
+// swap makes the previous magazine the loaded one if that is empty. The caller
+// is pinned.
+func (c *Cache) swap(p *cpu, class int) {
+	k := &p.caches[class]
+	if k.limit.Load() < 0 || k.n() > 0 || k.nprevious == 0 {
+		return
+	}
+	k.loaded, k.previous = k.previous, k.loaded
+	k.setN(k.nprevious)
+	p.granted -= int64(k.nprevious) * c.BlockBytes(class)
+	k.nprevious = 0
+	c.check(p)
+}
+
+// Refill takes a magazine of the class from the depot, and returns a block of it
+// for size bytes. The rest goes into the processor's class cache, or back if that
+// has been filled meanwhile, or may not hold as much. It returns no slot if the depot
+// has no magazine.
+func (c *Cache) Refill(class, size int) handle.Entry {
+	m := c.depot.take(class, c.BlockBytes(class))
+	if m == nil {
+		return handle.Entry{}
+	}
+	m.n--
+	e := m.entries[m.n]
+	m.entries[m.n] = handle.Entry{}
+	c.CountGet(size)
+	if m = c.install(class, m); m != nil {
+		c.putAway(m)
+	}
+	return e
+}
+
+// install makes m the loaded magazine of the processor's class cache, if that is
+// empty and may hold as much. It returns the magazine that is left over.
+func (c *Cache) install(class int, m *magazine) *magazine {
+	bytes, budget := c.BlockBytes(class), c.budget()
+	id := c.Pin()
+	p := c.cpu(id)
+	if p != nil {
+		m = p.install(class, m, bytes, budget)
+		c.check(p)
+	}
+	p.leave()
+	c.Unpin(id)
+	return m
+}
+
+func (p *cpu) install(class int, m *magazine, bytes, budget int64) *magazine {
+	k := &p.caches[class]
+	limit, n := k.limit.Load(), m.n
+	if limit < 0 || n == 0 || k.n() > 0 || !p.grant(k, limit, max(limit, n), bytes, budget) {
+		return m
+	}
+	m, k.loaded = k.loaded, m
+	k.setN(n)
+	k.moved += int64(n)
+	if m != nil {
+		m.n = 0
+	}
+	if p.empty == nil {
+		p.empty, m = m, nil
+	}
+	return m
+}

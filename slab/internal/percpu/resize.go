@@ -1,0 +1,193 @@
+package percpu
+
+import "github.com/bufslab/bufslab/slab/internal/handle"
+
+// A full class cache grows, or gives a magazine to the depot. It begins with one
+// block and doubles, so that a class which is hardly used takes little of the
+// budget.
+
+// most returns the blocks that a magazine of a class may have: two of them are
+// within classBytes.
+func most(bytes int64) int32 { return int32(max(1, min(magazineSlots, classBytes/2/bytes))) }
+
+// budget returns the bytes that a processor may hold now. Where caches are to stay
+// small they grow with what is managed, from a least that costs no memory to speak of:
+// without it a pool with only a few blocks out would not cache at all.
+func (c *Cache) budget() int64 {
+	o := &c.options
+	if o.Divisor == 0 {
+		return o.Bytes
+	}
+	part := o.Managed() / o.Divisor / int64(len(c.cpus)+1)
+	return min(o.Bytes, max(part, LeastBytes))
+}
+
+// depotBudget returns the bytes that the depot may hold now.
+func (c *Cache) depotBudget() int64 {
+	if c.options.Divisor == 0 {
+		return c.options.Depot
+	}
+	return min(c.options.Depot, c.budget())
+}
+
+// PushSlow keeps a block for which its class cache had no room, and makes that room.
+// It reports false if the block has to go back to the strategy.
+func (c *Cache) PushSlow(e handle.Entry, size int) (kept bool) {
+	class := e.Slot.Class()
+	if class >= c.classes || c.depot.stopped.Load() {
+		return false
+	}
+	out, kept := c.pushSlow(class, e, size)
+	c.putAway(out)
+	return kept
+}
+
+// pushSlow returns the linked magazines that left to make room.
+func (c *Cache) pushSlow(class int, e handle.Entry, size int) (out *magazine, kept bool) {
+	budget := c.budget()
+	var empty *magazine // pinned code must not allocate one
+	for {
+		id := c.Pin()
+		p := c.cpu(id)
+		ready := p == nil || p.empty != nil || empty != nil
+		if p != nil && ready {
+			if p.empty == nil {
+				p.empty = empty
+			}
+			out = c.makeRoom(p, class, budget)
+			kept = p.caches[class].Push(e, size)
+			c.check(p)
+		}
+		p.leave()
+		c.Unpin(id)
+		if ready {
+			return out, kept
+		}
+		empty = c.depot.emptyMagazine(class)
+	}
+}
+
+// makeRoom lets the loaded magazine of the class have one more block than it has,
+// if that is within the budget, and returns the magazines that leave for it. The
+// caller is pinned, and p has an empty magazine.
+func (c *Cache) makeRoom(p *cpu, class int, budget int64) (out *magazine) {
+	k := &p.caches[class]
+	limit, bytes := k.limit.Load(), c.BlockBytes(class)
+	if limit < 0 || k.n() < limit {
+		return nil
+	}
+	if k.loaded == nil {
+		k.loaded, p.empty = p.empty, nil
+	}
+	if limit < most(bytes) {
+		if p.grow(k, limit, bytes, budget) {
+			return nil
+		}
+		out = c.shrinkOther(p, class)
+		if p.grant(k, limit, limit+1, bytes, budget) || out != nil || limit == 0 {
+			return out
+		}
+	}
+	return c.exchange(p, class, budget)
+}
+
+// grow doubles the limit of a class cache, or adds one block where the budget has no
+// more.
+func (p *cpu) grow(k *ClassCache, limit int32, bytes, budget int64) bool {
+	return p.grant(k, limit, max(1, min(2*limit, most(bytes))), bytes, budget) ||
+		p.grant(k, limit, limit+1, bytes, budget)
+}
+
+// grant changes the limit of a class cache, if the budget allows it. The caller is
+// pinned and has found the limit not negative.
+func (p *cpu) grant(k *ClassCache, limit, to int32, bytes, budget int64) bool {
+	more := int64(to-limit) * bytes
+	if p.granted+more > budget || !k.limit.CompareAndSwap(limit, to) { // or it was closed
+		return false
+	}
+	p.granted += more
+	return true
+}
+
+// exchange makes the loaded magazine the previous one, if that is within the budget,
+// and an empty one the loaded one. It returns the magazine that leaves.
+func (c *Cache) exchange(p *cpu, class int, budget int64) (out *magazine) {
+	k, bytes := &p.caches[class], c.BlockBytes(class)
+	n, below := k.n(), k.nprevious
+	out, k.loaded, p.empty = k.loaded, p.empty, nil
+	k.setN(0)
+	if more := int64(n-below) * bytes; p.granted+more <= budget {
+		p.granted += more
+		k.nprevious = n
+		out, k.previous, n = k.previous, out, below
+	}
+	if n == 0 {
+		p.empty = out
+		return nil
+	}
+	out.n, out.class = n, int32(class)
+	k.moved -= int64(n)
+	return out
+}
+
+// shrinkOther takes all blocks from the cache of another class, of each in turn, so
+// that classes which are no longer used do not starve the others. The caller is
+// pinned.
+func (c *Cache) shrinkOther(p *cpu, but int) (out *magazine) {
+	for range p.caches {
+		if p.victim++; p.victim >= len(p.caches) {
+			p.victim = 0
+		}
+		k := &p.caches[p.victim]
+		limit := k.limit.Load()
+		if p.victim == but || limit <= 0 || !k.limit.CompareAndSwap(limit, 0) {
+			continue
+		}
+		return c.detach(p, p.victim, limit)
+	}
+	return nil
+}
+
+// detach takes both magazines from a class cache whose limit was as given, and is
+// changed already. It returns those that have blocks, linked.
+func (c *Cache) detach(p *cpu, class int, limit int32) (out *magazine) {
+	k := &p.caches[class]
+	p.granted -= int64(limit+k.nprevious) * c.BlockBytes(class)
+	k.loaded = k.unload(k.loaded, class, k.n(), &out)
+	k.previous = k.unload(k.previous, class, k.nprevious, &out)
+	k.setN(0)
+	k.nprevious = 0
+	return out
+}
+
+// unload links a magazine of n blocks to out. It returns the magazine if it is empty.
+func (k *ClassCache) unload(m *magazine, class int, n int32, out **magazine) (empty *magazine) {
+	if n == 0 {
+		return m
+	}
+	m.n, m.class, m.next = n, int32(class), *out
+	*out = m
+	k.moved -= int64(n)
+	return nil
+}
+
+// putAway gives linked magazines to the depot, or their blocks to the strategy.
+func (c *Cache) putAway(m *magazine) {
+	for m != nil {
+		next := m.next
+		if m.n == 0 || !c.depot.put(m, c.BlockBytes(int(m.class)), c.depotBudget()) {
+			c.free(m)
+			c.depot.recycle(m)
+		}
+		m = next
+	}
+}
+
+// free gives the blocks of a magazine to the strategy.
+func (c *Cache) free(m *magazine) {
+	for i := range m.n {
+		e := m.entries[i]
+		m.entries[i] = handle.Entry{} // or the collector would never find it forgotten
+		c.options.Free(e)
+	}
+}

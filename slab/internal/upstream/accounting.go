@@ -1,0 +1,121 @@
+package upstream
+
+import (
+	"sync/atomic"
+
+	"github.com/bufslab/bufslab/device"
+)
+
+// An Accounting is a [Source] between a pool's strategy and its upstream. It
+// counts what goes through and tells the pool of regions that leave. It is safe
+// for concurrent use if its upstream is.
+type Accounting struct {
+	Voucher
+	up      Checked
+	leaving func(device.Region)
+
+	allocs, frees atomic.Int64
+	managed, peak atomic.Int64
+}
+
+// NewAccounting returns an Accounting over up. Leaving is called with each
+// region before the region, or the block in it, goes upstream.
+func NewAccounting(up Checked, leaving func(device.Region)) *Accounting {
+	return &Accounting{Voucher: up.Voucher(), up: up, leaving: leaving}
+}
+
+// Checked returns what a strategy draws on.
+func (a *Accounting) Checked() Checked { return Check(a, a.up.regions, a.up.align) }
+
+// OwnsRegions reports whether every block is a region of its own.
+func (a *Accounting) OwnsRegions() bool { return a.up.regions }
+
+// Allocs and Frees return the number of calls upstream that succeeded.
+func (a *Accounting) Allocs() int64 { return a.allocs.Load() }
+
+// Frees returns the number of calls that gave memory back.
+func (a *Accounting) Frees() int64 { return a.frees.Load() }
+
+// Managed returns the bytes from upstream now.
+func (a *Accounting) Managed() int64 { return a.managed.Load() }
+
+// Peak returns the most bytes that Managed has ever been.
+func (a *Accounting) Peak() int64 { return a.peak.Load() }
+
+// Alloc draws a block of size bytes from upstream.
+func (a *Accounting) Alloc(size int) (device.Block, error) {
+	b, err := a.up.Alloc(size)
+	if err != nil {
+		return device.Block{}, err
+	}
+	a.allocs.Add(1)
+	a.add(a.up.Footprint(b))
+	return b, nil
+}
+
+// Free gives a block back upstream.
+func (a *Accounting) Free(b device.Block) {
+	a.leaving(b.Region)
+	a.managed.Add(-a.up.Footprint(b)) // first, so that no budget looks exceeded
+	a.up.Free(b)
+	a.frees.Add(1)
+}
+
+func (a *Accounting) add(n int64) {
+	for m := a.managed.Add(n); ; {
+		p := a.peak.Load()
+		if m <= p || a.peak.CompareAndSwap(p, m) {
+			return
+		}
+	}
+}
+
+// Reserve makes an Accounting a [device.Reserver] as far as its upstream is one.
+func (a *Accounting) Reserve(size int) (device.Range, error) {
+	r, err := a.up.Reserve(size)
+	if err != nil {
+		return nil, err
+	}
+	return &accountedRange{Range: r, a: a}, nil
+}
+
+type accountedRange struct {
+	device.Range
+	a     *Accounting
+	bytes int64 // committed
+}
+
+func (r *accountedRange) Commit(off, n int) error {
+	if err := r.Range.Commit(off, n); err != nil {
+		return err
+	}
+	r.bytes += int64(n)
+	r.a.allocs.Add(1)
+	r.a.add(int64(n))
+	return nil
+}
+
+func (r *accountedRange) Decommit(off, n int) error {
+	r.a.managed.Add(-int64(n))
+	if err := r.Range.Decommit(off, n); err != nil {
+		r.a.add(int64(n))
+		return err
+	}
+	r.bytes -= int64(n)
+	r.a.frees.Add(1)
+	return nil
+}
+
+func (r *accountedRange) Close() error {
+	r.a.leaving(r.Region())
+	r.a.managed.Add(-r.bytes)
+	if err := r.Range.Close(); err != nil {
+		r.a.add(r.bytes)
+		return err
+	}
+	if r.bytes > 0 {
+		r.a.frees.Add(1)
+	}
+	r.bytes = 0
+	return nil
+}

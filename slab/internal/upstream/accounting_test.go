@@ -1,0 +1,97 @@
+package upstream
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/slab/internal/upstreamtest"
+)
+
+// left records regions that leave, and the bytes that were managed then.
+type left struct {
+	a       *Accounting
+	regions []device.Region
+	managed []int64
+}
+
+func (l *left) leaving(r device.Region) {
+	l.regions = append(l.regions, r)
+	l.managed = append(l.managed, l.a.Managed())
+}
+
+func account(up Source, regions bool) (*Accounting, *left) {
+	l := &left{}
+	l.a = NewAccounting(Check(up, regions, 16), l.leaving)
+	return l.a, l
+}
+
+// figures are managed bytes, their peak, allocs and frees.
+func figures(a *Accounting) [4]int64 {
+	return [4]int64{a.Managed(), a.Peak(), a.Allocs(), a.Frees()}
+}
+
+func TestAccountingCountsFootprints(t *testing.T) {
+	r := upstreamtest.NewRegion(4096)
+	s := &upstreamtest.Fixed{Block: device.Block{Region: r, Len: 100}}
+	a, l := account(s, true)
+	b, err := a.Checked().Alloc(100)
+	if want := [4]int64{4096, 4096, 1, 0}; err != nil || figures(a) != want {
+		t.Errorf("%v, %v", err, figures(a))
+	}
+	a.Free(b)
+	if want := [4]int64{0, 4096, 1, 1}; figures(a) != want || s.Frees != 1 {
+		t.Errorf("%v", figures(a))
+	}
+	if !slices.Equal(l.regions, []device.Region{r}) || l.managed[0] != 4096 {
+		t.Errorf("%v left with %v bytes managed", l.regions, l.managed)
+	}
+	s.Err = device.ErrOutOfMemory
+	if _, err := a.Alloc(100); !OutOfMemory(err) || a.Allocs() != 1 || a.Managed() != 0 {
+		t.Errorf("%v, %v", err, figures(a))
+	}
+}
+
+func TestWhatDrawsOnAnAccountingVerifiesNothingAgain(t *testing.T) {
+	r := upstreamtest.NewRegion(100)
+	a, _ := account(&upstreamtest.Fixed{Block: device.Block{Region: r, Len: 100}}, false)
+	if c := a.Checked(); c.OwnsRegions() {
+		t.Error("regions are their blocks' own")
+	} else if _, err := c.Alloc(100); err != nil || r.Measured.Load() != 1 {
+		t.Errorf("%v, verified %d times", err, r.Measured.Load())
+	}
+}
+
+func TestAccountingCountsWhatIsCommitted(t *testing.T) {
+	failed := errors.New("failed")
+	s := &upstreamtest.Pages{}
+	a, l := account(s, true)
+	r, err := a.Reserve(1 << 20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, step := range []struct {
+		do   func() error
+		err  error
+		want [4]int64
+	}{
+		{func() error { return r.Commit(0, 8192) }, nil, [4]int64{8192, 8192, 1, 0}},
+		{func() error { return r.Commit(8192, 4096) }, failed, [4]int64{8192, 8192, 1, 0}},
+		{func() error { return r.Decommit(0, 4096) }, failed, [4]int64{8192, 8192, 1, 0}},
+		{func() error { return r.Decommit(0, 4096) }, nil, [4]int64{4096, 8192, 1, 1}},
+		{r.Close, failed, [4]int64{4096, 8192, 1, 1}},
+		{r.Close, nil, [4]int64{0, 8192, 1, 2}},
+		{r.Close, upstreamtest.ErrClosed, [4]int64{0, 8192, 1, 2}},
+	} {
+		if s.Fail = nil; step.err == failed {
+			s.Fail = failed
+		}
+		if err := step.do(); err != step.err || figures(a) != step.want {
+			t.Errorf("step %d: %v, %v, want %v", i, err, figures(a), step.want)
+		}
+	}
+	if len(l.regions) != 3 || l.regions[0] != r.Region() {
+		t.Errorf("%v left", l.regions)
+	}
+}

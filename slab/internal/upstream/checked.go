@@ -1,0 +1,113 @@
+package upstream
+
+import (
+	"fmt"
+	"unsafe"
+
+	"github.com/bufslab/bufslab/device"
+)
+
+// A Checked draws on a source and verifies the blocks that come, unless a
+// layer below has done so. It is a value: each layer of a stack has its own.
+type Checked struct {
+	source  Source
+	regions bool // every block is a region of its own, as a device's are
+	align   int  // of addresses in host memory, a power of two
+	verify  bool // no layer below does it
+}
+
+// Check returns a Checked that draws on source. Host memory has to begin at a
+// multiple of align, a power of two. Regions says that every block is a region
+// of its own.
+func Check(source Source, regions bool, align int) Checked {
+	below := vouchedBy(source)
+	return Checked{source: source, regions: regions, align: max(align, below), verify: below < align}
+}
+
+// A Voucher is embedded in a source of this module whose blocks need no
+// verifying. The zero Voucher vouches for nothing.
+type Voucher struct{ align int }
+
+func (v Voucher) vouches() int { return v.align }
+
+// Vouch is for a source that cuts its blocks from valid ones.
+func Vouch() Voucher { return Voucher{1} }
+
+// Voucher is for a source that returns what it has drawn from c as it is.
+func (c Checked) Voucher() Voucher { return Voucher{c.align} }
+
+// VoucherOf is for a source that returns the blocks of another as they are.
+func VoucherOf(s Source) Voucher { return Voucher{vouchedBy(s)} }
+
+// vouchedBy returns the alignment that s vouches for, 0 if for nothing.
+func vouchedBy(s Source) int {
+	if v, ok := s.(interface{ vouches() int }); ok {
+		return v.vouches()
+	}
+	return 0
+}
+
+// Alloc draws a block of size bytes, which is above 0. What breaks the contract
+// goes back, and the error wraps ErrUpstream.
+func (c Checked) Alloc(size int) (device.Block, error) {
+	b, err := c.source.Alloc(size)
+	if err != nil {
+		return device.Block{}, err
+	}
+	if !c.verify {
+		return b, nil
+	}
+	if fault := c.fault(b, size); fault != "" {
+		if b.Region != nil {
+			c.source.Free(b)
+		}
+		return device.Block{}, fmt.Errorf("%w: %s for %d bytes", ErrUpstream, fault, size)
+	}
+	return b, nil
+}
+
+// fault says what is wrong with a block of size bytes, or "".
+func (c Checked) fault(b device.Block, size int) string {
+	switch {
+	case b.Region == nil:
+		return "no region"
+	case b.Len != size:
+		return fmt.Sprintf("a block of %d bytes", b.Len)
+	case b.Off < 0 || b.Region.Size()-b.Off < size:
+		return fmt.Sprintf("a region of %d bytes, offset %d", b.Region.Size(), b.Off)
+	}
+	if m := device.Bytes(b); m != nil {
+		if a := uintptr(unsafe.Pointer(unsafe.SliceData(m))); a&uintptr(c.align-1) != 0 {
+			return fmt.Sprintf("an address that is no multiple of %d", c.align)
+		}
+	}
+	return ""
+}
+
+// Free gives a block back.
+func (c Checked) Free(b device.Block) { c.source.Free(b) }
+
+// Reserve asks the source for a range. The error wraps device.ErrUnavailable
+// where it cannot extend regions.
+func (c Checked) Reserve(size int) (device.Range, error) { return Reserve(c.source, size) }
+
+// Reserve asks a source for a range; see [Checked.Reserve].
+func Reserve(s Source, size int) (device.Range, error) {
+	r, ok := s.(device.Reserver)
+	if !ok {
+		return nil, fmt.Errorf("slab: the upstream cannot extend regions: %w", device.ErrUnavailable)
+	}
+	return r.Reserve(size)
+}
+
+// OwnsRegions reports whether every block is a region of its own.
+func (c Checked) OwnsRegions() bool { return c.regions }
+
+// Footprint returns what a block costs: the whole region where it is one of its
+// own, which may be larger than asked.
+func (c Checked) Footprint(b device.Block) int64 {
+	if c.regions && b.Region != nil {
+		return int64(b.Region.Size())
+	}
+	return int64(b.Len)
+}

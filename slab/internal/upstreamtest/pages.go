@@ -1,0 +1,117 @@
+package upstreamtest
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/bufslab/bufslab/device"
+)
+
+// Page is what ranges of [Pages] are committed in.
+const Page = 4096
+
+// ErrClosed says that a range was closed twice.
+var ErrClosed = errors.New("upstreamtest: closed twice")
+
+// Pages is a Source that can also reserve small ranges. It is strict: it panics where a
+// page is committed twice or given back twice.
+type Pages struct {
+	Source
+	RangeBytes int   // of each range; 0 is 1 MiB
+	Ranges     int   // that may be open at a time; 0 is any number
+	Fail       error // of each Commit, Decommit and Close while it is set
+
+	Open, Opened int
+	Top          int // highest byte ever committed
+}
+
+// Reserve returns a range of size bytes, or of RangeBytes if that is less.
+func (p *Pages) Reserve(size int) (device.Range, error) {
+	if p.Ranges > 0 && p.Open == p.Ranges {
+		return nil, fmt.Errorf("upstreamtest: no addresses: %w", device.ErrOutOfMemory)
+	}
+	n := p.RangeBytes
+	if n == 0 {
+		n = 1 << 20
+	}
+	r := &pageRange{p: p, region: NewRegion(min(n, size)), in: make([]bool, n/Page)}
+	if p.Host {
+		r.region.Mem = make([]byte, n)
+	}
+	p.Open++
+	p.Opened++
+	return r, nil
+}
+
+type pageRange struct {
+	p      *Pages
+	region *Region
+	in     []bool // which pages are committed
+	closed bool
+}
+
+func (r *pageRange) Region() device.Region { return r.region }
+func (r *pageRange) Page() int             { return Page }
+
+func (r *pageRange) Commit(off, n int) error {
+	p := r.p
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.Fail != nil {
+		return p.Fail
+	}
+	if err := p.charge(n); err != nil {
+		return err
+	}
+	r.set(off, n, true)
+	p.Top = max(p.Top, off+n)
+	return nil
+}
+
+func (r *pageRange) Decommit(off, n int) error {
+	p := r.p
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.Fail != nil {
+		return p.Fail
+	}
+	r.set(off, n, false)
+	p.Bytes -= int64(n)
+	if p.Host {
+		clear(r.region.Mem[off : off+n])
+	}
+	return nil
+}
+
+// set marks pages, all of which change.
+func (r *pageRange) set(off, n int, in bool) {
+	if r.closed || n <= 0 || off%Page != 0 || n%Page != 0 {
+		panic(fmt.Sprintf("upstreamtest: %d bytes at %d, closed %v", n, off, r.closed))
+	}
+	for k := off / Page; k < (off+n)/Page; k++ {
+		if r.in[k] == in {
+			panic(fmt.Sprintf("upstreamtest: page %d is committed: %v", k, in))
+		}
+		r.in[k] = in
+	}
+}
+
+func (r *pageRange) Close() error {
+	p := r.p
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case p.Fail != nil:
+		return p.Fail
+	case r.closed:
+		return ErrClosed
+	}
+	r.closed = true
+	p.Open--
+	for _, in := range r.in {
+		if in {
+			p.Bytes -= Page
+		}
+	}
+	return nil
+}

@@ -1,0 +1,163 @@
+package slab
+
+import (
+	"sync"
+
+	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/slab/internal/freelist"
+	"github.com/bufslab/bufslab/slab/internal/upstream"
+)
+
+// A keyedPool keeps whole blocks of its upstream for reuse, by a key: the
+// mechanism of exact and bitlog, which differ in what the key of a size is.
+type keyedPool struct {
+	voucher
+	up    upstream.Checked
+	class func(size int) (key, blockSize int) // the key of a size, -1 if it is too large to be held, and what to ask the upstream for
+
+	mu    sync.Mutex
+	held  *freelist.List
+	out   map[address]allocation
+	usage Usage // of what is out
+}
+
+var _ Allocator = (*keyedPool)(nil)
+
+// An address is where a block begins.
+type address struct {
+	region device.Region
+	off    int
+}
+
+// An allocation is a block of the upstream in a caller's hands.
+type allocation struct {
+	block device.Block
+	key   int
+	asked int
+}
+
+func newKeyed(up upstream.Checked, o freelist.Options, class func(int) (int, int)) *keyedPool {
+	return &keyedPool{voucher: up.Voucher(), up: up, class: class, held: freelist.New(o), out: map[address]allocation{}}
+}
+
+// Alloc returns a block of size bytes; see [Allocator].
+func (k *keyedPool) Alloc(size int) (device.Block, error) {
+	if err := checkSize(size); err != nil || size == 0 {
+		return device.Block{}, err
+	}
+	key, blockSize := k.class(size)
+	b, ok := k.pop(key)
+	if !ok {
+		var err error
+		if b, err = k.draw(key, blockSize); err != nil {
+			return device.Block{}, err
+		}
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.out[address{b.Region, b.Off}] = allocation{b, key, size}
+	k.usage.add(size)
+	k.usage.RoundingBytes += k.up.Footprint(b) - int64(size)
+	return device.Block{Region: b.Region, Off: b.Off, Len: size}, nil
+}
+
+func (k *keyedPool) pop(key int) (device.Block, bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.held.Pop(key)
+}
+
+// draw goes upstream. Out of memory, it lets go of one held block after the
+// other, looks whether one of its own key has come back meanwhile, and retries.
+func (k *keyedPool) draw(key, size int) (device.Block, error) {
+	b, err := k.up.Alloc(size)
+	for outOfMemory(err) {
+		if b, ok := k.pop(key); ok {
+			return b, nil
+		}
+		victim, ok := k.popVictim()
+		if !ok {
+			break
+		}
+		k.up.Free(victim)
+		b, err = k.up.Alloc(size)
+	}
+	return b, err
+}
+
+func (k *keyedPool) popVictim() (device.Block, bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.held.PopVictim()
+}
+
+// Free takes a block back; see [Allocator].
+func (k *keyedPool) Free(b device.Block) {
+	if b == (device.Block{}) {
+		return
+	}
+	leave, ok := k.takeBack(b)
+	if !ok {
+		panic(notOut(b))
+	}
+	k.free(leave)
+}
+
+// takeBack holds b if it is out, and returns what has to go upstream for it.
+func (k *keyedPool) takeBack(b device.Block) (leave []device.Block, ok bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	at := address{b.Region, b.Off}
+	a, ok := k.out[at]
+	if !ok || a.asked != b.Len {
+		return nil, false
+	}
+	delete(k.out, at)
+	n := k.up.Footprint(a.block)
+	k.usage.sub(a.asked)
+	k.usage.RoundingBytes -= n - int64(a.asked)
+	return k.held.Push(a.key, a.block, n, nil), true
+}
+
+// free gives blocks upstream, without the lock.
+func (k *keyedPool) free(leave []device.Block) {
+	for _, b := range leave {
+		k.up.Free(b)
+	}
+}
+
+// FreeHeld gives all held blocks upstream.
+func (k *keyedPool) FreeHeld() {
+	k.mu.Lock()
+	leave := k.held.Clear(nil)
+	k.mu.Unlock()
+	k.free(leave)
+}
+
+// StopHolding is FreeHeld, and from now on blocks go upstream when they come back.
+func (k *keyedPool) StopHolding() {
+	k.mu.Lock()
+	leave := k.held.Stop(nil)
+	k.mu.Unlock()
+	k.free(leave)
+}
+
+// Trim ends an epoch; see [Trimmer].
+func (k *keyedPool) Trim(idle int) int64 {
+	k.mu.Lock()
+	before := k.held.Bytes()
+	leave := k.held.Trim(idle, nil)
+	n := before - k.held.Bytes()
+	k.mu.Unlock()
+	k.free(leave)
+	return n
+}
+
+// Usage reports where the managed bytes are.
+func (k *keyedPool) Usage() Usage {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	u := k.usage
+	u.HeldBlocks, u.HeldBytes = int64(k.held.Blocks()), k.held.Bytes()
+	return u
+}

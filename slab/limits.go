@@ -1,0 +1,102 @@
+package slab
+
+import (
+	"math"
+	"sync/atomic"
+
+	"github.com/bufslab/bufslab/slab/internal/percpu"
+	"github.com/bufslab/bufslab/slab/internal/sizeclass"
+)
+
+// What lies in caches is held, too. So what Config says of held memory bounds the
+// caches: block by block, and together to a quarter of Config.MaxHeld. Where blocks
+// are counted nothing is cached, as a cache is not the place to count.
+
+const (
+	// cachedLimit is the largest block that is cached where whole regions are held
+	// anyway; cachedSmall where large blocks are worth more in the heap.
+	cachedLimit = 32 << 20
+	cachedSmall = 32 << 10
+	// Caches may then hold this part of the managed bytes, as a divisor.
+	smallShare = 16
+	// depotBytes bounds the depot where memory is held anyway: a hard bound below
+	// what a program hands over made it a thousand times slower.
+	depotBytes = 1 << 30
+)
+
+// cacheOptions returns the caches that c asks for.
+func cacheOptions(c Config) percpu.Options {
+	if c.CacheBytes <= 0 || c.Check || c.Record != "" {
+		return percpu.Options{}
+	}
+	o := percpu.Options{Bytes: c.CacheBytes, Depot: depotBytes, BorrowAbove: carveLimit}
+	switch c.Strategy {
+	case "sizeclass":
+		o.Grid, o.Largest = sizeclass.NewGrid(c.Steps, c.Align), cachedLimit
+	case "bestfit", "slab":
+		o.Grid, o.Largest, o.Divisor = sizeclass.NewGrid(8, c.Align), cachedSmall, smallShare
+	default:
+		return percpu.Options{}
+	}
+	return bound(o, c)
+}
+
+// bound lowers what the caches may hold to what c allows.
+func bound(o percpu.Options, c Config) percpu.Options {
+	if n := c.MaxBlockBytes; n > 0 && n < int64(o.Largest) {
+		o.Largest = largestWithin(o.Grid, int(n))
+	}
+	switch {
+	case c.MaxHeldBlocks < 0, c.MaxHeldBlocks > 0 && c.MaxHeldBlocks < math.MaxInt:
+		return percpu.Options{}
+	case c.MaxHeld != 0:
+		share := heldLimit(c.MaxHeld) / 4 / int64(percpu.CPUs()+1) // one for the depot
+		if share < percpu.LeastBytes {
+			return percpu.Options{}
+		}
+		o.Bytes, o.Depot = min(o.Bytes, share), min(o.Depot, share)
+	}
+	return o
+}
+
+// largestWithin returns the size of the largest class of at most n bytes, or 0.
+func largestWithin(c Classes, n int) int {
+	for i := c.Index(n); i >= 0; i-- {
+		if size := c.Size(i); size <= n {
+			return size
+		}
+	}
+	return 0
+}
+
+// heldBelow returns what the caches leave of Config.MaxHeld for the strategy.
+func heldBelow(o percpu.Options, maxHeld int64) int64 {
+	return maxHeld - o.Bytes*int64(percpu.CPUs()) - o.Depot
+}
+
+// A heldBound is what a pool with Config.MaxHeld and caches looks after.
+type heldBound struct {
+	bytes  int64       // that the strategy may hold; 0 where there is nothing to look after
+	cached atomic.Bool // something was cached since the caches were emptied for it
+}
+
+// exceeded reports whether the strategy holds more than its part of Config.MaxHeld. It
+// gives back what it can, but a block in a cache keeps the rest of its slab; so nothing
+// is cached then.
+func (h *heldBound) exceeded(strategy Allocator) bool {
+	return h.bytes > 0 && usageOf(strategy, 0).HeldBytes > h.bytes
+}
+
+// note notes that something is cached.
+func (h *heldBound) note() {
+	if !h.cached.Load() {
+		h.cached.Store(true)
+	}
+}
+
+// keepWithinHeld empties the caches if they keep the strategy from its bound.
+func (p *pool) keepWithinHeld() {
+	if p.held.exceeded(p.strategy) && p.held.cached.Swap(false) {
+		p.emptyCaches()
+	}
+}

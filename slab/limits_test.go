@@ -1,0 +1,83 @@
+package slab
+
+import (
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/bufslab/bufslab/slab/internal/percpu"
+)
+
+// What Config allows to be held is all that a pool holds, caches included, and as well
+// where many have released, each on a processor of its own.
+func TestBoundsOfWhatIsHeldIncludeTheCaches(t *testing.T) {
+	for _, strategy := range []string{"sizeclass", "bestfit", "slab"} {
+		for _, held := range []int64{-1, 10_000, 1 << 20, 4 << 20} {
+			for _, goroutines := range []int{1, 4} {
+				p := openPool(t, "mmap", Config{Strategy: strategy, MaxHeld: held})
+				var all sync.WaitGroup
+				for g := range goroutines {
+					all.Go(func() {
+						var live [400]PooledBuffer
+						for i := range live {
+							live[i] = mustGet(t, p, 1+(i*37+g*11)%20_000)
+						}
+						releaseAll(t, live[:])
+					})
+				}
+				all.Wait()
+				if s := p.Stats(); s.HeldBytes > max(held, 0) {
+					t.Errorf("%s, at most %d: %d bytes held", strategy, held, s.HeldBytes)
+				}
+				p.Close()
+			}
+		}
+	}
+}
+
+// Blocks that are counted, or too large, are not cached either.
+func TestBlocksThatAreNotToBeHeldAreNotCached(t *testing.T) {
+	for c, sizes := range map[Config][]int{
+		{MaxHeldBlocks: -1}:        {1000},
+		{MaxBlockBytes: 100 << 10}: {100 << 10, 200 << 10}, // in blocks of 112 and 224 KiB
+	} {
+		c.Strategy = "sizeclass"
+		p := openPool(t, "mmap", c)
+		for _, n := range sizes {
+			mustGet(t, p, n).Release()
+		}
+		if s := p.Stats(); s.HeldBlocks != 0 {
+			t.Errorf("%+v: %+v", c, s)
+		}
+	}
+}
+
+// In front of strategies that merge blocks the caches hold no more than a share of
+// what is managed. Bounds a processor are tested in package percpu.
+func TestCachesHoldAShareOfWhatIsManaged(t *testing.T) {
+	for _, c := range []Config{{Strategy: "slab", CacheBytes: 100_000}, {Strategy: "slab"}, {Strategy: "bestfit"}} {
+		p := openPool(t, "mmap", c)
+		places := int64(percpu.CPUs() + 1) // with the depot
+		r := rand.New(rand.NewPCG(7, 7))
+		var live []PooledBuffer
+		most := int64(0)
+		for range bounded(t, long(t, 100), 400*time.Millisecond) {
+			for range 100 {
+				live = append(live, mustGet(t, p, 1+r.IntN(20_000)))
+			}
+			for len(live) > 50 {
+				live[0].Release()
+				live = live[1:]
+				n := p.pool.cache.Usage().Bytes
+				limit := min(places*p.pool.config.CacheBytes, max(p.Stats().ManagedBytes/smallShare, places*percpu.LeastBytes))
+				if most = max(most, n); n > limit {
+					t.Fatalf("%+v: %d bytes cached of %d", c, n, limit)
+				}
+			}
+		}
+		if most == 0 {
+			t.Errorf("%+v: nothing is cached", c)
+		}
+	}
+}

@@ -1,0 +1,107 @@
+package slab
+
+import "errors"
+
+// What a pool does with memory that is not in use: it gives it back when asked, when
+// it has been idle, and at the end.
+
+// FreeHeld gives upstream all memory that is kept for reuse and can be given. What
+// waits for a stream cannot, and FreeHeld does not wait for it.
+func (p *Pool) FreeHeld() { p.pool.freeHeld() }
+
+// StopHolding is FreeHeld, and from now on released memory goes upstream as soon as
+// nothing of its region is active. It waits for streams that use what has been
+// released, and so does Release from now on. There is no way back.
+func (p *Pool) StopHolding() { p.pool.stopHolding() }
+
+// Trim ends an epoch and gives upstream what has been held, untouched, for the last
+// idle epochs. Trim(0) is FreeHeld. A cached block goes to the strategy when it was
+// untouched for an epoch, and its epochs begin to count then; so do those of a block
+// that has waited for a stream. Trim returns the bytes that went upstream.
+// Config.TrimAfter calls it by the clock.
+func (p *Pool) Trim(idle int) int64 { return p.pool.trimHeld(idle) }
+
+// Close stops holding, see StopHolding, and makes further Gets fail with ErrClosed. If
+// buffers are still out its error wraps a *LeakError; they stay valid, and their memory
+// goes upstream as they are released. Later calls return nil.
+func (p *Pool) Close() error {
+	q := p.pool
+	if q.closed.Swap(true) {
+		return nil
+	}
+	q.trim.stop()
+	q.stopHolding()
+	for _, s := range sharersOf(q.upstream) {
+		s.Unshare(q)
+	}
+	errs := []error{leakError(q.stats(), &q.leaks)}
+	for _, f := range q.onClose {
+		errs = append(errs, f())
+	}
+	return errors.Join(errs...)
+}
+
+// abandon closes a pool whose user has forgotten it.
+func (p *pool) abandon() { _ = (&Pool{p}).Close() } // no one is left to hear of its leaks
+
+// FreeHeld makes the pool a [Reclaimer]. The caller has no room, so this waits for
+// streams.
+func (p *pool) FreeHeld() {
+	for p.freeOldest() {
+	}
+	p.freeHeld()
+}
+
+func (p *pool) freeHeld() {
+	p.reclaimMu.Lock()
+	defer p.reclaimMu.Unlock()
+	p.sweepLocked()
+	p.emptyCachesLocked(false)
+	if h, ok := p.strategy.(Holder); ok {
+		h.FreeHeld()
+	}
+}
+
+func (p *pool) stopHolding() {
+	p.reclaimMu.Lock()
+	defer p.reclaimMu.Unlock()
+	p.cache.Stop()
+	p.pending.Stop()
+	for p.freeOldestLocked() {
+	}
+	p.emptyCachesLocked(false)
+	if h, ok := p.strategy.(Holder); ok {
+		h.StopHolding()
+	}
+}
+
+func (p *pool) trimHeld(idle int) int64 {
+	p.reclaimMu.Lock()
+	defer p.reclaimMu.Unlock()
+	before := p.accounting.Managed() // emptying the caches sends memory upstream, too
+	p.sweepLocked()
+	p.emptyCachesLocked(idle > 0)
+	if t, ok := p.strategy.(Trimmer); ok {
+		t.Trim(idle)
+	}
+	return max(0, before-p.accounting.Managed())
+}
+
+// emptyCaches gives the caches back to the strategy, and what streams are done with.
+// It reports whether there was anything.
+func (p *pool) emptyCaches() bool {
+	p.reclaimMu.Lock()
+	defer p.reclaimMu.Unlock()
+	swept := p.sweepLocked()
+	return p.emptyCachesLocked(false) || swept
+}
+
+// emptyCachesLocked empties the caches, or only what was not used since it was called
+// last. It reports whether there was anything.
+func (p *pool) emptyCachesLocked(idle bool) (any bool) {
+	any = p.cache.Reclaim(idle)
+	if idle && any && p.held.exceeded(p.strategy) {
+		p.cache.Reclaim(false) // the rest may keep the slabs of these
+	}
+	return any
+}

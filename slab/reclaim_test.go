@@ -1,0 +1,205 @@
+package slab
+
+import (
+	"errors"
+	"math/rand/v2"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/bufslab/bufslab/internal/pin"
+)
+
+func TestFreeHeldKeepsHoldingLater(t *testing.T) {
+	everyStack(t, func(t *testing.T, dev string, c Config) {
+		c.CacheBytes = -1 // one goroutine may come to two caches
+		p := openPool(t, dev, c)
+		mustGet(t, p, 5000).Release()
+		p.FreeHeld()
+		checkNothing(t, p)
+		for range 3 {
+			mustGet(t, p, 5000).Release()
+		}
+		if s := p.Stats(); c.Strategy != "direct" && (s.HeldBytes < 5000 || s.Hits != 2) {
+			t.Errorf("later: %+v", s)
+		}
+	})
+}
+
+func TestCloseReportsLeaksAndBuffersStayValid(t *testing.T) {
+	everyStack(t, func(t *testing.T, dev string, c Config) {
+		c.Check = true
+		p := openPool(t, dev, c)
+		b := mustGet(t, p, 700)
+		var leak *LeakError
+		if err := p.Close(); !errors.As(err, &leak) || leak.Blocks != 1 || leak.Bytes != 700 ||
+			len(leak.Leaks) != 1 || !strings.Contains(err.Error(), "_test.go:") {
+			t.Fatalf("Close: %v", err)
+		}
+		if _, err := p.Get(1); !errors.Is(err, ErrClosed) {
+			t.Errorf("Get: %v", err)
+		}
+		if m := b.Bytes(); m != nil {
+			m[699] = 1
+		}
+		mustRelease(t, b)
+		checkNothing(t, p)
+		if err := p.Close(); err != nil {
+			t.Errorf("second Close: %v", err)
+		}
+	})
+}
+
+func TestForgottenPoolGivesItsMemoryBack(t *testing.T) {
+	d := openDevice(t, "virtual:1GiB")
+	func() { mustGet(t, mustOpen(t, d, Config{Strategy: "exact"}), 100<<10).Release() }()
+	eventually(t, "memory of a forgotten pool is free", func() bool {
+		cycle()
+		free, total, _ := d.MemInfo()
+		return free == total
+	})
+}
+
+func TestTrimAfterGivesIdleMemoryBack(t *testing.T) {
+	for _, s := range Strategies()[1:] {
+		t.Run(s, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := openPool(t, "mmap", Config{Strategy: s, TrimAfter: time.Minute})
+				mustGet(t, p, 100<<10).Release()
+				time.Sleep(30 * time.Second) // of the bubble's clock
+				synctest.Wait()
+				if p.Stats().HeldBytes < 100<<10 {
+					t.Errorf("gone early: %+v", p.Stats())
+				}
+				time.Sleep(60 * time.Second)
+				synctest.Wait()
+				checkNothing(t, p)
+				p.Close()
+			})
+		})
+	}
+}
+
+// However short the idle time, the clock finds its timer.
+func TestTrimAfterAsShortAsCanBe(t *testing.T) {
+	for _, after := range []time.Duration{1, 4, time.Microsecond} {
+		for range 300 {
+			p := openPool(t, "virtual", Config{Strategy: "exact", TrimAfter: after})
+			mustGet(t, p, 100).Release()
+			if err := p.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	p := openPool(t, "virtual", Config{Strategy: "exact", TrimAfter: 1})
+	mustGet(t, p, 100).Release()
+	eventually(t, "a nanosecond is over", func() bool { return p.Stats().ManagedBytes == 0 })
+}
+
+// What goes upstream because a cache lets go of it counts like the rest.
+func TestTrimCountsWhatLeavesTheCaches(t *testing.T) {
+	p := openPool(t, "heap", Config{Strategy: "sizeclass"})
+	mustGet(t, p, 40<<10).Release()
+	p.pool.strategy.(Holder).StopHolding() // but the caches go on
+	had := p.Stats().ManagedBytes
+	if n, left := p.Trim(0), p.Stats().ManagedBytes; had == 0 || n != had-left {
+		t.Errorf("Trim(0) = %d, of %d bytes %d are left", n, had, left)
+	}
+}
+
+// Caches are emptied beside hits on the same few blocks: each block has one owner.
+// Without quiesce this fails.
+func TestDrainsBesideHits(t *testing.T) {
+	besideHits(t, Config{}, 1<<10, func(p *pool) { p.emptyCaches() })
+}
+
+// Where the budget is so small that classes evict each other all the time, a
+// block that is released during a drain stays of its class.
+func TestDrainsBesideEvictions(t *testing.T) {
+	besideHits(t, Config{CacheBytes: 8 << 10}, 64, func(p *pool) { p.emptyCaches() })
+}
+
+// besideHits disturbs four goroutines that get and release blocks of a size and of
+// up to 128 times as much.
+func besideHits(t *testing.T, c Config, size int, disturb func(*pool)) {
+	c.Strategy = "sizeclass"
+	for _, dev := range []string{"heap", "mmap"} {
+		p := openPool(t, dev, c)
+		var all sync.WaitGroup
+		for g := range 4 {
+			all.Go(func() {
+				r := rand.New(rand.NewPCG(uint64(g), 3))
+				var live [8]PooledBuffer
+				for i := range bounded(t, long(t, 100_000), 2*time.Second) {
+					at := &live[r.IntN(len(live))]
+					if m := at.Bytes(); m != nil {
+						if m[0] != byte(g) || m[len(m)-1] != byte(g) {
+							t.Errorf("a block of %d bytes was somebody else's too", len(m))
+						}
+						at.Release()
+					}
+					*at = mustGet(t, p, size<<r.IntN(8))
+					m := at.Bytes()
+					m[0], m[len(m)-1] = byte(g), byte(g)
+					if i%64 == 0 && g == 0 {
+						disturb(p.pool)
+					}
+				}
+				for _, b := range live {
+					b.Release() // some may be none
+				}
+			})
+		}
+		all.Wait()
+		checkNoneOut(t, p)
+	}
+}
+
+// An idle pool holds nothing after three collections.
+func TestIdlePoolGivesBackAfterThreeCollections(t *testing.T) {
+	for _, dev := range []string{"heap", "mmap", "mmap:fixed"} {
+		for _, s := range Strategies()[1:] {
+			p := openPool(t, dev, Config{Strategy: s})
+			kept := mustGet(t, p, 100)
+			for range 100 {
+				mustGet(t, p, 300<<10).Release()
+				mustGet(t, p, 3<<10).Release()
+			}
+			kept.Release()
+			if p.Stats().HeldBytes == 0 {
+				t.Errorf("%s,%s: nothing was held", dev, s)
+			}
+			for range 3 { // the pool hears of a collection after it
+				epochs := p.pool.epoch.ended.Load()
+				cycle()
+				eventually(t, "an epoch ends", func() bool { return p.pool.epoch.ended.Load() > epochs })
+			}
+			checkNothing(t, p)
+		}
+	}
+}
+
+// A pool in use keeps what it uses, however often the collector runs. On one
+// processor, as each has caches of its own: a goroutine that moves to another
+// leaves behind what it has released.
+func TestPoolInUseKeepsWhatItUses(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	p := openPool(t, "heap", Config{})
+	const rounds = 50
+	for range rounds {
+		for range 10 {
+			mustGet(t, p, 300<<10).Release()
+		}
+		cycle()
+	}
+	most := int64(1)
+	if !pin.Exclusive { // then processors change their caches now and then
+		most = rounds
+	}
+	if s := p.Stats(); s.UpstreamAllocs > most {
+		t.Errorf("%+v", s)
+	}
+}

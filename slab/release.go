@@ -1,0 +1,61 @@
+package slab
+
+import (
+	"runtime"
+
+	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/slab/internal/handle"
+	"github.com/bufslab/bufslab/slab/internal/pending"
+)
+
+// A Release that the processor's caches do not take goes down from here.
+
+// recycle puts the block of a released buffer into a cache, a queue, or the strategy.
+func (p *pool) recycle(b PooledBuffer) {
+	p.leaks.recordRelease(b)
+	e := handle.Entry{Slot: b.slot, Mem: b.ptr}
+	e.Slot.ResetEscaped()
+	if e.Slot.Streamed() {
+		p.cache.CountRelease(b.n)
+		p.await(e, false, p.pending.EndUse(e.Slot))
+		return
+	}
+	if !p.held.exceeded(p.strategy) && p.cache.PushSlow(e, b.n) {
+		p.held.note()
+	} else {
+		p.cache.CountRelease(b.n)
+		p.free(e)
+	}
+	p.keepWithinHeld()
+}
+
+// free returns a block to the strategy.
+func (p *pool) free(e handle.Entry) {
+	a := p.table.Detach(e.Slot)
+	p.blocks.FreeExtent(a.Block, a.Extent)
+	runtime.KeepAlive(e.Mem) // until now, so that the region was not found dead
+}
+
+// await lets a block wait for its streams.
+func (p *pool) await(e handle.Entry, escaped bool, on []device.Stream) {
+	p.awaitBlock(pending.NewBlock(e, escaped, on))
+	p.sweep()
+}
+
+// awaitBlock lets b wait in its queue. Where the pool holds nothing any more it waits
+// here and now: no later call will look after b.
+func (p *pool) awaitBlock(b *pending.Block) {
+	if !p.pending.Add(b) {
+		b.Sync()
+		p.freePending(b)
+	}
+}
+
+// freePending gives a block back whose uses are over.
+func (p *pool) freePending(b *pending.Block) {
+	if b.Escaped {
+		b.Slot.Discard()
+		return
+	}
+	p.free(b.Entry)
+}

@@ -1,0 +1,214 @@
+package slab
+
+import (
+	"errors"
+	"math"
+	"runtime"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/slab/internal/upstreamtest"
+)
+
+// What the tests of this package share.
+
+const (
+	maxInt = math.MaxInt
+	page   = upstreamtest.Page
+)
+
+type (
+	source = upstreamtest.Source
+	pages  = upstreamtest.Pages
+	queue  = upstreamtest.Stream
+)
+
+func number(t testing.TB, s string) int64 {
+	t.Helper()
+	n, err := strconv.ParseInt(s, 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func openDevice(t testing.TB, name string) device.Device {
+	t.Helper()
+	d, err := device.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func mustOpen(t testing.TB, on Allocator, c Config) *Pool {
+	t.Helper()
+	p, err := Open(on, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func openPool(t testing.TB, dev string, c Config) *Pool {
+	t.Helper()
+	c.Device = dev
+	p := mustOpen(t, openDevice(t, dev), c)
+	t.Cleanup(func() { p.Close() }) // addresses are few where an int has 32 bits
+	return p
+}
+
+// everyStack runs f on each strategy over some devices.
+func everyStack(t *testing.T, f func(t *testing.T, dev string, c Config)) {
+	for _, dev := range []string{"heap", "mmap", "mmap:fixed", "virtual", "sim"} {
+		for _, s := range Strategies() {
+			t.Run(dev+","+s, func(t *testing.T) { f(t, dev, Config{Strategy: s}) })
+		}
+	}
+}
+
+func mustGet(t testing.TB, p *Pool, n int) PooledBuffer {
+	t.Helper()
+	b, err := p.Get(n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func mustAlloc(t testing.TB, a Allocator, size int) device.Block {
+	t.Helper()
+	b, err := a.Alloc(size)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func mustRelease(t testing.TB, b PooledBuffer) {
+	t.Helper()
+	if err := b.Release(); err != nil {
+		t.Error(err)
+	}
+}
+
+func releaseAll(t testing.TB, list []PooledBuffer) {
+	t.Helper()
+	for _, b := range list {
+		mustRelease(t, b)
+	}
+}
+
+// takeAt removes an element of a slice, in no order.
+func takeAt[T any](list *[]T, i int) (x T) {
+	l := *list
+	x, l[i] = l[i], l[len(l)-1]
+	*list = l[:len(l)-1]
+	return x
+}
+
+// checkQuiet checks the identities of a pool that is not in use at the moment.
+func checkQuiet(t testing.TB, p *Pool) {
+	t.Helper()
+	s := p.Stats()
+	if sum := s.ActiveBytes + s.RoundingBytes + s.HeldBytes + s.UnusableBytes; sum != s.ManagedBytes ||
+		s.RoundingBytes < 0 || s.HeldBytes < 0 || s.UnusableBytes < 0 || s.ActiveBytes < 0 {
+		t.Errorf("managed %d, sum %d: %+v", s.ManagedBytes, sum, s)
+	}
+}
+
+// checkNoneOut is checkQuiet of a pool that has no buffer out.
+func checkNoneOut(t testing.TB, p *Pool) {
+	t.Helper()
+	checkQuiet(t, p)
+	if s := p.Stats(); s.ActiveBlocks != 0 || s.ActiveBytes != 0 {
+		t.Errorf("buffers are out: %+v", s)
+	}
+}
+
+// checkNothing checks that a pool has nothing of its upstream.
+func checkNothing(t testing.TB, p *Pool) {
+	t.Helper()
+	if s := p.Stats(); s.ManagedBytes != 0 || s.HeldBytes != 0 || s.HeldBlocks != 0 || s.ActiveBlocks != 0 {
+		t.Errorf("something is left: %+v", s)
+	}
+}
+
+// cycle runs the collector and waits for the finalizers that it found due: a
+// later one, queued behind them, tells.
+func cycle() {
+	ran := make(chan struct{})
+	runtime.SetFinalizer(new([16]byte), func(*[16]byte) { close(ran) })
+	runtime.GC()
+	<-ran
+}
+
+// eventually asks until the answer is yes.
+func eventually(t testing.TB, what string, yes func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(30 * time.Second); !yes(); runtime.Gosched() {
+		if time.Now().After(deadline) {
+			t.Fatalf("not in 30 s: %s", what)
+		}
+	}
+}
+
+// wantPanic runs f, which must panic with exactly the given text.
+func wantPanic(t *testing.T, want string, f func()) {
+	t.Helper()
+	defer func() {
+		t.Helper()
+		if got := recover(); got != want {
+			t.Errorf("panic %v, want %s", got, want)
+		}
+	}()
+	f()
+}
+
+func doesPanic(f func()) (did bool) {
+	defer func() { did = recover() != nil }()
+	f()
+	return false
+}
+
+var errLost = errors.New("lost")
+
+// strategyOn is NewStrategy where nothing can be wrong.
+func strategyOn(name string, up Allocator, c Config) Allocator {
+	s, err := NewStrategy(name, up, c)
+	if err != nil {
+		panic(err)
+	}
+	return s
+}
+
+// testHolder is a strategy that holds memory: every one but direct.
+type testHolder interface {
+	Allocator
+	UsageReporter
+	Holder
+	Trimmer
+}
+
+// holderOn is strategyOn of one that holds blocks.
+func holderOn(name string, up Allocator, c Config) testHolder {
+	return strategyOn(name, up, c).(testHolder)
+}
+
+// onRanges returns an upstream with ranges, or only the part that has none.
+func onRanges(up *pages, ranges bool) Allocator {
+	if ranges {
+		return up
+	}
+	return &up.Source
+}
+
+// eachOn runs f for strategies on upstreams with ranges and without.
+func eachOn(names []string, f func(name string, ranges bool)) {
+	for _, name := range names {
+		f(name, true)
+		f(name, false)
+	}
+}
