@@ -49,12 +49,12 @@ func (p *pool) get(size, class int, stall bool) (PooledBuffer, error) {
 func (p *pool) fresh(size, class int, stall bool) (handle.Entry, error) {
 	simple := class < p.cache.Uncached() && p.leaks.sites == nil
 	for {
-		a, err := p.alloc(size, stall)
+		b, extent, err := p.alloc(size, stall)
 		if err != nil {
 			return handle.Entry{}, err
 		}
 		p.gc.relieve()
-		if e, ok := p.table.Attach(a, class, simple); ok {
+		if e, ok := p.table.Attach(b, extent, class, simple); ok {
 			return e, nil
 		}
 	}
@@ -81,22 +81,22 @@ func (p *pool) finish(b PooledBuffer) (PooledBuffer, error) {
 // alloc is the strategy's Alloc with all that a pool can do when there is no room:
 // empty the caches, wait for streams, give back what is held, ask pools that share
 // the budget to do so. Without stall it does only the first.
-func (p *pool) alloc(size int, stall bool) (handle.Allocation, error) {
-	a, err := allocFrom(p.blocks, size)
+func (p *pool) alloc(size int, stall bool) (b device.Block, extent int32, err error) {
+	b, extent, err = p.blocks.AllocExtent(size)
 	if outOfMemory(err) && p.emptyCaches() {
-		a, err = allocFrom(p.blocks, size)
+		b, extent, err = p.blocks.AllocExtent(size)
 	}
 	for stall && outOfMemory(err) && p.freeOldest() {
-		a, err = allocFrom(p.blocks, size)
+		b, extent, err = p.blocks.AllocExtent(size)
 	}
 	if !stall || !outOfMemory(err) {
-		return a, err
+		return b, extent, err
 	}
 	p.freeHeld()
 	for _, s := range sharersOf(p.upstream) {
 		s.Reclaim(p)
 	}
-	return allocFrom(p.blocks, size)
+	return p.blocks.AllocExtent(size)
 }
 
 // zero clears a fresh buffer of an upstream's memory. If it cannot, it releases the

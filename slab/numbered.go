@@ -1,9 +1,6 @@
 package slab
 
-import (
-	"github.com/bufslab/bufslab/device"
-	"github.com/bufslab/bufslab/slab/internal/handle"
-)
+import "github.com/bufslab/bufslab/device"
 
 // A numbered strategy gives each block a number above 0, that of the extent that the
 // block was cut from. A pool keeps it in the block's slot, so that Free needs no search.
@@ -35,10 +32,4 @@ func numberedOf(a Allocator) numbered {
 		return n
 	}
 	return unnumbered{a}
-}
-
-// allocFrom is AllocExtent as one value.
-func allocFrom(n numbered, size int) (handle.Allocation, error) {
-	b, extent, err := n.AllocExtent(size)
-	return handle.Allocation{Block: b, Extent: extent}, err
 }

@@ -31,8 +31,7 @@ func (p *pool) recycle(b PooledBuffer) {
 
 // free returns a block to the strategy.
 func (p *pool) free(e handle.Entry) {
-	a := p.table.Detach(e.Slot)
-	p.blocks.FreeExtent(a.Block, a.Extent)
+	p.blocks.FreeExtent(p.table.Detach(e.Slot))
 	runtime.KeepAlive(e.Mem) // until now, so that the region was not found dead
 }
 

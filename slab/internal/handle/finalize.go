@@ -32,7 +32,7 @@ func (t *Table) onRegionDead(r *Region) {
 			return
 		}
 		if !t.options.Forgotten(s.entry(base), false) {
-			freed = append(freed, r.detach(s))
+			freed = append(freed, allocation(r.detach(s)))
 		}
 	})
 	if r.attached > 0 {
@@ -67,7 +67,7 @@ func (t *Table) onSlotDead(s *Slot) {
 	inUse := t.options.Forgotten(s.entry(r.base), escaped)
 	var freed []Allocation
 	if !inUse && !escaped {
-		freed = append(freed, r.detach(s))
+		freed = append(freed, allocation(r.detach(s)))
 	}
 	t.mu.Unlock()
 	if !inUse && escaped {

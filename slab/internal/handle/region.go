@@ -32,6 +32,8 @@ type Allocation struct {
 	Extent int32 // 0 if the strategy numbers no blocks
 }
 
+func allocation(b device.Block, extent int32) Allocation { return Allocation{b, extent} }
+
 // entry returns the block of s, in memory that begins at base.
 func (s *Slot) entry(base unsafe.Pointer) Entry {
 	switch {
@@ -46,11 +48,11 @@ func (s *Slot) entry(base unsafe.Pointer) Entry {
 // empty is where buffers of 0 bytes are.
 var empty byte
 
-// attach gives a a slot. The caller holds Table.mu.
-func (r *Region) attach(a Allocation) *Slot {
+// attach gives the block of n bytes at off a slot. The caller holds Table.mu.
+func (r *Region) attach(off, n int) *Slot {
 	r.attached++
-	s := r.slot(a.Block.Len)
-	s.off, s.len, s.extent = a.Block.Off, a.Block.Len, a.Extent
+	s := r.slot(n)
+	s.off, s.len = off, n
 	return s
 }
 
@@ -93,8 +95,8 @@ func (r *Region) needsFinalizer(n int) bool {
 }
 
 // detach takes the block from s. The caller holds Table.mu.
-func (r *Region) detach(s *Slot) Allocation {
-	a := Allocation{device.Block{Region: r.region, Off: s.off, Len: s.len}, s.extent}
+func (r *Region) detach(s *Slot) (device.Block, int32) {
+	b := device.Block{Region: r.region, Off: s.off, Len: s.len}
 	s.off = -1
 	if s.flags&watched != 0 {
 		r.table.watchedBytes.Add(-int64(s.len))
@@ -105,7 +107,7 @@ func (r *Region) detach(s *Slot) Allocation {
 	if r.attached--; r.attached == 0 && r.collected != nil {
 		r.collected.Hold()
 	}
-	return a
+	return b, s.extent
 }
 
 // each calls f with every slot that has a block and no finalizer.

@@ -69,24 +69,26 @@ func (t *Table) Deferred() Tally {
 	return t.deferred
 }
 
-// Attach gives a block, fresh from the strategy, a slot of the class. It reports
+// Attach gives a block, fresh from the strategy, a slot of the class. extent is the
+// number that the strategy knows it by, or 0. Attach reports
 // false while the collector is about to report the region dead: the table then keeps
 // the block until that has happened, and the caller asks the strategy again.
-func (t *Table) Attach(a Allocation, class int, isSimple bool) (e Entry, ok bool) {
+func (t *Table) Attach(b device.Block, extent int32, class int, isSimple bool) (e Entry, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	r := t.region(a.Block.Region)
+	r := t.region(b.Region)
 	base := r.base
 	if r.collected != nil {
 		m := r.collected.Bytes()
 		if m == nil {
-			r.deferred = append(r.deferred, a)
-			t.deferred.Add(a.Block.Len)
+			r.deferred = append(r.deferred, Allocation{b, extent})
+			t.deferred.Add(b.Len)
 			return Entry{}, false
 		}
 		base = unsafe.Pointer(unsafe.SliceData(m))
 	}
-	s := r.attach(a)
+	s := r.attach(b.Off, b.Len)
+	s.extent = extent
 	s.class = uint16(class)
 	s.flags &= watched
 	if isSimple {
@@ -98,10 +100,10 @@ func (t *Table) Attach(a Allocation, class int, isSimple bool) (e Entry, ok bool
 	return s.entry(base), true
 }
 
-// Detach takes the block from the slot of an entry. The caller keeps Entry.Mem alive
+// Detach takes the block from the slot of an entry, with its number. The caller keeps Entry.Mem alive
 // until the strategy has the block: else the collector might report the region dead
 // meanwhile.
-func (t *Table) Detach(s *Slot) Allocation {
+func (t *Table) Detach(s *Slot) (device.Block, int32) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return s.header().region.detach(s)

@@ -53,7 +53,7 @@ func openTable(watchFrom int) (*Table, *log) {
 
 // attach gives a part of r at off a slot.
 func attach(t *Table, r device.Region, off int) *Slot {
-	e, _ := t.Attach(part(r, off), 0, true)
+	e, _ := t.Attach(part(r, off).Block, int32(off), 0, true)
 	return e.Slot
 }
 

@@ -25,7 +25,7 @@ func newBench(t *testing.T) *bench {
 // add lets a block of n bytes wait for streams.
 func (x *bench) add(n int, on ...device.Stream) *Block {
 	x.t.Helper()
-	e, _ := x.table.Attach(handle.Allocation{Block: upstreamtest.Block(n)}, 0, false)
+	e, _ := x.table.Attach(upstreamtest.Block(n), 0, 0, false)
 	b := NewBlock(e, false, on)
 	if !x.q.Add(b) {
 		x.t.Fatalf("a block of %d bytes does not wait", n)

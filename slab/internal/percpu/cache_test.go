@@ -39,8 +39,8 @@ func openStore(t *testing.T, o Options) *store {
 }
 
 func (s *store) free(e handle.Entry) {
-	a := s.table.Detach(e.Slot)
-	s.dev.Free(a.Block)
+	b, _ := s.table.Detach(e.Slot)
+	s.dev.Free(b)
 	runtime.KeepAlive(e.Mem)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -66,7 +66,7 @@ func (s *store) get(t *testing.T, size int) handle.Entry {
 		if err != nil {
 			t.Error(err)
 		}
-		e, _ = s.table.Attach(handle.Allocation{Block: b}, class, true)
+		e, _ = s.table.Attach(b, 0, class, true)
 		s.CountGet(size)
 	}
 	return e
