@@ -79,8 +79,8 @@ func (p *pool) finish(b PooledBuffer) (PooledBuffer, error) {
 }
 
 // alloc is the strategy's Alloc with all that a pool can do when there is no room:
-// empty the caches, wait for streams, give back what is held, ask pools that share
-// the budget to do so. Without stall it does only the first.
+// empty the caches, wait for streams, give back what is held, ask those who keep
+// buffers of the pool to release them, and those who share the budget to give back. Without stall it does only the first.
 func (p *pool) alloc(size int, stall bool) (b device.Block, extent int32, err error) {
 	b, extent, err = p.blocks.AllocExtent(size)
 	if outOfMemory(err) && p.emptyCaches() {
@@ -93,6 +93,10 @@ func (p *pool) alloc(size int, stall bool) (b device.Block, extent int32, err er
 		return b, extent, err
 	}
 	p.freeHeld()
+	if b, extent, err = p.blocks.AllocExtent(size); !outOfMemory(err) {
+		return b, extent, err
+	}
+	p.FreeHeld()
 	for _, s := range sharersOf(p.upstream) {
 		s.Reclaim(p)
 	}

@@ -2,7 +2,6 @@ package slab
 
 import (
 	"fmt"
-	"sync"
 	"sync/atomic"
 
 	"github.com/bufslab/bufslab/device"
@@ -21,9 +20,7 @@ type Limit struct {
 	grain    int
 	max      int64
 	inUse    atomic.Int64
-
-	mu      sync.Mutex
-	sharers map[Reclaimer]struct{}
+	sharers  sharers
 }
 
 var _ Allocator = (*Limit)(nil)
@@ -44,7 +41,7 @@ func NewLimit(upstream Allocator, max int64) *Limit { return newLimit(upstream, 
 // newLimit also wants host memory to be aligned.
 func newLimit(over Allocator, max int64, align int) *Limit {
 	up := checked(over, align)
-	return &Limit{voucher: up.Voucher(), upstream: over, up: up, grain: grainOf(over), max: max, sharers: map[Reclaimer]struct{}{}}
+	return &Limit{voucher: up.Voucher(), upstream: over, up: up, grain: grainOf(over), max: max}
 }
 
 // Unwrap returns the upstream.
@@ -142,35 +139,12 @@ func (r *limitRange) Close() error {
 	return nil
 }
 
-// A Reclaimer can give held memory back. A [Pool] shares its budget as one.
-type Reclaimer interface{ FreeHeld() }
-
 // Share says that r holds memory of this limit and gives it back when others
 // have no room. It lasts until Unshare; a [Pool] does both itself.
-func (l *Limit) Share(r Reclaimer) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.sharers[r] = struct{}{}
-}
+func (l *Limit) Share(r Reclaimer) { l.sharers.share(r) }
 
 // Unshare undoes Share.
-func (l *Limit) Unshare(r Reclaimer) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	delete(l.sharers, r)
-}
+func (l *Limit) Unshare(r Reclaimer) { l.sharers.unshare(r) }
 
 // Reclaim asks all sharers but one to give back what they hold.
-func (l *Limit) Reclaim(except Reclaimer) {
-	l.mu.Lock()
-	others := make([]Reclaimer, 0, len(l.sharers))
-	for r := range l.sharers {
-		if r != except {
-			others = append(others, r)
-		}
-	}
-	l.mu.Unlock()
-	for _, r := range others {
-		r.FreeHeld()
-	}
-}
+func (l *Limit) Reclaim(except Reclaimer) { l.sharers.reclaim(except) }

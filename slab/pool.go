@@ -57,6 +57,7 @@ type pool struct {
 	epoch gcEpoch
 	trim  trimTimer
 
+	keepers   sharers    // who keep buffers of the pool
 	reclaimMu sync.Mutex // held by the goroutine that empties caches and queues
 	held      heldBound
 	closed    atomic.Bool

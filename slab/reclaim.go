@@ -45,8 +45,9 @@ func (p *Pool) Close() error {
 func (p *pool) abandon() { _ = (&Pool{p}).Close() } // no one is left to hear of its leaks
 
 // FreeHeld makes the pool a [Reclaimer]. The caller has no room, so this waits for
-// streams.
+// streams, and asks those who keep buffers of the pool.
 func (p *pool) FreeHeld() {
+	p.keepers.reclaim(nil)
 	for p.freeOldest() {
 	}
 	p.freeHeld()

@@ -51,16 +51,16 @@ func TestPoolsOnOneLimitGiveBackForEachOther(t *testing.T) {
 func TestCloseUnshares(t *testing.T) {
 	eachSharing(t, func(t *testing.T, l *Limit, open func() *Pool) {
 		one, two := open(), open()
-		if len(l.sharers) != 2 {
-			t.Errorf("%d sharers of two pools", len(l.sharers))
+		if len(l.sharers.set) != 2 {
+			t.Errorf("%d sharers of two pools", len(l.sharers.set))
 		}
 		for _, p := range []*Pool{one, two} {
 			if err := p.Close(); err != nil {
 				t.Error(err)
 			}
 		}
-		if len(l.sharers) != 0 || l.InUse() != 0 {
-			t.Errorf("%d sharers and %d bytes after Close", len(l.sharers), l.InUse())
+		if len(l.sharers.set) != 0 || l.InUse() != 0 {
+			t.Errorf("%d sharers and %d bytes after Close", len(l.sharers.set), l.InUse())
 		}
 	})
 }
@@ -94,4 +94,61 @@ func TestConcurrentPoolsOnOneLimit(t *testing.T) {
 			t.Errorf("%d bytes in use", l.InUse())
 		}
 	})
+}
+
+// Pools on one device give back for each other, as the device is a budget, too.
+func TestPoolsOnOneDeviceGiveBackForEachOther(t *testing.T) {
+	for _, s := range []string{"exact", "bitlog", "sizeclass", "bestfit", "slab"} {
+		d := openDevice(t, "sim:10MiB")
+		one, two := mustOpen(t, d, Config{Strategy: s}), mustOpen(t, d, Config{})
+		mustGet(t, one, 7<<20).Release()
+		if held := one.Stats().HeldBytes; held < 7<<20 {
+			t.Fatalf("%s holds %d bytes", s, held)
+		}
+		mustGet(t, two, 9<<20).Release()
+		if n := one.Stats().ManagedBytes; n != 0 {
+			t.Errorf("%s: %d bytes managed still", s, n)
+		}
+		for _, p := range []*Pool{one, two} {
+			if err := p.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+		if _, left := onDevices.of[d]; left {
+			t.Errorf("%s: the device has sharers after Close", s)
+		}
+	}
+}
+
+// A keeper has released buffers of a pool and keeps them for reuse.
+type keeper struct{ kept []PooledBuffer }
+
+func (k *keeper) FreeHeld() {
+	for _, b := range k.kept {
+		b.Release()
+	}
+	k.kept = nil
+}
+
+// Who keeps buffers of a pool releases them when it, or a pool that shares its Limit or
+// its device, has no room.
+func TestKeepersReleaseForAGetWithoutRoom(t *testing.T) {
+	d := openDevice(t, "sim:10MiB")
+	one, two := mustOpen(t, d, Config{}), mustOpen(t, NewLimit(d, 10<<20), Config{})
+	for _, p := range []*Pool{one, two} {
+		k := &keeper{[]PooledBuffer{mustGet(t, one, 6<<20)}}
+		one.Share(k)
+		mustGet(t, p, 6<<20).Release()
+		if len(k.kept) != 0 {
+			t.Error("nothing was released")
+		}
+		p.FreeHeld()
+		one.Unshare(k)
+		k.kept = append(k.kept, mustGet(t, one, 6<<20))
+		if _, err := p.Get(6 << 20); !errors.Is(err, device.ErrOutOfMemory) {
+			t.Error("released after Unshare:", err)
+		}
+		k.FreeHeld()
+		one.FreeHeld()
+	}
 }

@@ -34,25 +34,6 @@ func deviceOf(a Allocator) device.Device {
 	return nil
 }
 
-// A sharer is an upstream that several pools draw on: when it has no room, it asks the
-// others to give back what they hold.
-type sharer interface {
-	Share(Reclaimer)
-	Unshare(Reclaimer)
-	Reclaim(except Reclaimer)
-}
-
-// sharersOf returns the sharers that blocks of a come through, the nearest
-// first: all of them may be what has no room.
-func sharersOf(a Allocator) (list []sharer) {
-	for l := range layers(a) {
-		if s, ok := l.(sharer); ok {
-			list = append(list, s)
-		}
-	}
-	return list
-}
-
 // ownsRegions reports whether every block of a is a region of its own, as a
 // device's are.
 func ownsRegions(a Allocator) bool { return deviceOf(a) != nil }

@@ -1,0 +1,120 @@
+package slab
+
+import (
+	"reflect"
+	"sync"
+
+	"github.com/bufslab/bufslab/device"
+)
+
+// Who has no room asks the others that draw on the same memory to give back what they
+// hold: the pools on one device, the pools on one Limit, and whatever keeps buffers of
+// a pool for reuse.
+
+// A Reclaimer can give held memory back. A [Pool] shares its budget as one.
+type Reclaimer interface{ FreeHeld() }
+
+// A sharer is memory that several draw on.
+type sharer interface {
+	Share(Reclaimer)
+	Unshare(Reclaimer)
+	Reclaim(except Reclaimer)
+}
+
+// sharersOf returns what blocks of a are shared through, the nearest first, the device
+// last: any of them may be what has no room.
+func sharersOf(a Allocator) (list []sharer) {
+	for l := range layers(a) {
+		if s, ok := l.(sharer); ok {
+			list = append(list, s)
+		}
+	}
+	if d := deviceOf(a); d != nil && reflect.ValueOf(d).Comparable() {
+		list = append(list, deviceSharers{d})
+	}
+	return list
+}
+
+// sharers are who hold memory of one source. Their methods are those of a sharer.
+type sharers struct {
+	mu  sync.Mutex // leaf
+	set map[Reclaimer]struct{}
+}
+
+func (s *sharers) share(r Reclaimer) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.set == nil {
+		s.set = map[Reclaimer]struct{}{}
+	}
+	s.set[r] = struct{}{}
+}
+
+// unshare reports whether no one is left.
+func (s *sharers) unshare(r Reclaimer) (last bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.set, r)
+	return len(s.set) == 0
+}
+
+// reclaim calls FreeHeld of all but one. It holds no lock meanwhile.
+func (s *sharers) reclaim(except Reclaimer) {
+	s.mu.Lock()
+	others := make([]Reclaimer, 0, len(s.set))
+	for r := range s.set {
+		if r != except {
+			others = append(others, r)
+		}
+	}
+	s.mu.Unlock()
+	for _, r := range others {
+		r.FreeHeld()
+	}
+}
+
+// onDevices has the pools of each device of the process.
+var onDevices = struct {
+	sync.Mutex // before sharers.mu
+	of         map[device.Device]*sharers
+}{of: map[device.Device]*sharers{}}
+
+// deviceSharers are the pools of a device.
+type deviceSharers struct{ dev device.Device }
+
+func (d deviceSharers) Share(r Reclaimer) {
+	onDevices.Lock()
+	defer onDevices.Unlock()
+	s := onDevices.of[d.dev]
+	if s == nil {
+		s = &sharers{}
+		onDevices.of[d.dev] = s
+	}
+	s.share(r)
+}
+
+func (d deviceSharers) Unshare(r Reclaimer) {
+	onDevices.Lock()
+	defer onDevices.Unlock()
+	if s := onDevices.of[d.dev]; s != nil && s.unshare(r) {
+		delete(onDevices.of, d.dev)
+	}
+}
+
+func (d deviceSharers) Reclaim(except Reclaimer) {
+	onDevices.Lock()
+	s := onDevices.of[d.dev]
+	onDevices.Unlock()
+	if s != nil {
+		s.reclaim(except)
+	}
+}
+
+// Share says that r keeps buffers of the pool, active ones, for reuse. Its FreeHeld
+// releases them. The pool calls it, without a lock, in a Get that has no room, and for
+// others that share its Limit or its device; r must not wait there for a lock that is
+// held around a Get. The pool keeps r alive until Unshare.
+func (p *Pool) Share(r Reclaimer) { p.pool.keepers.share(r) }
+
+// Unshare undoes Share.
+func (p *Pool) Unshare(r Reclaimer) { p.pool.keepers.unshare(r) }
