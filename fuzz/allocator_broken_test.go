@@ -185,6 +185,8 @@ func (h hoarder) Alloc(size int) (device.Block, error) {
 	b, err := h.upstream.Alloc(size)
 	if err == nil {
 		h.out[b] = true
+		h.usage.ActiveBlocks++
+		h.usage.ActiveBytes += int64(size)
 	}
 	return b, err
 }
@@ -192,7 +194,7 @@ func (h hoarder) Alloc(size int) (device.Block, error) {
 func TestOutOfMemoryWhileHeldIsFound(t *testing.T) {
 	quick(t)
 	text := verdict(t, fuzz.AllocatorProperty(func(u slab.Allocator) slab.Allocator {
-		return hoarder{newPile(u).(*pile)}
+		return hoarder{newPile(u, slab.Config{}).(*pile)}
 	}, fuzz.MaxSize(16<<10), fuzz.Capacity(40<<10)))
 	if !strings.Contains(text, "in what is held") {
 		t.Errorf("not found: %q", text)

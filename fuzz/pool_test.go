@@ -36,6 +36,19 @@ func TestPoolsOnDevices(t *testing.T) {
 	}
 }
 
+// What a strategy holds that a pool was opened on is held by the pool: its figures and
+// all that gives back know of it.
+func TestPoolsOnStrategies(t *testing.T) {
+	for _, name := range slab.Strategies() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			fuzz.CheckPool(t, func(upstream slab.Allocator) (*slab.Pool, error) {
+				return slab.Open(with(name, slab.Config{})(upstream), slab.Config{Strategy: "direct"})
+			})
+		})
+	}
+}
+
 // checkPools checks pools by c over the memory that each program draws: that of
 // a device, or the check's own, which is named "".
 func checkPools(t *testing.T, c slab.Config, memories []string, options ...fuzz.Option) {

@@ -11,7 +11,7 @@ import (
 // a sizeclass pool on the Go heap.
 type Config struct {
 	Device   string // see device.Open; "" is heap
-	Strategy string // direct, exact, bitlog, sizeclass, bestfit or slab; "" is sizeclass on heap, slab elsewhere
+	Strategy string // one of Strategies; "" is sizeclass on heap, slab elsewhere
 
 	Bits       int     // bitlog: leading bits kept; 0 is 4
 	Steps      int     // sizeclass: classes a doubling, a power of two; 0 is 4
@@ -26,6 +26,7 @@ type Config struct {
 	CacheBytes    int64 // per-processor caches, bytes a processor; 0 is the strategy's default, -1 turns them off
 
 	TrimAfter time.Duration // held memory idle for so long goes back; 0 is never
+	Idle      time.Duration // a pool without a Get or Release for so long gives back all it holds; 0 is 10 s on heap and never elsewhere, -1 is never
 	OnForget  string        // return, free or report; "" is return
 
 	// Run the collector when the bytes of watched blocks off the heap exceed twice
@@ -55,7 +56,7 @@ type Config struct {
 // An omitted key takes its default. cache_bytes=0, max_held=0,
 // max_held_blocks=0 and gc_trigger=0 turn these off, which is -1 in the Config.
 // max_bytes, max_held, max_held_blocks, max_block_bytes and trim_after take none
-// for no limit. Any other explicit zero is validated like every value.
+// for no limit, and idle takes keep. Any other explicit zero is validated like every value.
 //
 // Nothing is ignored. One *[ConfigError] names every unknown or repeated key,
 // every option that the strategy cannot use and every value out of range; the

@@ -30,6 +30,7 @@ func ExampleConfig_Explain() {
 	// max_block_bytes  none                      default
 	// cache_bytes      64MiB                     default of sizeclass
 	// trim_after       none                      default
+	// idle             10s                       default on heap
 	// on_forget        return                    default
 	// zero             false                     default
 	// strict           true                      set by you

@@ -53,6 +53,7 @@ on_forget=: want return, free, report
 gc_trigger=-1: want a size or 0
 zero=2: want true or false
 record=: want a file name
+idle=0: want a positive duration like 30s or keep
 strategy=best: want direct, exact, bitlog, sizeclass, bestfit, slab
 steps=3: want a power of two, 1 to 64
 align=8192: want a power of two, 8 to 4096
@@ -67,9 +68,9 @@ trim_after=-1s: want a positive duration like 30s or none`
 // TestKeysWithoutUse has a stack and the keys that it has no use for.
 func TestKeysWithoutUse(t *testing.T) {
 	const all = "bits=4,steps=4,align=64,miss_target=1%,decommit=true," +
-		"max_held=1GiB,max_held_blocks=4,max_block_bytes=1GiB,cache_bytes=1MiB,trim_after=1s,gc_trigger=1GiB"
+		"max_held=1GiB,max_held_blocks=4,max_block_bytes=1GiB,cache_bytes=1MiB,trim_after=1s,idle=1s,gc_trigger=1GiB"
 	for stack, want := range map[string]string{
-		"device=mmap,strategy=direct":    "bits steps align miss_target decommit max_held max_held_blocks max_block_bytes cache_bytes trim_after",
+		"device=mmap,strategy=direct":    "bits steps align miss_target decommit max_held max_held_blocks max_block_bytes cache_bytes trim_after idle",
 		"device=mmap,strategy=exact":     "bits steps align miss_target decommit cache_bytes",
 		"device=mmap,strategy=bitlog":    "steps align miss_target decommit cache_bytes",
 		"device=mmap,strategy=sizeclass": "bits miss_target decommit",
@@ -95,15 +96,15 @@ func TestKeysWithoutUse(t *testing.T) {
 
 func TestDefaults(t *testing.T) {
 	for line, want := range map[string]string{
-		"":                    "device=heap,strategy=sizeclass,steps=4,cache_bytes=64MiB,on_forget=return",
-		"device=mmap":         "device=mmap,strategy=slab,align=16,miss_target=0.01,cache_bytes=1MiB,on_forget=return,gc_trigger=64MiB",
-		"device=virtual:1GiB": "device=virtual:1GiB,strategy=slab,align=16,miss_target=0.01,cache_bytes=1MiB,on_forget=return,gc_trigger=0",
-		"strategy=bestfit":    "device=heap,strategy=bestfit,align=16,miss_target=0.01,cache_bytes=1MiB,on_forget=return",
-		"strategy=bitlog":     "device=heap,strategy=bitlog,bits=4,cache_bytes=0,on_forget=return",
-		"strategy=exact":      "device=heap,strategy=exact,max_held_blocks=100,max_block_bytes=1GiB,cache_bytes=0,on_forget=return",
+		"":                    "device=heap,strategy=sizeclass,steps=4,cache_bytes=64MiB,idle=10s,on_forget=return",
+		"device=mmap":         "device=mmap,strategy=slab,align=16,miss_target=0.01,cache_bytes=1MiB,idle=keep,on_forget=return,gc_trigger=64MiB",
+		"device=virtual:1GiB": "device=virtual:1GiB,strategy=slab,align=16,miss_target=0.01,cache_bytes=1MiB,idle=keep,on_forget=return,gc_trigger=0",
+		"strategy=bestfit":    "device=heap,strategy=bestfit,align=16,miss_target=0.01,cache_bytes=1MiB,idle=10s,on_forget=return",
+		"strategy=bitlog":     "device=heap,strategy=bitlog,bits=4,cache_bytes=0,idle=10s,on_forget=return",
+		"strategy=exact":      "device=heap,strategy=exact,max_held_blocks=100,max_block_bytes=1GiB,cache_bytes=0,idle=10s,on_forget=return",
 		"strategy=direct":     "device=heap,strategy=direct,cache_bytes=0,on_forget=return",
-		"check=true":          "device=heap,strategy=sizeclass,steps=4,cache_bytes=0,on_forget=return,check=true",
-		"record=x":            "device=heap,strategy=sizeclass,steps=4,cache_bytes=0,on_forget=return,record=x",
+		"check=true":          "device=heap,strategy=sizeclass,steps=4,cache_bytes=0,idle=10s,on_forget=return,check=true",
+		"record=x":            "device=heap,strategy=sizeclass,steps=4,cache_bytes=0,idle=10s,on_forget=return,record=x",
 	} {
 		c, err := ParseConfig(line)
 		got := c.withDefaults()

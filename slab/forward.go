@@ -27,10 +27,14 @@ func (f forward) StopHolding() {
 	}
 }
 
-// Trim is the upstream's, if it is a [Trimmer].
+// Trim is the upstream's, if it is a [Trimmer]; Trim(0) of another [Holder] is its
+// FreeHeld, which does not tell the bytes.
 func (f forward) Trim(idle int) int64 {
 	if t, ok := f.upstream.(Trimmer); ok {
 		return t.Trim(idle)
+	}
+	if idle == 0 {
+		f.FreeHeld()
 	}
 	return 0
 }

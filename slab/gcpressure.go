@@ -47,6 +47,20 @@ func (g *gcPressure) collect() {
 	g.base.Store(max(0, live-g.found()))
 }
 
+// watchCollections tells a pool of each collection, until it is closed.
+func watchCollections(p *pool) {
+	gcwatch.Notify(p, func(p *pool) bool {
+		if p.closed.Load() {
+			return false
+		}
+		go func() { // it may go upstream, and others wait for this goroutine
+			p.gc.collected()
+			p.sweep()
+		}()
+		return true
+	})
+}
+
 // collected hears of every collection, after some time. The pool's own have set base.
 // Of others the finalizers may not have run, so what is tracked may be too much: it can
 // only lower base.

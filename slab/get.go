@@ -34,6 +34,9 @@ func (p *pool) get(size, class int, stall bool) (PooledBuffer, error) {
 		p.sweep()
 	}
 	e, err := p.fresh(ask, class, stall)
+	if ask > size && outOfMemory(err) { // there may be room for what was asked
+		e, err = p.fresh(size, p.cache.Uncached(), stall)
+	}
 	if err != nil {
 		if s := p.stats(); outOfMemory(err) {
 			err = &OutOfMemoryError{size, ask, s.HeldBytes, s.ActiveBytes, err}

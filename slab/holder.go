@@ -16,3 +16,31 @@ type Trimmer interface {
 	// held already when Trim was called last. It returns the bytes that went upstream.
 	Trim(idle int) int64
 }
+
+// A pool's upstream can be a Holder itself: a strategy that the program has made and
+// opened the pool on. What it holds is held by the pool, too.
+
+// below returns the strategy, or what passes its blocks through, that stands nearest
+// below the pool, or nil.
+func (p *pool) below() Allocator {
+	for l := range layers(p.upstream) {
+		if _, ok := l.(Holder); ok {
+			return l
+		}
+	}
+	return nil
+}
+
+// belowUsage is what the strategy below does with bytes that the pool does not have.
+func (p *pool) belowUsage() Usage {
+	u, ok := p.below().(UsageReporter)
+	if !ok {
+		return Usage{}
+	}
+	v := u.Usage()
+	v.ActiveBlocks, v.ActiveBytes = 0, 0
+	return v
+}
+
+// managed returns the bytes that the pool has, or that are held for it below.
+func (p *pool) managed() int64 { return p.accounting.Managed() + p.belowUsage().ManagedBytes() }

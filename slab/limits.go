@@ -33,9 +33,9 @@ func cacheOptions(c Config) percpu.Options {
 	switch c.Strategy {
 	case "sizeclass":
 		o.Grid, o.Largest = sizeclass.NewGrid(c.Steps, c.Align), cachedLimit
-	case "bestfit", "slab":
+	default: // bestfit, slab, and registered ones where cache_bytes asks for it
 		o.Grid, o.Largest, o.Divisor = sizeclass.NewGrid(8, c.Align), cachedSmall, smallShare
-	default:
+	case "direct", "exact", "bitlog":
 		return percpu.Options{}
 	}
 	return bound(o, c)

@@ -1,7 +1,9 @@
 package slab
 
 import (
+	"errors"
 	"math/rand/v2"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -79,5 +81,37 @@ func TestCachesHoldAShareOfWhatIsManaged(t *testing.T) {
 		if most == 0 {
 			t.Errorf("%+v: nothing is cached", c)
 		}
+	}
+}
+
+// A budget serves all that fits into it: where a block of the whole class does not, one
+// of what was asked for does. It is not held afterwards, and the next one is.
+func TestBudgetServesWhatFits(t *testing.T) {
+	for _, s := range []string{"exact", "sizeclass", "bestfit", "slab"} {
+		for _, size := range []int{99 << 20, 100 << 20} {
+			p := openPool(t, "heap", Config{Strategy: s, MaxBytes: 100 << 20})
+			mustGet(t, p, 30<<20).Release()
+			mustGet(t, p, size).Release()
+			checkNoneOut(t, p)
+			mustGet(t, p, 30<<20).Release()
+		}
+	}
+	p := openPool(t, "heap", Config{MaxBytes: 1000})
+	mustGet(t, p, 1000).Release()
+}
+
+// A budget below what a region of the device has at least is a fault of the Config.
+func TestBudgetWithoutRoomForABlock(t *testing.T) {
+	for _, line := range []string{"device=mmap,max_bytes=1000", "device=mmap:fixed,max_bytes=1B", "max_bytes=1KiB,device=mmap,strategy=exact"} {
+		var e *ConfigError
+		if _, err := ParseConfig(line); !errors.As(err, &e) || !strings.Contains(err.Error(), "no block fits") {
+			t.Errorf("%s: %v", line, err)
+		}
+	}
+	if _, err := Open(openDevice(t, "mmap"), Config{MaxBytes: 1000}); err == nil {
+		t.Error("Open took it")
+	}
+	if _, err := ParseConfig("device=mmap,max_bytes=64KiB"); err != nil {
+		t.Error(err)
 	}
 }

@@ -3,6 +3,7 @@ package slab
 import (
 	"fmt"
 	"math"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -11,9 +12,9 @@ import (
 	"github.com/bufslab/bufslab/internal/optline"
 )
 
-// Strategies returns the names of the strategies, the simplest first.
-func Strategies() []string {
-	return []string{"direct", "exact", "bitlog", "sizeclass", "bestfit", "slab"}
+var strategyNames = optline.Range[string]{
+	Names: Strategies,
+	Has:   func(name string) bool { return slices.Contains(Strategies(), name) },
 }
 
 type key[T comparable] = optline.Key[Config, T]
@@ -26,7 +27,7 @@ var options = optline.Table[Config]{
 	key[string]{Name: "device", Field: func(c *Config) *string { return &c.Device }, Kind: optline.Strings,
 		Range: optline.NonEmpty("a name for device.Open"), Default: "heap"},
 	key[string]{Name: "strategy", Field: func(c *Config) *string { return &c.Strategy }, Kind: optline.Strings,
-		Range: optline.OneOf(Strategies()...), DefaultFor: defaultStrategy},
+		Range: strategyNames, DefaultFor: defaultStrategy},
 
 	key[int]{Name: "bits", Field: func(c *Config) *int { return &c.Bits }, Kind: optline.Counts,
 		Range: optline.Between(1, 16), Needs: strategy("bitlog"), Default: 4},
@@ -41,7 +42,7 @@ var options = optline.Table[Config]{
 		Range: optline.TrueOrFalse, Needs: strategy("bestfit", "slab"), ZeroText: "false"},
 
 	key[int64]{Name: "max_bytes", Field: func(c *Config) *int64 { return &c.MaxBytes }, Kind: sizes,
-		Range: optline.Positive[int64]("a size of 1 byte or more"), Words: map[string]int64{"none": 0}, ZeroText: "none"},
+		Range: optline.Positive[int64]("a size of 1 byte or more"), Words: map[string]int64{"none": 0}, Needs: roomForABlock, ZeroText: "none"},
 	key[int64]{Name: "max_held", Field: func(c *Config) *int64 { return &c.MaxHeld }, Kind: sizes,
 		Range: optline.Positive[int64]("a size"), Words: map[string]int64{"0": -1, "none": 0}, Needs: holding, ZeroText: "none"},
 	key[int]{Name: "max_held_blocks", Field: func(c *Config) *int { return &c.MaxHeldBlocks }, Kind: optline.Counts,
@@ -56,6 +57,9 @@ var options = optline.Table[Config]{
 	key[time.Duration]{Name: "trim_after", Field: func(c *Config) *time.Duration { return &c.TrimAfter }, Kind: optline.Durations,
 		Range: optline.Positive[time.Duration]("a positive duration like 30s"), Words: map[string]time.Duration{"none": 0},
 		Needs: holding, ZeroText: "none"},
+	key[time.Duration]{Name: "idle", Field: func(c *Config) *time.Duration { return &c.Idle }, Kind: optline.Durations,
+		Range: optline.Positive[time.Duration]("a positive duration like 30s"), Words: map[string]time.Duration{"keep": -1},
+		Needs: holding, DefaultFor: defaultIdle},
 	key[string]{Name: "on_forget", Field: func(c *Config) *string { return &c.OnForget }, Kind: optline.Strings,
 		Range: optline.OneOf("return", "free", "report"), Default: "return"},
 	key[int64]{Name: "gc_trigger", Field: func(c *Config) *int64 { return &c.GCTrigger }, Kind: sizes,
@@ -116,11 +120,33 @@ func defaultTrigger(c Config) (int64, string) {
 	return 64 << 20, "default"
 }
 
-// strategy makes a key one of the named strategies only. If c's strategy is
-// unknown, that is a fault by itself, and no key is blamed for it.
+// roomForABlock says that the budget is too small for any block of the device, or "".
+func roomForABlock(c Config) string {
+	name, grain := c.traits.name, c.traits.Grain
+	if scheme, _, _ := strings.Cut(c.Device, ":"); scheme == "mmap" {
+		name, grain = c.Device, os.Getpagesize() // known before it is open
+	}
+	if 0 < c.MaxBytes && c.MaxBytes < int64(grain) {
+		return fmt.Sprintf("no block fits, as a region of device %s has at least %d bytes", name, grain)
+	}
+	return ""
+}
+
+// defaultIdle keeps memory off the heap until the pool is told: only the program knows
+// what else could use it. On the heap everything could.
+func defaultIdle(c Config) (time.Duration, string) {
+	if onHeap(c) {
+		return 10 * time.Second, "default on heap"
+	}
+	return -1, "default off the heap"
+}
+
+// strategy makes a key one of the named strategies only, and of registered ones, which
+// may read every key. If c's strategy is unknown, that is a fault by itself, and no key
+// is blamed for it.
 func strategy(names ...string) func(Config) string {
 	return func(c Config) string {
-		if slices.Contains(names, c.Strategy) || !slices.Contains(Strategies(), c.Strategy) {
+		if slices.Contains(names, c.Strategy) || !isBuiltin(c.Strategy) {
 			return ""
 		}
 		return fmt.Sprintf("strategy %s has no use for it, only %s", c.Strategy, strings.Join(names, ", "))

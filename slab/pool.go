@@ -31,16 +31,17 @@ import (
 // Memory that streams of a device work on may be released as soon as the work is
 // enqueued: see [PooledBuffer.UsedOn] and [Pool.GetOn].
 //
-// A pool that sees no Get or Release for two collections gives back what it holds,
-// as sync.Pool does; with sizeclass on the Go heap one in use gives back what it has not
-// touched for so long. A Pool that is itself forgotten gives back what it holds; its buffers stay
-// valid. Close does so at once and reports what is still out.
+// A pool holds until it is told to give back, or until it was idle for Config.Idle: on
+// the Go heap that is 10 seconds unless set, and with sizeclass one in use gives back
+// there what it has not touched for so long. Elsewhere it is never. A Pool that is itself
+// forgotten gives back what it holds; its buffers stay valid. Close does so at once and
+// reports what is still out.
 type Pool struct{ pool *pool }
 
 // A pool is a Pool without the part that its user holds, so that the collector can
 // tell when the user has let go of it. docs/design.md lists all locks in their order; of
-// the pool's own, epoch.mu comes before reclaimMu, and reclaimMu before those of the
-// caches, the strategy, the table, the pending blocks and the leaks.
+// the pool's own, reclaimMu comes before those of the caches, the strategy, the table,
+// the pending blocks and the leaks.
 type pool struct {
 	config     settings
 	upstream   Allocator
@@ -54,8 +55,7 @@ type pool struct {
 
 	leaks leakLog
 	gc    gcPressure
-	epoch gcEpoch
-	trim  trimTimer
+	clock clock
 
 	keepers   sharers    // who keep buffers of the pool
 	reclaimMu sync.Mutex // held by the goroutine that empties caches and queues
@@ -96,7 +96,7 @@ func Open(upstream Allocator, c Config) (*Pool, error) {
 	for _, s := range sharersOf(p.upstream) {
 		s.Share(p)
 	}
-	p.trim.start(p)
+	p.clock.start(p)
 	watchCollections(p)
 	front := &Pool{p}
 	runtime.AddCleanup(front, (*pool).abandon, p)
@@ -119,7 +119,9 @@ func (p *pool) stack(on Allocator) error {
 		c.MaxHeld = heldBelow(caches, c.MaxHeld)
 		p.held.bytes = c.MaxHeld
 	}
-	p.strategy = newStrategy(p.accounting.Checked(), c)
+	if p.strategy = newStrategy(p.accounting.Checked(), c); !isBuiltin(c.Strategy) {
+		p.strategy = newVerified(p.strategy, align, p.accounting.Managed)
+	}
 	if c.Check {
 		p.strategy = newCheck(p.strategy, max(c.Align, c.traits.Align))
 	}
@@ -137,6 +139,7 @@ func (p *pool) stack(on Allocator) error {
 		WatchCollected: p.accounting.OwnsRegions(), WatchFrom: watchFrom(c),
 		Forgotten: p.forgotten, Free: p.freeForgotten,
 	})
+	p.clock.set(c)
 	p.gc = gcPressure{limit: c.GCTrigger, tracked: p.table.WatchedBytes, found: p.leaks.forgottenBytes}
 	return nil
 }

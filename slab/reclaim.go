@@ -6,13 +6,20 @@ import "errors"
 // it has been idle, and at the end.
 
 // FreeHeld gives upstream all memory that is kept for reuse and can be given. What
-// waits for a stream cannot, and FreeHeld does not wait for it.
+// waits for a stream cannot, and FreeHeld does not wait for it. If the upstream is a
+// [Holder], a strategy that the pool was opened on, it gives back, too; so it does for
+// Trim, StopHolding and Close, which leaves it holding for others.
 func (p *Pool) FreeHeld() { p.pool.freeHeld() }
 
 // StopHolding is FreeHeld, and from now on released memory goes upstream as soon as
 // nothing of its region is active. It waits for streams that use what has been
 // released, and so does Release from now on. There is no way back.
-func (p *Pool) StopHolding() { p.pool.stopHolding() }
+func (p *Pool) StopHolding() {
+	p.pool.stopHolding()
+	if h, ok := p.pool.below().(Holder); ok {
+		h.StopHolding()
+	}
+}
 
 // Trim ends an epoch and gives upstream what has been held, untouched, for the last
 // idle epochs. Trim(0) is FreeHeld. A cached block goes to the strategy when it was
@@ -29,8 +36,9 @@ func (p *Pool) Close() error {
 	if q.closed.Swap(true) {
 		return nil
 	}
-	q.trim.stop()
+	q.clock.stop()
 	q.stopHolding()
+	q.freeBelow()
 	for _, s := range sharersOf(q.upstream) {
 		s.Unshare(q)
 	}
@@ -61,6 +69,13 @@ func (p *pool) freeHeld() {
 	if h, ok := p.strategy.(Holder); ok {
 		h.FreeHeld()
 	}
+	p.freeBelow()
+}
+
+func (p *pool) freeBelow() {
+	if h, ok := p.below().(Holder); ok {
+		h.FreeHeld()
+	}
 }
 
 func (p *pool) stopHolding() {
@@ -79,13 +94,12 @@ func (p *pool) stopHolding() {
 func (p *pool) trimHeld(idle int) int64 {
 	p.reclaimMu.Lock()
 	defer p.reclaimMu.Unlock()
-	before := p.accounting.Managed() // emptying the caches sends memory upstream, too
+	before := p.managed() // emptying the caches sends memory upstream, too
 	p.sweepLocked()
 	p.emptyCachesLocked(idle > 0)
-	if t, ok := p.strategy.(Trimmer); ok {
-		t.Trim(idle)
-	}
-	return max(0, before-p.accounting.Managed())
+	forward{upstream: p.strategy}.Trim(idle)
+	forward{upstream: p.below()}.Trim(idle)
+	return max(0, before-p.managed())
 }
 
 // emptyCaches gives the caches back to the strategy, and what streams are done with.

@@ -158,28 +158,105 @@ func besideHits(t *testing.T, c Config, size int, disturb func(*pool)) {
 	}
 }
 
-// An idle pool holds nothing after three collections.
-func TestIdlePoolGivesBackAfterThreeCollections(t *testing.T) {
-	for _, dev := range []string{"heap", "mmap", "mmap:fixed"} {
-		for _, s := range Strategies()[1:] {
-			p := openPool(t, dev, Config{Strategy: s})
-			kept := mustGet(t, p, 100)
-			for range 100 {
-				mustGet(t, p, 300<<10).Release()
-				mustGet(t, p, 3<<10).Release()
+// holdSome makes a pool hold memory of several sizes.
+func holdSome(t *testing.T, p *Pool) {
+	t.Helper()
+	kept := mustGet(t, p, 100)
+	for range 100 {
+		mustGet(t, p, 300<<10).Release()
+		mustGet(t, p, 3<<10).Release()
+	}
+	kept.Release()
+	if p.Stats().HeldBytes == 0 {
+		t.Error("nothing was held")
+	}
+}
+
+// A pool that is not used for its idle time gives back all that it holds.
+func TestIdlePoolGivesBack(t *testing.T) {
+	everyStack(t, func(t *testing.T, dev string, c Config) {
+		if c.Strategy == "direct" {
+			t.Skip("direct holds nothing")
+		}
+		c.Idle = time.Minute
+		synctest.Test(t, func(t *testing.T) {
+			p := openPool(t, dev, c)
+			holdSome(t, p)
+			time.Sleep(50 * time.Second) // of the bubble's clock
+			if held := p.Stats().HeldBytes; held < 300<<10 {
+				t.Errorf("%d bytes held after 50 seconds", held)
 			}
-			kept.Release()
-			if p.Stats().HeldBytes == 0 {
-				t.Errorf("%s,%s: nothing was held", dev, s)
-			}
-			for range 3 { // the pool hears of a collection after it
-				epochs := p.pool.epoch.ended.Load()
-				cycle()
-				eventually(t, "an epoch ends", func() bool { return p.pool.epoch.ended.Load() > epochs })
-			}
+			time.Sleep(30 * time.Second)
+			synctest.Wait()
 			checkNothing(t, p)
+			p.Close()
+		})
+	})
+}
+
+// Memory that is used once a second is kept on the heap, and what is not touched for
+// the idle time goes back from a pool in use.
+func TestHeapIsHeldByTimeAndUse(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := openPool(t, "heap", Config{})
+		mustGet(t, p, 40<<20).Release()
+		mustGet(t, p, 8<<20).Release()
+		for range 60 {
+			time.Sleep(time.Second)
+			mustGet(t, p, 8<<20).Release()
+		}
+		if s := p.Stats(); s.Misses != 2 || s.HeldBytes != 8<<20 {
+			t.Errorf("%+v", s)
+		}
+		p.Close()
+	})
+}
+
+// Collections alone take nothing from a pool, on any device: off the heap a pool holds
+// until it is told.
+func TestCollectionsTakeNothing(t *testing.T) {
+	everyStack(t, func(t *testing.T, dev string, c Config) {
+		if c.Strategy == "direct" {
+			t.Skip("direct holds nothing")
+		}
+		p := openPool(t, dev, c)
+		holdSome(t, p)
+		before := p.Stats()
+		for range 5 {
+			cycle()
+		}
+		if s := p.Stats(); s.HeldBytes != before.HeldBytes || s.UpstreamFrees != before.UpstreamFrees {
+			t.Errorf("held %d bytes, now %d", before.HeldBytes, s.HeldBytes)
+		}
+	})
+	p := openPool(t, "sim:1GiB", Config{})
+	for range 20 {
+		mustGet(t, p, 64<<20).Release()
+		for range 3 {
+			cycle()
 		}
 	}
+	if s := p.Stats(); s.Hits != 19 {
+		t.Errorf("%d hits of 20 Gets of 64 MiB, one each three collections", s.Hits)
+	}
+}
+
+// idle=keep holds on the heap, too.
+func TestIdleKeep(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, err := ParseConfig("idle=keep")
+		if err != nil || c.Idle != -1 {
+			t.Fatal(c, err)
+		}
+		p := openPool(t, "heap", c)
+		holdSome(t, p)
+		before := p.Stats().HeldBytes
+		time.Sleep(24 * time.Hour)
+		if held := p.Stats().HeldBytes; held != before {
+			t.Errorf("%d of %d bytes are held a day later", held, before)
+		}
+		p.Close()
+	})
 }
 
 // A pool in use keeps what it uses, however often the collector runs. On one

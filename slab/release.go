@@ -33,6 +33,9 @@ func (p *pool) recycle(b PooledBuffer) {
 func (p *pool) free(e handle.Entry) {
 	p.blocks.FreeExtent(p.table.Detach(e.Slot))
 	runtime.KeepAlive(e.Mem) // until now, so that the region was not found dead
+	if p.closed.Load() {
+		p.freeBelow() // no later call would
+	}
 }
 
 // await lets a block wait for its streams.

@@ -145,6 +145,10 @@ func (s *sizeclassPool) allocWhole(class, size int) (device.Block, error) {
 		bytes = s.grid.Size(class)
 	}
 	a, err := s.obtain(class, bytes)
+	if outOfMemory(err) && size < bytes {
+		a.key = -1 // too small for its class, so it is not held afterwards
+		a.block, err = s.draw(nil, size)
+	}
 	if err != nil {
 		return device.Block{}, err
 	}

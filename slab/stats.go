@@ -7,6 +7,9 @@ import "fmt"
 // they are exact and
 //
 //	ManagedBytes = ActiveBytes + RoundingBytes + HeldBytes + UnusableBytes
+//
+// If the upstream is a strategy itself, a [UsageReporter], what it holds beyond the pool's
+// blocks is counted, too; PeakManagedBytes then knows of it what Stats has seen.
 type Stats struct {
 	ActiveBlocks, HeldBlocks int64
 
@@ -48,9 +51,15 @@ func (p *pool) stats() Stats {
 	s.HeldBlocks = u.HeldBlocks + cached.Blocks + deferred.Blocks + waiting.Blocks
 	s.HeldBytes = u.HeldBytes + cached.Bytes + deferred.Bytes + waiting.Bytes
 	s.UnusableBytes = u.UnusableBytes + quarantined.Bytes
+	below := p.belowUsage()
+	s.HeldBlocks += below.HeldBlocks
+	s.HeldBytes += below.HeldBytes
+	s.UnusableBytes += below.UnusableBytes
+	s.ManagedBytes += below.ManagedBytes()
+	s.PeakManagedBytes = max(s.PeakManagedBytes, s.ManagedBytes)
 	// All that the strategy has handed out is active, cached, deferred, waiting or in
 	// quarantine; what is left is what rounding costs.
-	s.RoundingBytes = u.ActiveBytes + u.RoundingBytes - s.ActiveBytes - cached.Bytes - deferred.Bytes - waiting.Bytes - quarantined.Bytes
+	s.RoundingBytes = u.ActiveBytes + u.RoundingBytes - s.ActiveBytes - cached.Bytes - deferred.Bytes - waiting.Bytes - quarantined.Bytes + below.RoundingBytes
 	return s
 }
 

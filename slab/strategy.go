@@ -9,7 +9,8 @@ import (
 	"github.com/bufslab/bufslab/slab/internal/upstream"
 )
 
-// NewStrategy returns the named strategy, one of [Strategies], over upstream. It
+// NewStrategy returns the named strategy, one of [Strategies], over upstream, a
+// registered one as its function has opened it. It
 // reads the fields of c that are meant for that strategy, and aligns blocks at
 // least as the upstream's device needs it. An unknown name or a fault of c gives
 // a *ConfigError before anything happens.
@@ -47,7 +48,7 @@ func newStrategy(up upstream.Checked, c Config) Allocator {
 	case "slab":
 		return newSlab(up, c)
 	}
-	panic("slab: no strategy " + c.Strategy) // Validate has seen to it
+	return openRegistered(up, c) // Validate has seen to it that there is one
 }
 
 // freelistOptions are the bounds of c on a free list.

@@ -31,7 +31,7 @@ type Option[C any] interface {
 }
 
 // A Key is one row of a [Table]: a key whose value is a field of C of type T.
-// Name, Field, Kind and Range.Want are required.
+// Name, Field, Kind and Range.Want, or Names, are required.
 type Key[C any, T comparable] struct {
 	Name  string
 	Field func(*C) *T
@@ -86,7 +86,7 @@ func (k Key[C, T]) read(text string) (v T, ok bool) {
 // wanted says what the key takes: its range and its words.
 func (k Key[C, T]) wanted() string {
 	words := slices.Sorted(maps.Keys(k.Words))
-	return "want " + strings.Join(append([]string{k.Range.Want}, words...), " or ")
+	return "want " + strings.Join(append([]string{k.Range.want()}, words...), " or ")
 }
 
 func (k Key[C, T]) text(c C) string {

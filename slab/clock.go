@@ -1,0 +1,88 @@
+package slab
+
+import (
+	"math"
+	"sync/atomic"
+	"time"
+	"weak"
+)
+
+// A clock gives back, by time, what a pool has not needed: what was held untouched for
+// Config.TrimAfter, and everything if the pool was not used for Config.Idle. Nothing is
+// counted in collections: a program that makes much garbage would lose its pool.
+type clock struct {
+	timer atomic.Pointer[time.Timer]
+	every time.Duration
+	trim  int // ticks that memory may be held untouched; 0 is for ever
+	idle  int // ticks that a pool may be idle; 0 is for ever
+
+	// Only tick uses these, and one tick ends before the next one begins.
+	traffic int64 // Gets and Releases up to the last tick
+	quiet   int   // ticks since without any
+}
+
+// clockTicks is how often a clock ticks within the shorter of its two times.
+const clockTicks = 4
+
+// set sets the clock, which does not run yet. With sizeclass on the Go heap, where held
+// memory makes collections rarer, what a pool in use does not touch goes back, too.
+func (k *clock) set(c Config) {
+	trim, idle := max(0, c.TrimAfter), max(0, c.Idle)
+	if trim == 0 && c.Strategy == "sizeclass" && onHeap(c) {
+		trim = idle
+	}
+	shorter := min(trim, idle)
+	if shorter == 0 {
+		shorter = max(trim, idle)
+	}
+	if shorter > 0 {
+		k.every = max(shorter/clockTicks, 1)
+		k.trim, k.idle = ticks(trim, k.every), ticks(idle, k.every)
+	}
+}
+
+func ticks(d, every time.Duration) int { return int((d + every - 1) / every) }
+
+// start lets the clock know the pool weakly, so that the pool can be forgotten.
+func (k *clock) start(p *pool) {
+	if k.every == 0 {
+		return
+	}
+	w := weak.Make(p)
+	k.timer.Store(time.AfterFunc(math.MaxInt64, func() {
+		if p := w.Value(); p != nil && !p.closed.Load() {
+			p.tick()
+			p.clock.timer.Load().Reset(p.clock.every)
+		}
+	}))
+	k.timer.Load().Reset(k.every) // now that the function finds it
+}
+
+func (k *clock) stop() {
+	if t := k.timer.Load(); t != nil {
+		t.Stop()
+	}
+}
+
+// isIdle reports, once a tick, whether the pool was not used for its idle time.
+func (k *clock) isIdle(traffic int64) bool {
+	if traffic != k.traffic {
+		k.traffic, k.quiet = traffic, 0
+		return false
+	}
+	k.quiet++
+	return k.idle > 0 && k.quiet >= k.idle
+}
+
+// tick ends an epoch of what is held.
+func (p *pool) tick() {
+	u := p.cache.Usage()
+	idle := p.clock.isIdle(u.Gets + u.Releases)
+	switch {
+	case p.managed() == 0: // there is nothing to give
+	case idle:
+		p.trimHeld(0)
+	case p.clock.trim > 0:
+		p.trimHeld(p.clock.trim)
+	}
+}

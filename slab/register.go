@@ -1,0 +1,112 @@
+package slab
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/slab/internal/upstream"
+)
+
+var builtin = []string{"direct", "exact", "bitlog", "sizeclass", "bestfit", "slab"}
+
+// A strategyFunc opens a strategy that a program has registered.
+type strategyFunc = func(upstream Allocator, c Config) Allocator
+
+var registered = struct {
+	sync.Mutex
+	open map[string]strategyFunc
+}{open: map[string]strategyFunc{}}
+
+// Register gives a strategy a name for [Config].Strategy, as sql.Register does with
+// drivers: from then on strategy=NAME works wherever a Config is read. Call it in an
+// init function. It panics if open is nil or the name is taken, empty or has other
+// characters than letters, digits, hyphens and underscores.
+//
+// Open is called for each pool, with a Config that is valid and has its defaults, and
+// with an upstream that stands within the pool's budget and counters. The strategy that
+// it returns, which must not be nil, is safe for concurrent use. It may be a [Holder]
+// and a [Trimmer], and then gives back when the pool does; as a [UsageReporter] it says
+// what it holds, else all that it has from upstream counts as handed out. The pool
+// verifies its blocks: an error wraps ErrUpstream if one is not as it should be.
+//
+// Its pools cache nothing per processor unless cache_bytes asks for it. Package fuzz
+// tests a strategy: see [github.com/bufslab/bufslab/fuzz.CheckAllocator].
+func Register(strategy string, open func(upstream Allocator, c Config) Allocator) {
+	registered.Lock()
+	defer registered.Unlock()
+	switch _, taken := registered.open[strategy]; {
+	case open == nil:
+		panic(fmt.Sprintf("slab: Register of %q with a nil function", strategy))
+	case taken || isBuiltin(strategy):
+		panic(fmt.Sprintf("slab: Register of %q, which is there already", strategy))
+	case strategy == "" || strings.ContainsFunc(strategy, notOfName):
+		panic(fmt.Sprintf("slab: Register of %q: want letters, digits, hyphens, underscores", strategy))
+	}
+	registered.open[strategy] = open
+}
+
+func notOfName(r rune) bool {
+	return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || r == '-' || r == '_')
+}
+
+func isBuiltin(strategy string) bool { return slices.Contains(builtin, strategy) }
+
+// Strategies returns the names of the strategies: our own, the simplest first, and then
+// the registered ones by name.
+func Strategies() []string {
+	registered.Lock()
+	defer registered.Unlock()
+	return append(slices.Clone(builtin), slices.Sorted(maps.Keys(registered.open))...)
+}
+
+// openRegistered returns a registered strategy over up.
+func openRegistered(up upstream.Checked, c Config) Allocator {
+	registered.Lock()
+	open := registered.open[c.Strategy]
+	registered.Unlock()
+	s := open(up, c)
+	if s == nil {
+		panic("slab: strategy " + c.Strategy + " opened nil")
+	}
+	return s
+}
+
+// A verified stands on a strategy of the program's own and verifies its blocks.
+type verified struct {
+	forward
+	up      upstream.Checked
+	managed func() int64
+}
+
+func newVerified(strategy Allocator, align int, managed func() int64) *verified {
+	up := upstream.Check(strategy, false, align)
+	return &verified{forward: forward{up.Voucher(), strategy}, up: up, managed: managed}
+}
+
+// Alloc returns a block of the strategy.
+func (v *verified) Alloc(size int) (device.Block, error) {
+	if err := checkSize(size); err != nil || size == 0 {
+		return device.Block{}, err
+	}
+	return v.up.Alloc(size)
+}
+
+// Free gives a block back to the strategy.
+func (v *verified) Free(b device.Block) {
+	if b != (device.Block{}) {
+		v.up.Free(b)
+	}
+}
+
+// Usage is the strategy's; if it does not tell, all that it has counts as handed out.
+// It may not know how large regions are: what it does not account for is rounding.
+func (v *verified) Usage() Usage {
+	m := v.managed()
+	u := usageOf(v.upstream, m)
+	u.RoundingBytes += m - u.ManagedBytes()
+	return u
+}

@@ -1,0 +1,135 @@
+package slab
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bufslab/bufslab/device"
+)
+
+// register gives a strategy a name for the length of a test.
+func register(t *testing.T, name string, open strategyFunc) {
+	t.Helper()
+	Register(name, open)
+	t.Cleanup(func() {
+		registered.Lock()
+		defer registered.Unlock()
+		delete(registered.open, name)
+	})
+}
+
+// A registered strategy works wherever a Config is read, with every key.
+func TestRegisteredStrategy(t *testing.T) {
+	var got Config
+	register(t, "first-fit", func(up Allocator, c Config) Allocator {
+		got = c
+		s, err := NewStrategy("exact", up, Config{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	})
+	if s := Strategies(); s[len(s)-1] != "first-fit" || s[0] != "direct" {
+		t.Error(s)
+	}
+	for _, text := range []string{
+		"device=mmap,strategy=first-fit,steps=8,miss_target=0.5,max_bytes=1MiB",
+		`{"device": "mmap", "strategy": "first-fit", "steps": 8, "miss_target": 0.5, "max_bytes": "1MiB"}`,
+	} {
+		c, err := ParseConfig(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := OpenConfig(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.Steps != 8 || got.MissTarget != 0.5 || got.Align != 16 {
+			t.Errorf("opened with %+v", got)
+		}
+		mustGet(t, p, 1000).Release()
+		mustGet(t, p, 1000).Release()
+		if s := p.Stats(); s.Hits != 1 || s.HeldBytes == 0 {
+			t.Errorf("%+v", s)
+		}
+		p.FreeHeld()
+		checkNothing(t, p)
+		p.Close()
+	}
+	if _, err := NewStrategy("first-fit", openDevice(t, "heap"), Config{}); err != nil {
+		t.Error(err)
+	}
+	if _, err := ParseConfig("strategy=last-fit"); err == nil || !strings.Contains(err.Error(), "bestfit, slab, first-fit") {
+		t.Error(err)
+	}
+}
+
+// The pool verifies the blocks of a registered strategy.
+func TestRegisteredStrategyIsVerified(t *testing.T) {
+	register(t, "broken", func(up Allocator, _ Config) Allocator { return short{up} })
+	p := openPool(t, "mmap", Config{Strategy: "broken"})
+	if _, err := p.Get(100); !errors.Is(err, ErrUpstream) {
+		t.Error(err)
+	}
+	checkNothing(t, p)
+}
+
+// short gives a byte less than it was asked for.
+type short struct{ Allocator }
+
+func (s short) Alloc(size int) (device.Block, error) { return s.Allocator.Alloc(size - 1) }
+
+// With cache_bytes a pool of a registered strategy has caches; without it has none.
+func TestRegisteredStrategyWithCaches(t *testing.T) {
+	var calls int
+	register(t, "plain", func(up Allocator, _ Config) Allocator { return counting{up, &calls} })
+	for bytes, want := range map[int64]int{0: 1000, 1 << 20: 1} {
+		calls = 0
+		p := openPool(t, "mmap", Config{Strategy: "plain", CacheBytes: bytes})
+		kept := mustGet(t, p, 1<<20) // caches may hold a sixteenth of what is managed
+		for range 1000 {
+			mustGet(t, p, 1000).Release()
+		}
+		if calls--; calls > 100 == (want < 100) {
+			t.Errorf("cache_bytes=%d: %d Allocs of 1,000 Gets", bytes, calls)
+		}
+		kept.Release()
+	}
+}
+
+type counting struct {
+	Allocator
+	calls *int
+}
+
+func (c counting) Alloc(size int) (device.Block, error) {
+	*c.calls++
+	return c.Allocator.Alloc(size)
+}
+
+// Register panics on misuse, and nothing is registered then.
+func TestRegisterMisuse(t *testing.T) {
+	open := func(up Allocator, _ Config) Allocator { return up }
+	register(t, "taken", open)
+	before := Strategies()
+	for name, f := range map[string]strategyFunc{"": open, "a,b": open, "a=b": open, "exact": open, "taken": open, "none": nil} {
+		if !panics(func() { Register(name, f) }) {
+			t.Errorf("Register(%q) did not panic", name)
+		}
+	}
+	if !slices.Equal(Strategies(), before) {
+		t.Error(Strategies())
+	}
+	register(t, "nothing", func(Allocator, Config) Allocator { return nil })
+	if !panics(func() { _, _ = Open(openDevice(t, "heap"), Config{Strategy: "nothing"}) }) {
+		t.Error("a nil strategy did not panic")
+	}
+}
+
+func panics(f func()) (did bool) {
+	defer func() { did = recover() != nil }()
+	f()
+	return false
+}
