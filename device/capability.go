@@ -52,6 +52,15 @@ type Discarder interface {
 	Discard(off, n int) error
 }
 
+// A Quarantiner is a Region that can give up some of its bytes for good: somebody may
+// still use them who has no right to.
+type Quarantiner interface {
+	// Quarantine gives back the whole pages within n bytes from off, whose contents
+	// are lost. A later access to them faults, or finds zeros if the system has no
+	// room to tell it apart. They must not be used or committed again.
+	Quarantine(off, n int) error
+}
+
 // A Collected region has memory that the garbage collector owns: it stays as
 // long as a slice of it or the region reaches it. A pool uses that to notice
 // forgotten buffers: while buffers are out it loosens the region, and then only

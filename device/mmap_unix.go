@@ -89,6 +89,7 @@ type mmapRegion struct {
 	size int                  // whole pages
 	lent int                  // what Alloc was asked for; 0 for a range
 	mem  atomic.Pointer[byte] // nil once unmapped, which also tells a double Free
+	lost lostPages
 }
 
 func (r *mmapRegion) Size() int { return r.size }
@@ -131,6 +132,7 @@ func (r *mmapRegion) unmap() bool {
 	if p == nil {
 		return false
 	}
+	r.lost.unmapped()
 	if err := unix.MunmapPtr(unsafe.Pointer(p), uintptr(r.size)); err != nil {
 		_ = release(unsafe.Slice(p, r.size), 0, r.size)
 	}

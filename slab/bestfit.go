@@ -132,7 +132,7 @@ func (p *bestfitPool) usage() Usage {
 	c := p.heap.Counts()
 	u := p.active
 	u.HeldBlocks, u.HeldBytes = c.FreeBlocks, c.FreeBytes
-	u.UnusableBytes = c.ExcessBytes
+	u.UnusableBytes = c.ExcessBytes + c.Quarantined
 	u.RoundingBytes = c.ManagedBytes - u.ManagedBytes()
 	return u
 }

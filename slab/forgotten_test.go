@@ -3,9 +3,11 @@ package slab
 import (
 	"iter"
 	"runtime"
+	"runtime/debug"
 	"strings"
 	"testing"
 	"time"
+	"unsafe"
 
 	"github.com/bufslab/bufslab/device"
 )
@@ -124,7 +126,8 @@ func TestForgottenOffHeapBufferComesBack(t *testing.T) {
 }
 
 // Bytes of memory that the collector does not see may be in use for ever, whether they
-// were reached by Bytes or by Block: the address is never handed out again.
+// were reached by Bytes or by Block: the address is never handed out again, its pages
+// go back and out of the budget, and whoever uses them still faults.
 func TestEscapedOffHeapBytesAreQuarantined(t *testing.T) {
 	for way, reach := range map[string]func(PooledBuffer) []byte{
 		"Bytes": PooledBuffer.Bytes, "Block": func(b PooledBuffer) []byte { return device.Bytes(b.Block()) },
@@ -138,19 +141,57 @@ func TestEscapedOffHeapBytesAreQuarantined(t *testing.T) {
 					if !collect(p, func(s Stats) bool { return s.Forgotten == 1 }) {
 						t.Fatalf("%+v", p.Stats())
 					}
-					if s := p.Stats(); s.UnusableBytes < 100<<10 || s.ActiveBlocks != 0 {
-						t.Fatalf("not in quarantine: %+v", s) // the view may be gone
+					if s := p.Stats(); s.ActiveBlocks != 0 || s.UnusableBytes > 16<<10 {
+						t.Fatalf("not in quarantine: %+v", s)
 					}
-					view[0] = 1
+					if !faults(&view[50<<10]) {
+						t.Error("the view does not fault")
+					}
 					for range 20 {
-						b := mustGet(t, p, 100<<10)
-						b.Bytes()[0] = 2
-					}
-					if view[0] != 1 {
-						t.Error("the address was handed out again")
+						if b := mustGet(t, p, 100<<10); overlaps(b.Bytes(), view) {
+							t.Error("the address was handed out again")
+						}
 					}
 					checkQuiet(t, p)
 				})
+			}
+		}
+	}
+}
+
+// faults reports whether reading a byte faults.
+func faults(b *byte) (does bool) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() { does = recover() != nil }()
+	*b = 1
+	return false
+}
+
+func overlaps(a, b []byte) bool {
+	x, y := uintptr(unsafe.Pointer(unsafe.SliceData(a))), uintptr(unsafe.Pointer(unsafe.SliceData(b)))
+	return x < y+uintptr(len(b)) && y < x+uintptr(len(a))
+}
+
+// What is forgotten and lost for good leaves the budget: it is of no end.
+func TestBudgetOutlastsQuarantine(t *testing.T) {
+	for _, dev := range []string{"mmap", "mmap:fixed"} {
+		for _, s := range []string{"exact", "sizeclass", "bestfit", "slab"} {
+			p := openPool(t, dev, Config{Strategy: s, MaxBytes: 16 << 20, GCTrigger: 4 << 20})
+			n := long(t, 1000)
+			for i := range n {
+				b, err := p.Get(100_000)
+				if outOfMemory(err) { // until the collector comes by
+					cycle()
+					b, err = p.Get(100_000)
+				}
+				if err != nil {
+					t.Fatalf("%s, %s: Get %d: %v, %+v", dev, s, i, err, p.Stats())
+				}
+				b.Bytes()[0] = 1
+			}
+			cycle()
+			if s := p.Stats(); s.ActiveBlocks+s.Forgotten != int64(n) || s.PeakManagedBytes > 16<<20 {
+				t.Errorf("%s: %+v", dev, s)
 			}
 		}
 	}

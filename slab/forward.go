@@ -39,6 +39,9 @@ func (f forward) Trim(idle int) int64 {
 	return 0
 }
 
+// Abandon tells the upstream that bytes of a block have gone back for good.
+func (f forward) Abandon(b device.Block, n int64) { upstream.Abandon(f.upstream, b, n) }
+
 // Usage is the upstream's, if it is a [UsageReporter].
 func (f forward) Usage() Usage {
 	if u, ok := f.upstream.(UsageReporter); ok {

@@ -102,7 +102,15 @@ func (l *leakLog) recordForgotten(s *handle.Slot, escaped bool) {
 	}
 }
 
-// counts returns the forgotten and the quarantined blocks.
+// tookOver notes that a strategy counts a block of n bytes in quarantine from now on.
+func (l *leakLog) tookOver(n int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.quarantined.Sub(n)
+}
+
+// counts returns the forgotten blocks, and those in quarantine that the strategy counts
+// as out.
 func (l *leakLog) counts() (forgotten, quarantined handle.Tally) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

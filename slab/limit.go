@@ -93,6 +93,12 @@ func (l *Limit) Free(b device.Block) {
 	l.inUse.Add(-n)
 }
 
+// Abandon takes bytes of a block that have gone back for good from the count.
+func (l *Limit) Abandon(b device.Block, n int64) {
+	l.up.Abandon(b, n)
+	l.inUse.Add(-n)
+}
+
 // Reserve makes a Limit a [device.Reserver] as far as its upstream is one;
 // what a range commits counts.
 func (l *Limit) Reserve(size int) (device.Range, error) {

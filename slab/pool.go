@@ -25,7 +25,7 @@ import (
 // collector watches the memory, so any live slice of a buffer delays it; small
 // buffers share slabs and come back with them. Off the heap a buffer comes back if its
 // bytes were used through With or not at all. If Bytes was called, the address is
-// never used again and the pages are given back. Off the heap the pool does not notice
+// never used again, the pages are given back, and a late reader of them faults. Off the heap the pool does not notice
 // that a buffer of at most 32 KiB was forgotten, unless Config.OnForget is "report".
 //
 // Memory that streams of a device work on may be released as soon as the work is
@@ -137,7 +137,7 @@ func (p *pool) stack(on Allocator) error {
 	p.config.needsFinish = p.leaks.sites != nil || c.Zero
 	p.table.Open(unsafe.Pointer(p), handle.Options{
 		WatchCollected: p.accounting.OwnsRegions(), WatchFrom: watchFrom(c),
-		Forgotten: p.forgotten, Free: p.freeForgotten,
+		Forgotten: p.forgotten, Free: p.freeForgotten, Quarantine: p.quarantine,
 	})
 	p.clock.set(c)
 	p.gc = gcPressure{limit: c.GCTrigger, tracked: p.table.WatchedBytes, found: p.leaks.forgottenBytes}

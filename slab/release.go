@@ -56,7 +56,8 @@ func (p *pool) awaitBlock(b *pending.Block) {
 // freePending gives a block back whose uses are over.
 func (p *pool) freePending(b *pending.Block) {
 	if b.Escaped {
-		b.Slot.Discard()
+		block, extent := p.table.Detach(b.Slot)
+		p.quarantine(handle.Allocation{Block: block, Extent: extent})
 		return
 	}
 	p.free(b.Entry)

@@ -138,6 +138,6 @@ func (s *sizeclassPool) Usage() Usage {
 	u := s.usage
 	u.HeldBlocks = int64(s.held.Blocks()) + c.FreeBlocks
 	u.HeldBytes = s.held.Bytes() + c.FreeBytes
-	u.UnusableBytes = c.TailBytes + s.excess
+	u.UnusableBytes = c.TailBytes + c.LostBytes + s.excess
 	return u
 }

@@ -137,7 +137,7 @@ func (s *slabPool) Usage() Usage {
 	u, c := s.usage(), s.spans.Counts()
 	u.HeldBlocks += c.FreeBlocks
 	u.HeldBytes += c.FreeBytes
-	u.UnusableBytes += c.TailBytes
-	u.RoundingBytes -= c.FreeBytes + c.TailBytes
+	u.UnusableBytes += c.TailBytes + c.LostBytes
+	u.RoundingBytes -= c.FreeBytes + c.TailBytes + c.LostBytes
 	return u
 }

@@ -16,7 +16,7 @@ type Stats struct {
 	ActiveBytes      int64 // of buffers that are out, as asked for
 	HeldBytes        int64 // free: in caches, lists, slabs and ranges, and what waits for streams
 	RoundingBytes    int64 // what active blocks have beyond what was asked
-	UnusableBytes    int64 // tails of slabs; blocks forgotten off the heap whose bytes escaped
+	UnusableBytes    int64 // tails of slabs; of blocks forgotten off the heap whose bytes escaped, what could not go back
 	ManagedBytes     int64 // from upstream now
 	PeakManagedBytes int64 // from upstream at most
 

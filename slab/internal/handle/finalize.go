@@ -53,29 +53,28 @@ func (r *Region) takeDeferred() []Allocation {
 
 // onSlotDead takes back the block of a watched slot that nothing reaches.
 func (t *Table) onSlotDead(s *Slot) {
-	t.mu.Lock()
-	if s.off < 0 || !s.expire() {
-		t.mu.Unlock()
-		return
+	a, escaped, ok := t.takeDead(s)
+	switch {
+	case ok && escaped:
+		t.options.Quarantine(a)
+	case ok:
+		t.options.Free([]Allocation{a})
 	}
-	r, escaped := s.header().region, s.escaped.Load()
-	if escaped {
-		t.watchedBytes.Add(-int64(s.len)) // it stays attached, and unwatched, for ever
-	} else {
-		s.watch()
-	}
-	inUse := t.options.Forgotten(s.entry(r.base), escaped)
-	var freed []Allocation
-	if !inUse && !escaped {
-		freed = append(freed, allocation(r.detach(s)))
-	}
-	t.mu.Unlock()
-	if !inUse && escaped {
-		r.discard(s)
-	}
-	t.options.Free(freed)
 }
 
-// Discard gives the pages of a forgotten block back whose slices escaped, after
-// streams have used it.
-func (s *Slot) Discard() { s.header().region.discard(s) }
+// takeDead ends the generation of a slot that nothing reaches. It reports false if
+// streams still use the block: then the pool takes it from the slot later.
+func (t *Table) takeDead(s *Slot) (a Allocation, escaped, ok bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if s.off < 0 || !s.expire() {
+		return a, false, false
+	}
+	r := s.header().region
+	s.watch()
+	escaped = s.escaped.Swap(false)
+	if t.options.Forgotten(s.entry(r.base), escaped) {
+		return a, escaped, false
+	}
+	return allocation(r.detach(s)), escaped, true
+}

@@ -125,10 +125,3 @@ func (r *Region) each(f func(*Slot)) {
 		}
 	}
 }
-
-// discard gives the pages of a block back whose address is never used again.
-func (r *Region) discard(s *Slot) {
-	if d, ok := r.region.(device.Discarder); ok {
-		_ = d.Discard(s.off, s.len) // if it fails the pages stay: a cost, not a fault
-	}
-}

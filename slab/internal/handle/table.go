@@ -39,8 +39,10 @@ type Options struct {
 	// use, so that the block must not be handed out again. It reports whether streams
 	// still use the block: then the pool frees it later.
 	Forgotten func(e Entry, escaped bool) (inUse bool)
-	// Free takes forgotten blocks back for the strategy. No lock is held.
-	Free func([]Allocation)
+	// Free takes forgotten blocks back for the strategy, Quarantine one that has
+	// escaped. No lock is held.
+	Free       func([]Allocation)
+	Quarantine func(Allocation)
 }
 
 // A Tally counts blocks and bytes. Its owner's lock guards it.

@@ -53,8 +53,9 @@ func (h *Heap) checkSegment(s int32) error {
 		return fmt.Errorf("its block is found as %d, %v", id, ok)
 	}
 	used, pages, err := h.checkPages(s)
-	if err == nil && used != seg.used {
-		err = fmt.Errorf("%d used extents, %d counted", used, seg.used)
+	isolated := h.quarantinedIn(s)
+	if used += isolated; err == nil && (used != seg.used || isolated != seg.isolated) {
+		err = fmt.Errorf("%d used extents, %d in quarantine, %d and %d counted", used, isolated, seg.used, seg.isolated)
 	}
 	if n := seg.pages.count(); err == nil && n != pages {
 		err = fmt.Errorf("extents begin in %d pages, the map has %d", pages, n)
@@ -82,6 +83,16 @@ func (h *Heap) checkPages(s int32) (extents, pages int, err error) {
 		i = next
 	}
 	return extents, pages, nil
+}
+
+// quarantinedIn returns the number of extents of a segment that are in quarantine.
+func (h *Heap) quarantinedIn(s int32) (n int) {
+	for i := h.segs[s].end; i != none; i = h.at(i).prev {
+		if h.at(i).state == quarantined {
+			n++
+		}
+	}
+	return n
 }
 
 // count returns the number of pages in which an extent begins.
@@ -146,7 +157,7 @@ func (e *extents) checkTiling(last int32, seen *[2]index) (records int, err erro
 		if err := e.checkExtent(x, above); err != nil {
 			return 0, fmt.Errorf("extent %d %+v below %+v: %w", i, x, above, err)
 		}
-		if x.state != used {
+		if x.state < used {
 			seen[x.state].count++
 			seen[x.state].bytes += int64(x.len)
 		}
@@ -162,7 +173,7 @@ func (e *extents) checkTiling(last int32, seen *[2]index) (records int, err erro
 // checkExtent verifies one extent and its state beside the next one.
 func (e *extents) checkExtent(x, above extent) error {
 	switch {
-	case x.state > used:
+	case x.state > quarantined:
 		return fmt.Errorf("state %d", x.state)
 	case x.off%e.align != 0, x.len%e.align != 0:
 		return fmt.Errorf("not aligned to %d", e.align)

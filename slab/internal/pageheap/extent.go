@@ -5,7 +5,7 @@ import "math/bits"
 const maxInt = int(^uint(0) >> 1)
 
 // An extent is a run of bytes of one segment. Extents of a segment tile it
-// without gaps, and neighbours that are both free, or both decommitted, are
+// without gaps, and neighbours that are both free, both decommitted, or both in quarantine, are
 // merged. Extents refer to each other by index, so the collector has nothing to scan.
 type extent struct {
 	off, len   int
@@ -24,6 +24,7 @@ const (
 	free        state = iota // memory that can be handed out
 	decommitted              // addresses without memory behind them
 	used                     // memory in a caller's hands
+	quarantined              // never to be used again: see quarantine.go
 	end                      // the end of a segment: no bytes
 	gone                     // the record is not in use
 )

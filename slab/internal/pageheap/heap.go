@@ -3,15 +3,16 @@
 // fit over records that stand outside the memory, so it works for memory that
 // the CPU cannot reach.
 //
-//	heap.go     the heap: alloc, free and locate extents
-//	extent.go   extents tile a segment: split, merge
-//	tlsf.go     the index that finds a free extent
-//	pagemap.go  which extent a byte lies in
-//	segment.go  the regions of the upstream
-//	policy.go   how much to ask of the upstream at a time
-//	grow.go     more memory: extend a range, or add a segment
-//	release.go  less memory: whole segments, or pages of a range
-//	check.go    the invariants
+//	heap.go        the heap: alloc, free and locate extents
+//	extent.go      extents tile a segment: split, merge
+//	tlsf.go        the index that finds a free extent
+//	pagemap.go     which extent a byte lies in
+//	segment.go     the regions of the upstream
+//	policy.go      how much to ask of the upstream at a time
+//	grow.go        more memory: extend a range, or add a segment
+//	release.go     less memory: whole segments, or pages of a range
+//	quarantine.go  memory that is never handed out again
+//	check.go       the invariants
 package pageheap
 
 import (
@@ -42,6 +43,7 @@ type Heap struct {
 	maxHeld   int64
 	managed   int64 // bytes from upstream
 	excess    int64 // of them, what regions have beyond the segments asked for
+	isolated  int64 // of them, in quarantine
 	lastFreed int32 // the free extent that the last Free made
 	steps     int   // since the last check, in check builds
 }
@@ -180,11 +182,12 @@ type Counts struct {
 	FreeBlocks   int64 // extents
 	FreeBytes    int64
 	ExcessBytes  int64 // what regions have beyond what was asked for
+	Quarantined  int64 // bytes that are never handed out again, and did not go back
 }
 
 // Counts returns the counters. The caller holds the lock.
 func (h *Heap) Counts() Counts {
-	return Counts{h.managed, h.index[free].count, h.index[free].bytes, h.excess}
+	return Counts{h.managed, h.index[free].count, h.index[free].bytes, h.excess, h.isolated}
 }
 
 // OverHeld reports whether more is free than may be held: the caller then calls

@@ -1,5 +1,7 @@
 package pageheap
 
+import "github.com/bufslab/bufslab/slab/internal/align"
+
 // A pageMap says for each page of a segment which used extent is the first that
 // begins there. The others follow by address. Leaves are made where extents are
 // used, and stay.
@@ -10,6 +12,7 @@ type leaf [1 << leafShift]int32
 const (
 	pageShift = 12
 	leafShift = 9
+	leafBytes = 1 << (pageShift + leafShift) // that a leaf has the pages of
 	// MaxSpanBytes is the most that an extent with a span may have: a block
 	// within it is found if it begins within that many bytes of its extent.
 	MaxSpanBytes = 4 << pageShift
@@ -26,6 +29,13 @@ func (m *pageMap) entry(off int) *int32 {
 		(*m)[k] = new(leaf)
 	}
 	return &(*m)[k][page&(1<<leafShift-1)]
+}
+
+// forget drops the leaves that lie in [lo, hi) entirely, where no extent is used.
+func (m pageMap) forget(lo, hi int) {
+	for k := align.Up(lo, leafBytes) / leafBytes; k < min(len(m), hi/leafBytes); k++ {
+		m[k] = nil
+	}
 }
 
 // first returns the first used extent that begins in a page, or none.

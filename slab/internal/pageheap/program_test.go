@@ -82,6 +82,16 @@ func (p *program) freeLocked(b device.Block) (over bool) {
 	return p.OverHeld()
 }
 
+// giveUpBlock puts a block in quarantine.
+func (p *program) giveUpBlock(b device.Block) {
+	p.Lock()
+	i, _ := p.Locate(b, 0)
+	p.Shrank(b.Len)
+	p.active -= int64(b.Len)
+	p.Unlock()
+	p.Quarantine(i)
+}
+
 // mustCheck verifies the heap and compares it with what its upstream has given.
 func (p *program) mustCheck(t testing.TB, up *source) {
 	t.Helper()

@@ -128,7 +128,10 @@ func (h *Heap) detach(i int32) (n int64, giveBack func()) {
 		return h.detachSegment(x.seg)
 	}
 	if seg.rng == nil {
-		return 0, nil
+		if seg.used > seg.isolated {
+			return 0, nil
+		}
+		return h.detachRest(i)
 	}
 	rng := seg.rng
 	off, pages := h.detachPages(i)

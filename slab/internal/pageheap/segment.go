@@ -8,11 +8,13 @@ import (
 // A segment is a region of the upstream: a range that grows at its end, or
 // a block of fixed size.
 type segment struct {
-	block device.Block // of a range: all of its addresses
-	rng   device.Range // nil of a block
-	end   int32        // the extent that ends it
-	used  int          // extents
-	pages pageMap
+	block    device.Block // of a range: all of its addresses
+	rng      device.Range // nil of a block
+	end      int32        // the extent that ends it
+	used     int          // extents, those in quarantine too
+	isolated int          // extents in quarantine
+	lost     int64        // bytes in quarantine that have gone back
+	pages    pageMap
 }
 
 // segments are those of a heap. A segment without a region is free for reuse.
@@ -63,7 +65,7 @@ func (h *Heap) top(s int32) int32 { return h.at(h.segs[s].end).prev }
 
 // committed returns the bytes of memory behind segment s.
 func (h *Heap) committed(s int32) int64 {
-	n := h.at(h.segs[s].end).off
+	n := h.at(h.segs[s].end).off - int(h.segs[s].lost)
 	for i := h.segs[s].end; i != none; i = h.at(i).prev {
 		if h.at(i).state == decommitted {
 			n -= h.at(i).len

@@ -15,6 +15,7 @@ type List[M any] struct {
 type Counts struct {
 	FreeBlocks, FreeBytes int64
 	TailBytes             int64 // what spans have beyond their blocks
+	LostBytes             int64 // of blocks that will not come back
 }
 
 type class struct {
@@ -110,6 +111,27 @@ func (l *List[M]) Push(i int32, off int) (empty bool) {
 	l.counts.FreeBytes += int64(s.Size)
 	l.verify()
 	return s.nfree == s.n
+}
+
+// Lose says that a block of span i, which is out, will never come back. It reports
+// whether none of the span will; the owner may then Abandon it.
+func (l *List[M]) Lose(i int32) (all bool) {
+	s := &l.spans[i]
+	s.lost++
+	l.counts.LostBytes += int64(s.Size)
+	l.verify()
+	return s.lost == s.n
+}
+
+// Abandon forgets span i, all of whose blocks are lost.
+func (l *List[M]) Abandon(i int32) {
+	s := &l.spans[i]
+	l.counts.LostBytes -= int64(s.n) * int64(s.Size)
+	l.counts.TailBytes -= int64(s.bytes) - int64(s.n)*int64(s.Size)
+	l.classes[s.class].live -= int(s.n)
+	*s = Span[M]{}
+	l.vacant = append(l.vacant, i)
+	l.verify()
 }
 
 // link puts span i at the front of its class's list.

@@ -12,6 +12,7 @@ type Span[M any] struct {
 	free       []uint64 // a bit a block
 	rounding   []uint16 // of each block that is out: the bytes that its owner did not ask for
 	n, nfree   int32
+	lost       int32 // blocks out that will not come back
 	hint       int32 // no word of free before it has a bit
 	next, prev int32 // in the list of its class
 	class      int32

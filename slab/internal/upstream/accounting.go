@@ -61,6 +61,15 @@ func (a *Accounting) Free(b device.Block) {
 	a.frees.Add(1)
 }
 
+// Abandon takes bytes of a block that have gone back for good from the count.
+func (a *Accounting) Abandon(b device.Block, n int64) {
+	if n == a.up.Footprint(b) {
+		a.leaving(b.Region)
+	}
+	a.managed.Add(-n)
+	a.up.Abandon(b, n)
+}
+
 func (a *Accounting) add(n int64) {
 	for m := a.managed.Add(n); ; {
 		p := a.peak.Load()

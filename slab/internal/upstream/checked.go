@@ -87,6 +87,17 @@ func (c Checked) fault(b device.Block, size int) string {
 // Free gives a block back.
 func (c Checked) Free(b device.Block) { c.source.Free(b) }
 
+// Abandon tells the source that n bytes of a block have gone back for good: they are in
+// nobody's budget any more, and the block, or the rest of it, will never be freed.
+func (c Checked) Abandon(b device.Block, n int64) { Abandon(c.source, b, n) }
+
+// Abandon tells a source, as far as it wants to know; see [Checked.Abandon].
+func Abandon(s Source, b device.Block, n int64) {
+	if a, ok := s.(interface{ Abandon(device.Block, int64) }); ok {
+		a.Abandon(b, n)
+	}
+}
+
 // Reserve asks the source for a range. The error wraps device.ErrUnavailable
 // where it cannot extend regions.
 func (c Checked) Reserve(size int) (device.Range, error) { return Reserve(c.source, size) }

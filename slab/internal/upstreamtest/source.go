@@ -17,6 +17,8 @@ import (
 // A Region is memory of exactly the size asked for.
 type Region struct {
 	Mem      []byte // nil unless its source is a host
+	Refuse   error  // of Quarantine
+	Lost     int64  // bytes in quarantine
 	Measured atomic.Int64
 	size     int
 }
@@ -32,6 +34,14 @@ func (r *Region) Size() int { r.Measured.Add(1); return r.size }
 
 // Bytes returns the memory, if there is any.
 func (r *Region) Bytes() []byte { return r.Mem }
+
+// Quarantine counts bytes that are lost, or refuses.
+func (r *Region) Quarantine(_, n int) error {
+	if r.Refuse == nil {
+		r.Lost += int64(n)
+	}
+	return r.Refuse
+}
 
 // A Source is an upstream whose blocks are whole regions. Its zero value never fails.
 // It is safe for concurrent use; its fields are read when no call runs.
@@ -106,6 +116,13 @@ func (s *Source) Free(b device.Block) {
 	delete(s.out, b.Region)
 	s.Frees++
 	s.Bytes -= int64(b.Region.(*Region).size)
+}
+
+// Abandon hears that bytes of a block have gone back.
+func (s *Source) Abandon(_ device.Block, n int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.Bytes -= n
 }
 
 // A Device is a Source that says it is a device: its blocks are whole regions. It has

@@ -1,0 +1,67 @@
+//go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd || solaris
+
+package device
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/bufslab/bufslab/device/internal/base"
+)
+
+// A process has some 65,000 mappings, and the Go runtime dies without a free one. Pages
+// that are inaccessible between others cost two, so there are at most so many runs of
+// them; the pages of the rest stay accessible.
+const mostRuns = 8 << 10
+
+// inaccessible counts the runs of all regions.
+var inaccessible atomic.Int64
+
+// lostPages are the pages of a region that nobody may use again.
+type lostPages struct {
+	mu   sync.Mutex
+	runs spans
+}
+
+// Quarantine gives back the pages that lie in the n bytes from off entirely, and makes
+// them inaccessible.
+func (r *mmapRegion) Quarantine(off, n int) error {
+	m := r.Bytes()
+	if err := base.CheckSpan("device", off, n, len(m), 1); err != nil {
+		return err
+	}
+	lo, hi := roundUp(off, r.dev.page), (off+n)&^(r.dev.page-1)
+	if lo >= hi {
+		return nil
+	}
+	if err := release(m, lo, hi); err != nil {
+		return err
+	}
+	if r.lost.add(lo, hi) {
+		_ = unix.Mprotect(m[lo:hi], unix.PROT_NONE) // else a late reader finds zeros
+	}
+	return nil
+}
+
+// add notes pages, unless they would be a run too many.
+func (l *lostPages) add(lo, hi int) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if i, j := l.runs.touching(lo, hi); i == j && inaccessible.Load() >= mostRuns {
+		return false
+	}
+	before := len(l.runs)
+	l.runs.add(lo, hi)
+	inaccessible.Add(int64(len(l.runs) - before))
+	return true
+}
+
+// unmapped takes the runs of a region that is gone from the count.
+func (l *lostPages) unmapped() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	inaccessible.Add(-int64(len(l.runs)))
+	l.runs = nil
+}
