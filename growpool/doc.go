@@ -30,8 +30,8 @@
 //	shown by                memory     the old buffer
 //	Acquire only            any        goes back to the slab.Pool before the larger one is taken
 //	Get                     Go heap    comes back when no View and no slice of it is left
-//	Get, by At and Set      elsewhere  comes back when no View is left (above 32 KiB)
-//	Get, by Slice or Row    elsewhere  is not used again: above 32 KiB its pages go back at once
+//	Get, by At and Set      elsewhere  comes back when no View is left (above 4 KiB)
+//	Get, by Slice or Row    elsewhere  is not used again: above 4 KiB its pages go back at once
 //	                                   when no View is left, below it stays out
 //
 // So a program that grows often off the heap uses Acquire. While a buffer

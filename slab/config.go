@@ -31,7 +31,7 @@ type Config struct {
 
 	// Run the collector when the bytes of watched blocks off the heap exceed twice
 	// those after the last collection plus this; 0 in text is off. Here -1 is off and
-	// 0 is 64 MiB. Blocks of more than 32 KiB are watched: see docs/leaks.md.
+	// 0 is 64 MiB. Blocks of more than 4 KiB, and all of device memory, are watched: see docs/leaks.md.
 	GCTrigger int64
 
 	Zero   bool   // blocks are cleared when handed out

@@ -1,22 +1,30 @@
 package slab
 
 import (
+	"strings"
+
 	"github.com/bufslab/bufslab/slab/internal/handle"
 )
 
 // What a pool does with buffers that were never released. How they are found stands
 // in slab/internal/handle/finalize.go.
 
-// watchLimit is the size above which a block off the heap is worth a finalizer of
-// its own.
-const watchLimit = 32 << 10
+// watchLimit is the size above which a block off the heap is worth a finalizer of its
+// own, where the program can have slices of it. It is a page: of less nothing could go
+// back if a slice was taken, and finalizers make collections longer.
+const watchLimit = 4 << 10
 
-// watchFrom returns the bytes from which a block off the heap has a finalizer.
-func watchFrom(c Config) int {
-	if c.OnForget == "report" {
-		return 1
+// watchFrom returns the bytes from which a block off the heap has a finalizer: one that
+// the CPU can reach, and one that it cannot, so that it always comes back.
+func watchFrom(c Config) (reachable, unreachable int) {
+	scheme, _, _ := strings.Cut(c.Device, ":")
+	switch {
+	case c.OnForget == "report":
+		return 1, 1
+	case scheme == "virtual": // there is no memory to bring back
+		return watchLimit + 1, watchLimit + 1
 	}
-	return watchLimit + 1
+	return watchLimit + 1, 1
 }
 
 // forgotten is told of a forgotten block. The caller holds table.mu, and runs on a

@@ -210,6 +210,25 @@ func TestEscapeEndsWithRelease(t *testing.T) {
 	}
 }
 
+// Blocks of every size come back where no slice can reach them, and above a page where
+// one can. With sim that is what OpenCL and CUDA do.
+func TestForgottenSmallBlocksComeBack(t *testing.T) {
+	for dev, sizes := range map[string][]int{"sim": {1, 100, 4096, 10_000}, "mmap": {10_000, 4097}, "mmap:fixed": {10_000}} {
+		for _, size := range sizes {
+			for _, s := range Strategies() {
+				p := openPool(t, dev, Config{Strategy: s})
+				for range 20 {
+					forgetOne(t, p, size, func(b PooledBuffer) { b.With(func([]byte) {}) })
+				}
+				if !collect(p, func(s Stats) bool { return s.Forgotten == 20 }) {
+					t.Errorf("%s, %s: %d bytes: %+v", dev, s, size, p.Stats())
+				}
+				checkNoneOut(t, p)
+			}
+		}
+	}
+}
+
 func TestReportNoticesSmallOffHeapBuffers(t *testing.T) {
 	p := openPool(t, "mmap", Config{Strategy: "slab", OnForget: "report"})
 	func() { p.Get(100) }()

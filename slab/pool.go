@@ -26,7 +26,8 @@ import (
 // buffers share slabs and come back with them. Off the heap a buffer comes back if its
 // bytes were used through With or not at all. If Bytes was called, the address is
 // never used again, the pages are given back, and a late reader of them faults. Off the heap the pool does not notice
-// that a buffer of at most 32 KiB was forgotten, unless Config.OnForget is "report".
+// that a buffer of at most 4 KiB of host memory was forgotten, unless Config.OnForget is
+// "report".
 //
 // Memory that streams of a device work on may be released as soon as the work is
 // enqueued: see [PooledBuffer.UsedOn] and [Pool.GetOn].
@@ -135,8 +136,9 @@ func (p *pool) stack(on Allocator) error {
 	p.blocks = numberedOf(p.strategy)
 	p.leaks.open(c)
 	p.config.needsFinish = p.leaks.sites != nil || c.Zero
+	reachable, unreachable := watchFrom(c)
 	p.table.Open(unsafe.Pointer(p), handle.Options{
-		WatchCollected: p.accounting.OwnsRegions(), WatchFrom: watchFrom(c),
+		WatchCollected: p.accounting.OwnsRegions(), WatchFrom: reachable, WatchUnreachableFrom: unreachable,
 		Forgotten: p.forgotten, Free: p.freeForgotten, Quarantine: p.quarantine,
 	})
 	p.clock.set(c)

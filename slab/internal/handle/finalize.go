@@ -16,7 +16,7 @@ import "unsafe"
 // With, or not at all, the block comes back when its slot is dead. If a raw slice
 // escaped, someone may still use it: the block is never handed out again, and
 // its pages go back to the system. A finalizer costs an object a block, so only
-// blocks from Options.WatchFrom bytes have one.
+// blocks from Options.WatchFrom bytes have one, and those that no slice can reach.
 
 // onRegionDead takes back all blocks of a region whose memory nothing reaches.
 func (t *Table) onRegionDead(r *Region) {

@@ -91,7 +91,11 @@ func (r *Region) slot(n int) *Slot {
 // needsFinalizer reports whether a block of n bytes needs a slot that tells when
 // it is forgotten. On the Go heap the memory itself tells.
 func (r *Region) needsFinalizer(n int) bool {
-	return r.collected == nil && (n >= r.table.options.WatchFrom || n == 0)
+	from := r.table.options.WatchFrom
+	if r.base == nil {
+		from = r.table.options.WatchUnreachableFrom
+	}
+	return r.collected == nil && (n >= from || n == 0)
 }
 
 // detach takes the block from s. The caller holds Table.mu.

@@ -34,6 +34,8 @@ type Options struct {
 	WatchCollected bool // regions that the garbage collector owns may be watched
 	WatchFrom      int  // bytes from which a block off the Go heap has a finalizer
 
+	WatchUnreachableFrom int // the same of memory that the CPU cannot reach
+
 	// Forgotten is told of each forgotten block, with the table locked. The generation
 	// of its owner has ended. escaped says that a slice of the memory may still be in
 	// use, so that the block must not be handed out again. It reports whether streams

@@ -44,7 +44,7 @@ type log struct {
 func openTable(watchFrom int) (*Table, *log) {
 	t, l := new(Table), new(log)
 	t.Open(unsafe.Pointer(l), Options{
-		WatchCollected: true, WatchFrom: watchFrom,
+		WatchCollected: true, WatchFrom: watchFrom, WatchUnreachableFrom: watchFrom,
 		Forgotten:  func(e Entry, escaped bool) bool { l.forgotten = append(l.forgotten, e.Slot); return l.inUse },
 		Free:       func(a []Allocation) { l.freed = append(l.freed, a...) },
 		Quarantine: func(a Allocation) { l.isolated = append(l.isolated, a) },

@@ -18,7 +18,7 @@ type bench struct {
 
 func newBench(t *testing.T) *bench {
 	x := &bench{t: t}
-	x.table.Open(nil, handle.Options{WatchFrom: 1 << 30})
+	x.table.Open(nil, handle.Options{WatchFrom: 1 << 30, WatchUnreachableFrom: 1 << 30})
 	return x
 }
 
