@@ -146,7 +146,7 @@ func (e *extents) checkTiling(last int32, seen *[2]index) (records int, err erro
 		if err := e.checkExtent(x, above); err != nil {
 			return 0, fmt.Errorf("extent %d %+v below %+v: %w", i, x, above, err)
 		}
-		if x.state != used {
+		if x.state < used {
 			seen[x.state].count++
 			seen[x.state].bytes += int64(x.len)
 		}
@@ -162,7 +162,7 @@ func (e *extents) checkTiling(last int32, seen *[2]index) (records int, err erro
 // checkExtent verifies one extent and its state beside the next one.
 func (e *extents) checkExtent(x, above extent) error {
 	switch {
-	case x.state > used:
+	case x.state > leaving:
 		return fmt.Errorf("state %d", x.state)
 	case x.off%e.align != 0, x.len%e.align != 0:
 		return fmt.Errorf("not aligned to %d", e.align)

@@ -24,6 +24,7 @@ const (
 	free        state = iota // memory that can be handed out
 	decommitted              // addresses without memory behind them
 	used                     // memory in a caller's hands
+	leaving                  // memory on its way upstream
 	end                      // the end of a segment: no bytes
 	gone                     // the record is not in use
 )
