@@ -9,7 +9,9 @@ package device
 type Reserver interface {
 	// Reserve sets aside up to size bytes of addresses, in whole pages. The
 	// size of the range's Region says how many it got. No memory is committed.
-	// Less than a page gives an error that wraps ErrSize.
+	// Less than a page gives an error that wraps ErrSize. Where addresses are too
+	// few, now or always, the error wraps ErrOutOfMemory or ErrUnavailable; Alloc may
+	// succeed then.
 	Reserve(size int) (Range, error)
 }
 
@@ -28,10 +30,21 @@ type Range interface {
 	Commit(off, n int) error
 	// Decommit gives back the memory of n committed bytes from off. Their
 	// contents are lost; their addresses stay reserved. It has Commit's errors.
+	// If it fails, all of them are committed still, with undefined contents.
 	Decommit(off, n int) error
 	// Close gives back all memory and the addresses. Later calls fail with
 	// ErrClosed.
 	Close() error
+}
+
+// A Shrinker is the Region of a Range that can give up addresses at its end.
+type Shrinker interface {
+	// Shrink gives back the addresses from size on, none of which is committed.
+	// size is a multiple of the range's Page above 0, and becomes the Region's
+	// Size. The error wraps ErrSize for any other size, and for a Region of Alloc;
+	// nothing changes then. No Commit, Decommit or Close of the range may run at
+	// the same time.
+	Shrink(size int) error
 }
 
 // A Pinner is a Device with page-locked host memory, from which its streams

@@ -4,32 +4,31 @@ package device
 
 import (
 	"fmt"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/bufslab/bufslab/device/internal/base"
 )
 
-// leastRange is where Reserve gives up: a smaller range is not worth having.
-const leastRange = 1 << 20
-
-// Reserve takes addresses, which cost no memory. Where the system refuses, as
-// under a limit on the address space, it asks for half as many, down to 1 MiB.
+// Reserve takes addresses, which cost no memory. A range gets at most a sixteenth of
+// RLIMIT_AS, and 1/4096 of the address space; where that is less than asked and less
+// than 64 MiB, there are no ranges. All ranges of the process together get a quarter
+// of either.
 func (d *mmap) Reserve(size int) (Range, error) {
 	size, err := reservable(d.Device, d.fixed, size, d.page)
 	if err != nil {
 		return nil, err
 	}
-	for {
-		r, err := d.mapped(size, unix.PROT_NONE, mapNoReserve)
-		if err == nil {
-			return &mmapRange{r}, nil
-		}
-		size = size / 2 &^ (d.page - 1)
-		if size < leastRange {
-			return nil, err
-		}
+	if size, err = takeAddresses(size, d.page); err != nil {
+		return nil, err
 	}
+	r, err := d.mapped(size, unix.PROT_NONE, mapNoReserve)
+	if err != nil {
+		giveAddresses(size)
+		return nil, err
+	}
+	return &mmapRange{r}, nil
 }
 
 // An mmapRange extends a mapping by making its pages accessible.
@@ -67,14 +66,40 @@ func (g *mmapRange) Decommit(off, n int) error {
 func (g *mmapRange) check(off, n int) ([]byte, error) {
 	m := g.r.Bytes()
 	if m == nil {
-		return nil, fmt.Errorf("device: range of %d bytes: %w", g.r.size, ErrClosed)
+		return nil, g.r.errClosed()
 	}
 	return m, base.CheckSpan("device", off, n, len(m), g.r.dev.page)
 }
 
 func (g *mmapRange) Close() error {
+	size := g.r.Size()
 	if !g.r.unmap() {
-		return fmt.Errorf("device: range of %d bytes: %w", g.r.size, ErrClosed)
+		return g.r.errClosed()
 	}
+	giveAddresses(size)
 	return nil
+}
+
+// Shrink unmaps the addresses from size on. Blocks of Alloc do not shrink.
+func (r *mmapRegion) Shrink(size int) error {
+	m := r.Bytes()
+	if m == nil {
+		return r.errClosed()
+	}
+	if r.lent > 0 || size == 0 {
+		return fmt.Errorf("device: shrink of a region of %d bytes to %d: %w", len(m), size, ErrSize)
+	}
+	if err := base.CheckSpan("device", size, len(m)-size, len(m), r.dev.page); err != nil || size == len(m) {
+		return err
+	}
+	if err := unix.MunmapPtr(unsafe.Pointer(&m[size]), uintptr(len(m)-size)); err != nil {
+		return fmt.Errorf("device: shrink of a region of %d bytes to %d: %v: %w", len(m), size, err, sentinel(err))
+	}
+	r.size.Store(int64(size))
+	giveAddresses(len(m) - size)
+	return nil
+}
+
+func (r *mmapRegion) errClosed() error {
+	return fmt.Errorf("device: range of %d bytes: %w", r.Size(), ErrClosed)
 }

@@ -56,7 +56,8 @@ func (d *mmap) mapped(size, prot, flags int) (*mmapRegion, error) {
 	if err != nil {
 		return nil, fmt.Errorf("device: mmap of %d bytes: %v: %w", size, err, sentinel(err))
 	}
-	r := &mmapRegion{dev: d, size: size}
+	r := &mmapRegion{dev: d}
+	r.size.Store(int64(size))
 	r.mem.Store((*byte)(p))
 	return r, nil
 }
@@ -86,20 +87,20 @@ func (d *mmap) Free(b Block) {
 // An mmapRegion is one mapping: a block of Alloc or a reserved range.
 type mmapRegion struct {
 	dev  *mmap
-	size int                  // whole pages
+	size atomic.Int64         // whole pages; only Shrink lowers it
 	lent int                  // what Alloc was asked for; 0 for a range
 	mem  atomic.Pointer[byte] // nil once unmapped, which also tells a double Free
 	lost lostPages
 }
 
-func (r *mmapRegion) Size() int { return r.size }
+func (r *mmapRegion) Size() int { return int(r.size.Load()) }
 
 func (r *mmapRegion) Bytes() []byte {
 	p := r.mem.Load()
 	if p == nil {
 		return nil
 	}
-	return unsafe.Slice(p, r.size)
+	return unsafe.Slice(p, r.Size())
 }
 
 // Discard gives back the pages that lie in the n bytes from off entirely.
@@ -113,12 +114,17 @@ func (r *mmapRegion) Discard(off, n int) error {
 }
 
 // release gives the pages of m[lo:hi] back. MADV_DONTNEED and not MADV_FREE:
-// the latter does not lower the resident set until the system is short.
+// the latter does not lower the resident set until the system is short. EINVAL says
+// that the pages are locked, as all are after mlockall(2).
 func release(m []byte, lo, hi int) error {
 	if lo >= hi {
 		return nil
 	}
-	if err := unix.Madvise(m[lo:hi], unix.MADV_DONTNEED); err != nil {
+	err := unix.Madvise(m[lo:hi], unix.MADV_DONTNEED)
+	if errors.Is(err, unix.EINVAL) {
+		err = dropLocked(m[lo:hi])
+	}
+	if err != nil {
 		return fmt.Errorf("device: madvise of %d bytes at %d: %v: %w", hi-lo, lo, err, sentinel(err))
 	}
 	return nil
@@ -133,8 +139,8 @@ func (r *mmapRegion) unmap() bool {
 		return false
 	}
 	r.lost.unmapped()
-	if err := unix.MunmapPtr(unsafe.Pointer(p), uintptr(r.size)); err != nil {
-		_ = release(unsafe.Slice(p, r.size), 0, r.size)
+	if err := unix.MunmapPtr(unsafe.Pointer(p), uintptr(r.Size())); err != nil {
+		_ = release(unsafe.Slice(p, r.Size()), 0, r.Size())
 	}
 	return true
 }

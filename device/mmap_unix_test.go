@@ -51,6 +51,36 @@ func TestMmapRangeBytes(t *testing.T) {
 	m[len(m)-1] = 1
 }
 
+// A range has a share of the addresses at most, whatever is asked, and all ranges have
+// one together: what they give back, by Shrink or Close, others get.
+func TestMmapRangesHaveAShareOfTheAddresses(t *testing.T) {
+	d := opened(t, "mmap").(Reserver)
+	var open []Range
+	one, all := rangeShares()
+	for {
+		g, err := d.Reserve(addressable)
+		if err != nil {
+			check.Wraps(t, err, ErrUnavailable)
+			break
+		}
+		if n := int64(g.Region().Size()); n > one || n < one-int64(g.Page()) {
+			t.Fatalf("a range of %d bytes, %d are its share", n, one)
+		}
+		open = append(open, g)
+	}
+	if n := int64(len(open)); n > all/one || n < all/one-8 { // tests before may have left some
+		t.Errorf("%d ranges of %d bytes, %d are the share of all", n, one, all)
+	}
+	check.Must(t, open[0].Region().(Shrinker).Shrink(open[0].Page()))
+	open = append(open, check.Ok(d.Reserve(int(one)/2))(t))
+	for _, g := range open {
+		check.Must(t, g.Close())
+	}
+	if n := rangeBytes.Load(); n > all/2 {
+		t.Errorf("closed ranges count %d bytes", n)
+	}
+}
+
 // Decommitted and discarded pages have no memory behind them: on Linux they
 // read as zeros.
 func TestMmapGivesBack(t *testing.T) {

@@ -5,8 +5,6 @@ import (
 	"testing"
 
 	"github.com/bufslab/bufslab/device"
-	"github.com/bufslab/bufslab/slab/internal/pageheap"
-	"github.com/bufslab/bufslab/slab/internal/upstream"
 )
 
 func TestHeapsRoundToTheirAlignment(t *testing.T) {
@@ -62,31 +60,4 @@ func TestRangeWithoutMemoryIsClosed(t *testing.T) {
 			t.Errorf("%s: %d ranges are open, and nothing is out", name, up.Open)
 		}
 	}
-}
-
-// A pool leaves addresses for others, and for the Go heap.
-func TestRangesLeaveRoomForOthers(t *testing.T) {
-	r := &reserved{}
-	for range 200 {
-		mustAlloc(t, strategyOn("slab", r, Config{}), 10)
-	}
-	if r.bytes > 1<<45 {
-		t.Errorf("200 pools reserve %d GiB", r.bytes>>30)
-	}
-	mustAlloc(t, strategyOn("bestfit", r, Config{}), int(pageheap.RangeBytes)+1) // larger than a range as a rule
-}
-
-// reserved counts the addresses that are asked for.
-type reserved struct{ bytes int64 }
-
-func (r *reserved) Alloc(int) (device.Block, error) { panic("Alloc where there are ranges") }
-func (r *reserved) Free(device.Block)               {}
-
-func (r *reserved) Reserve(size int) (device.Range, error) {
-	r.bytes += int64(size)
-	d, err := device.Open("virtual")
-	if err != nil {
-		return nil, err
-	}
-	return upstream.Reserve(d, size)
 }

@@ -34,6 +34,7 @@ var checks = []struct {
 	{"CopyAfterFree", copyAfterFree},
 	{"Range", ranges},
 	{"RangeMistakes", rangeMistakes},
+	{"RangeShrinks", rangeShrinks},
 	{"Discard", discard},
 	{"Forgotten", forgotten},
 	{"ViewsKeep", viewsKeep},

@@ -74,6 +74,37 @@ func rangeMistakes(t *testing.T, d device.Device) {
 	wants(t, g.Close(), "second Close", device.ErrClosed)
 }
 
+// rangeShrinks: addresses at the end go back, and what is below stays as it was.
+func rangeShrinks(t *testing.T, d device.Device) {
+	g := reserve(t, d)
+	r, ok := g.Region().(device.Shrinker)
+	if !ok {
+		must(t, g.Close())
+		t.Skip("ranges of this device do not shrink")
+	}
+	page, size := g.Page(), g.Region().Size()
+	must(t, g.Commit(0, 2*page))
+	whole := device.Block{Region: g.Region(), Len: 2 * page}
+	write(t, d, whole, pattern(2*page, 1))
+	for _, n := range []int{-page, 0, size + page, 2*page + page/2} {
+		wants(t, r.Shrink(n), "Shrink to a bad size", device.ErrSize)
+	}
+	must(t, r.Shrink(size), r.Shrink(4*page), r.Shrink(2*page))
+	if n := g.Region().Size(); n != 2*page {
+		t.Errorf("a range of %d bytes is shrunk to %d", n, 2*page)
+	}
+	same(t, read(t, d, whole), pattern(2*page, 1), "contents after shrinking")
+	wants(t, g.Commit(2*page, page), "Commit above the end", device.ErrSize)
+	must(t, g.Decommit(0, page), g.Commit(0, page), g.Close())
+	wants(t, r.Shrink(page), "Shrink after Close", device.ErrClosed)
+
+	b := alloc(t, d, 4*page)
+	defer d.Free(b)
+	if r, ok := b.Region.(device.Shrinker); ok {
+		wants(t, r.Shrink(page), "Shrink of a block", device.ErrSize)
+	}
+}
+
 // discard: what is not whole pages within stays, and all of it stays usable.
 func discard(t *testing.T, d device.Device) {
 	const n = 256 << 10

@@ -173,7 +173,7 @@ func (e *extents) checkTiling(last int32, seen *[2]index) (records int, err erro
 // checkExtent verifies one extent and its state beside the next one.
 func (e *extents) checkExtent(x, above extent) error {
 	switch {
-	case x.state > quarantined:
+	case x.state > leaving:
 		return fmt.Errorf("state %d", x.state)
 	case x.off%e.align != 0, x.len%e.align != 0:
 		return fmt.Errorf("not aligned to %d", e.align)

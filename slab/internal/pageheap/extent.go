@@ -25,6 +25,7 @@ const (
 	decommitted              // addresses without memory behind them
 	used                     // memory in a caller's hands
 	quarantined              // never to be used again: see quarantine.go
+	leaving                  // memory on its way upstream
 	end                      // the end of a segment: no bytes
 	gone                     // the record is not in use
 )

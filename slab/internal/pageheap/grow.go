@@ -11,14 +11,26 @@ import (
 // unit is the least that a segment grows by where the upstream does not say.
 const unit = 4 << 10
 
-// RangeBytes is what a range is asked to reserve, unless a block needs more.
-// Addresses cost no memory, but all pools of a process share them, 128 TiB as
-// a rule, with the Go heap: 128 GiB each leave room for hundreds of pools, and
-// a pool that needs more opens another range.
-const RangeBytes = min(1<<37, (uint64(maxInt)+1)>>5)
+// firstRange is what the first range of a heap reserves, unless a block needs more.
+const firstRange = 64 << 20
+
+// more is how many times as much a new range has: as the block that it is for, and as
+// all ranges before it.
+const more = 8
 
 // rangeFor returns what to reserve so that n bytes fit, whatever the page is.
-func rangeFor(n int) int { return max(int(RangeBytes), n+n/8+8<<20) }
+// Addresses cost no memory, but all pools of a process share them with the Go heap.
+// So a heap begins with few: many small pools need few, and a large one has few
+// ranges all the same. The caller holds mu.
+func (h *Heap) rangeFor(n int) int {
+	before := 0
+	for s := range h.segs {
+		if r := h.segs[s].rng; r != nil {
+			before = min(before+r.Region().Size(), upstream.MaxSize)
+		}
+	}
+	return max(firstRange, more*min(max(n, before), upstream.MaxSize/more), n+n/8+8<<20)
+}
 
 // grow gets memory from upstream so that n bytes fit, or says why it cannot.
 // On out of memory it wants less, then gives back what is held, then fails.
@@ -45,34 +57,46 @@ func (h *Heap) fits(n int) bool {
 	return h.find(free, n) != none
 }
 
-// growOnce goes upstream once for n bytes, and for nothing beyond if exact.
-// The caller holds growMu.
+// growOnce goes upstream once for n bytes, and for nothing beyond if exact. Where
+// there are no addresses for a range it adds a segment. The caller holds growMu.
 func (h *Heap) growOnce(n int, exact bool) error {
-	if !h.fixed {
-		err := h.extendRange(n, exact)
-		if !errors.Is(err, device.ErrUnavailable) {
-			return err
-		}
-		h.fixed = true
+	p, err := h.place(n, exact)
+	switch {
+	case err == nil:
+		return h.commit(p)
+	case upstream.OutOfMemory(err), errors.Is(err, device.ErrUnavailable):
+		return h.growBySegment(n, exact)
 	}
-	return h.growBySegment(n, exact)
+	return err
 }
 
-// extendRange commits memory at the top of the current range, or at decommitted
-// addresses of any where that takes less. It opens another range only where
-// neither will do: addresses of full ranges are used up first.
-func (h *Heap) extendRange(n int, exact bool) error {
+// place picks a place for n bytes in the ranges that are open. It opens another only
+// where there is none: addresses of full ranges are used up first.
+func (h *Heap) place(n int, exact bool) (plan, error) {
 	p, ok := h.plan(n, exact)
-	if !ok {
-		if err := h.openRange(n); err != nil {
-			return err
-		}
-		p, _ = h.plan(n, exact)
+	if ok {
+		return p, nil
 	}
+	if err := h.openRange(n); err != nil {
+		return p, err
+	}
+	p, _ = h.plan(n, exact)
+	return p, nil
+}
+
+// commit puts memory where p says: at the top of the current range, or at decommitted
+// addresses of any.
+func (h *Heap) commit(p plan) error {
+	done := false
+	defer func() { // also if upstream panics
+		if !done {
+			h.closeUnused(p)
+		}
+	}()
 	if err := p.rng.Commit(p.off, p.len); err != nil {
-		h.closeUnused(p)
 		return err
 	}
+	done = true
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if p.extent != none {
@@ -95,10 +119,11 @@ func (h *Heap) recommit(i int32, n int) {
 }
 
 // closeUnused closes the range of a plan that failed if nothing was ever
-// committed there: no extent of it would remind us to.
+// committed there: no extent of it would remind us to. If that fails its addresses
+// stay, which costs no memory.
 func (h *Heap) closeUnused(p plan) {
 	if p.extent == none && h.removeUnused() {
-		mustRelease(p.rng.Close())
+		_ = p.rng.Close()
 	}
 }
 
@@ -116,15 +141,16 @@ func (h *Heap) removeUnused() bool {
 // openRange makes a range current that has n bytes of addresses left, a new
 // one if need be.
 func (h *Heap) openRange(n int) error {
-	if h.switchRange(n) {
+	size, ok := h.switchRange(n)
+	if ok {
 		return nil
 	}
-	r, err := h.up.Reserve(rangeFor(n))
+	r, err := h.up.Reserve(size)
 	if err != nil {
 		return err
 	}
 	if r.Region().Size() < n+r.Page() {
-		return errors.Join(device.ErrOutOfMemory, r.Close())
+		return errors.Join(device.ErrUnavailable, r.Close())
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -132,18 +158,18 @@ func (h *Heap) openRange(n int) error {
 	return nil
 }
 
-// switchRange makes an open range with n bytes of addresses left current, and
-// reports whether there was one.
-func (h *Heap) switchRange(n int) bool {
+// switchRange makes an open range with n bytes of addresses left current. It
+// reports whether there was one, and else what to reserve.
+func (h *Heap) switchRange(n int) (reserve int, ok bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for s := range h.segs {
 		if h.segs[s].rng != nil && h.room(int32(s)) >= n {
 			h.current = int32(s)
-			return true
+			return 0, true
 		}
 	}
-	return false
+	return h.rangeFor(n), false
 }
 
 // step is the policy's, but for no more beyond need than may be held: that

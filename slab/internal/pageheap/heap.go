@@ -10,7 +10,8 @@
 //	segment.go     the regions of the upstream
 //	policy.go      how much to ask of the upstream at a time
 //	grow.go        more memory: extend a range, or add a segment
-//	release.go     less memory: whole segments, or pages of a range
+//	release.go     less memory: what goes back, and when
+//	leave.go       whole segments, or pages of a range, on their way upstream
 //	quarantine.go  memory that is never handed out again
 //	check.go       the invariants
 package pageheap
@@ -27,14 +28,15 @@ import (
 // that an owner can keep its own records under it; the others take it themselves.
 //
 // Memory comes and goes under growMu, without mu: others alloc and free meanwhile. Only
-// decommitLargest goes upstream under both. The order is growMu, mu, then what the
+// decommitLargest goes upstream under both. The upstream may panic in any call: both
+// locks are then free, and the heap is as before. The order is growMu, mu, then what the
 // upstream locks.
 type Heap struct {
 	up       upstream.Checked
 	decommit bool
 
-	growMu sync.Mutex // before mu
-	fixed  bool       // the upstream has said that it cannot extend; under growMu
+	growMu  sync.Mutex // before mu
+	stopped bool       // StopHolding was called; under growMu
 
 	mu sync.Mutex // guards all below
 	extents

@@ -45,14 +45,21 @@ func (h *Heap) scrap(s int32) int32 {
 	return none
 }
 
-// detachRest is Quarantine of a free extent of a segment that has nothing else but
-// extents in quarantine: what is left of it can only go back like them. It returns what
-// detach does. The caller holds both locks.
-func (h *Heap) detachRest(i int32) (bytes int64, giveBack func()) {
+// releaseRest is Quarantine of a free extent of a segment, no range, that has nothing
+// else but extents in quarantine: it can only go back as they do. It returns the bytes
+// that went. The caller holds growMu.
+func (h *Heap) releaseRest(i int32) int64 {
+	h.mu.Lock()
+	seg := &h.segs[h.at(i).seg]
+	if h.at(i).state != free || seg.rng != nil || seg.used > seg.isolated {
+		h.mu.Unlock()
+		return 0
+	}
 	h.unlist(i)
-	h.segs[h.at(i).seg].used++
+	seg.used++
 	s, off, n := h.isolate(i)
-	return int64(n), func() { h.giveUp(s, off, n) }
+	h.Unlock()
+	return h.giveUp(s, off, n)
 }
 
 // isolate makes i, which is in no list and counts as used, a part of the quarantine. It
@@ -104,20 +111,20 @@ func (h *Heap) pageOf(s int32) int {
 	return unit
 }
 
-// giveUp gives pages of segment s back for good. If they cannot go they stay where they
-// are, of use to nobody. The caller holds growMu.
-func (h *Heap) giveUp(s int32, off, n int) {
+// giveUp gives pages of segment s back for good, and returns the bytes that went. If they
+// cannot go they stay where they are, of use to nobody. The caller holds growMu.
+func (h *Heap) giveUp(s int32, off, n int) int64 {
 	h.mu.Lock()
 	seg := h.segs[s]
 	h.mu.Unlock()
 	q, ok := seg.block.Region.(device.Quarantiner)
 	if n == 0 || !ok || q.Quarantine(seg.block.Off+off, n) != nil {
-		return
+		return 0
 	}
 	if seg.rng == nil {
 		h.up.Abandon(seg.block, int64(n))
 	} else if seg.rng.Decommit(off, n) != nil {
-		return
+		return 0
 	}
 	h.mu.Lock()
 	defer h.Unlock()
@@ -127,4 +134,5 @@ func (h *Heap) giveUp(s int32, off, n int) {
 	if seg := &h.segs[s]; seg.rng == nil && seg.lost == int64(seg.block.Len) {
 		h.removeSegment(s) // without a Free: its addresses stay taken
 	}
+	return int64(n)
 }

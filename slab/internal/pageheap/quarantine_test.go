@@ -64,7 +64,7 @@ func TestQuarantineThatCannotGoBack(t *testing.T) {
 	up := &pages{}
 	p := start(up, Options{})
 	b := p.mustAlloc(t, 4*page)
-	b.Region.(*upstreamtest.Region).Refuse = errors.New("locked")
+	upstreamtest.RegionOf(b).Refuse = errors.New("locked")
 	p.giveUpBlock(b)
 	p.mustCheck(t, &up.Source)
 	if c := p.Counts(); c.Quarantined != 4*page || up.Bytes < 4*page {

@@ -1,11 +1,6 @@
 package pageheap
 
-import (
-	"errors"
-
-	"github.com/bufslab/bufslab/device"
-	"github.com/bufslab/bufslab/slab/internal/align"
-)
+import "github.com/bufslab/bufslab/device"
 
 // FreeHeld gives regions that are wholly free upstream, and free pages within ranges.
 func (h *Heap) FreeHeld() {
@@ -14,12 +9,21 @@ func (h *Heap) FreeHeld() {
 	h.releaseIdle(0)
 }
 
-// StopHolding is FreeHeld, and from now on memory goes upstream as soon as it can.
+// StopHolding is FreeHeld, and from now on memory goes upstream as soon as it can, with
+// the addresses above it.
 func (h *Heap) StopHolding() {
+	h.growMu.Lock()
+	defer h.growMu.Unlock()
+	h.holdNothing()
+	h.releaseIdle(0)
+	h.shrinkRanges()
+	h.stopped = true
+}
+
+func (h *Heap) holdNothing() {
 	h.mu.Lock()
+	defer h.mu.Unlock()
 	h.maxHeld = 0
-	h.mu.Unlock()
-	h.FreeHeld()
 }
 
 // Trim ends an epoch and gives back what has been free for the last idle
@@ -48,6 +52,9 @@ func (h *Heap) ReleaseOverHeld() {
 	}
 	for n, i := h.overHeld(); n > 0 && i != none && h.release(i) > 0; {
 		n, i = h.overHeld()
+	}
+	if h.stopped {
+		h.shrinkRanges()
 	}
 }
 
@@ -107,78 +114,14 @@ func (h *Heap) unusedSegment(s int32) int32 {
 // release gives back what can go upstream of extent i, if it is free still, and
 // returns the bytes. The caller holds growMu.
 func (h *Heap) release(i int32) int64 {
-	n, giveBack := h.detach(i)
-	if n > 0 {
-		giveBack()
+	d, ok := h.detach(i)
+	switch {
+	case !ok:
+		return h.releaseRest(i)
+	case !h.send(d):
+		return 0
 	}
-	return n
-}
-
-// detach takes what can go upstream of extent i out of the heap. It returns the
-// bytes, and the call that gives them back.
-func (h *Heap) detach(i int32) (n int64, giveBack func()) {
-	h.mu.Lock()
-	defer h.Unlock()
-	x := h.at(i)
-	if x.state != free {
-		return 0, nil
-	}
-	seg := &h.segs[x.seg]
-	if seg.used == 0 {
-		return h.detachSegment(x.seg)
-	}
-	if seg.rng == nil {
-		if seg.used > seg.isolated {
-			return 0, nil
-		}
-		return h.detachRest(i)
-	}
-	rng := seg.rng
-	off, pages := h.detachPages(i)
-	h.managed -= int64(pages)
-	return int64(pages), func() { mustRelease(rng.Decommit(off, pages)) }
-}
-
-// detachSegment is detach of a whole segment.
-func (h *Heap) detachSegment(s int32) (n int64, giveBack func()) {
-	n = h.committed(s)
-	seg := h.removeSegment(s)
-	if seg.rng != nil {
-		h.managed -= n
-		return n, func() { mustRelease(seg.rng.Close()) }
-	}
-	whole := h.up.Footprint(seg.block)
-	h.excess -= whole - n
-	h.managed -= whole
-	return whole, func() { h.up.Free(seg.block) }
-}
-
-// detachPages takes the whole pages within the free extent i out of the heap
-// and returns them: the end of the segment moves down, or a decommitted extent
-// is left.
-func (h *Heap) detachPages(i int32) (off, n int) {
-	x := *h.at(i)
-	page := h.segs[x.seg].rng.Page()
-	lo, hi := align.Up(x.off, page), align.Down(x.off+x.len, page)
-	if hi <= lo {
-		return 0, 0
-	}
-	h.unlist(i)
-	if lo > x.off {
-		front := i
-		i = h.split(i, lo-x.off)
-		h.list(front, free)
-	}
-	if x.off+x.len > hi {
-		h.list(h.split(i, hi-lo), free)
-	}
-	i = h.merge(i, decommitted)
-	if e := h.segs[x.seg].end; h.at(i).next == e { // nothing above it
-		h.at(e).off = h.at(i).off
-		h.unlist(i)
-		h.forget(i)
-	}
-	return lo, hi - lo
+	return d.bytes
 }
 
 // decommitLargest gives back, before a new peak for n bytes, pages of the
@@ -193,22 +136,31 @@ func (h *Heap) decommitLargest(n int) {
 			return
 		}
 		i := h.largest(free)
-		if i == none || i == top || h.at(i).len < max(page, need/16) {
+		if i == none || i == top || h.at(i).len < max(page, need/16) || h.segs[h.at(i).seg].rng == nil {
 			return
 		}
-		rng := h.segs[h.at(i).seg].rng
-		off, bytes := h.detachPages(i)
-		if bytes == 0 {
+		if d, ok := h.detachPages(i); !ok || !h.sendLocked(d) {
 			return
 		}
-		h.managed -= int64(bytes)
-		mustRelease(rng.Decommit(off, bytes))
 	}
 }
 
-// mustRelease holds a device that gives memory back to what it has promised.
-func mustRelease(err error) {
-	if err != nil && !errors.Is(err, device.ErrDeviceLost) {
-		panic("slab: upstream would not take memory back: " + err.Error())
+// shrinkRanges gives up the addresses above the memory of each range: a block that is
+// never released would keep them for ever. The caller holds growMu.
+func (h *Heap) shrinkRanges() {
+	for s := range h.segs {
+		if h.segs[s].rng == nil {
+			continue
+		}
+		if r, ok := h.segs[s].rng.Region().(device.Shrinker); ok {
+			_ = r.Shrink(h.edge(int32(s))) // if it fails the addresses stay: a cost, not a fault
+		}
 	}
+}
+
+// edge returns the end of the memory of segment s.
+func (h *Heap) edge(s int32) int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.at(h.segs[s].end).off
 }

@@ -42,7 +42,7 @@ func (h *Heap) addSegment(s segment) int32 {
 }
 
 // removeSegment forgets segment s, which has no used extent.
-func (h *Heap) removeSegment(s int32) segment {
+func (h *Heap) removeSegment(s int32) {
 	seg := h.segs[s]
 	for i := seg.end; i != none; {
 		prev := h.at(i).prev
@@ -57,17 +57,17 @@ func (h *Heap) removeSegment(s int32) segment {
 		h.current = -1
 	}
 	h.segs[s] = segment{}
-	return seg
 }
 
 // top returns the last extent of segment s, or none.
 func (h *Heap) top(s int32) int32 { return h.at(h.segs[s].end).prev }
 
-// committed returns the bytes of memory behind segment s.
+// committed returns the bytes of memory behind segment s, less what is on its way
+// upstream.
 func (h *Heap) committed(s int32) int64 {
 	n := h.at(h.segs[s].end).off - int(h.segs[s].lost)
 	for i := h.segs[s].end; i != none; i = h.at(i).prev {
-		if h.at(i).state == decommitted {
+		if s := h.at(i).state; s == decommitted || s == leaving {
 			n -= h.at(i).len
 		}
 	}

@@ -3,6 +3,7 @@ package upstreamtest
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/bufslab/bufslab/device"
 )
@@ -18,8 +19,9 @@ var ErrClosed = errors.New("upstreamtest: closed twice")
 type Pages struct {
 	Source
 	RangeBytes int   // of each range; 0 is 1 MiB
+	Bare       bool  // ranges do not know which pages are committed, and so may be huge
 	Ranges     int   // that may be open at a time; 0 is any number
-	Fail       error // of each Commit, Decommit and Close while it is set
+	Fail       error // of each Commit, Decommit, Shrink and Close while it is set
 
 	Open, Opened int
 	Top          int // highest byte ever committed
@@ -34,9 +36,13 @@ func (p *Pages) Reserve(size int) (device.Range, error) {
 	if n == 0 {
 		n = 1 << 20
 	}
-	r := &pageRange{p: p, region: NewRegion(min(n, size)), in: make([]bool, n/Page)}
+	r := &pageRange{p: p}
+	r.region = &pageRegion{NewRegion(min(n, size)), r}
+	if !p.Bare {
+		r.in = make([]bool, r.region.size/Page)
+	}
 	if p.Host {
-		r.region.Mem = make([]byte, n)
+		r.region.Mem = make([]byte, r.region.size)
 	}
 	p.Open++
 	p.Opened++
@@ -45,7 +51,7 @@ func (p *Pages) Reserve(size int) (device.Range, error) {
 
 type pageRange struct {
 	p      *Pages
-	region *Region
+	region *pageRegion
 	in     []bool // which pages are committed
 	closed bool
 }
@@ -83,12 +89,33 @@ func (r *pageRange) Decommit(off, n int) error {
 	return nil
 }
 
+// A pageRegion is the region of a range, which can shrink.
+type pageRegion struct {
+	*Region
+	r *pageRange
+}
+
+// Shrink panics where a page is committed above size.
+func (g *pageRegion) Shrink(size int) error {
+	p := g.r.p
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.Fail != nil {
+		return p.Fail
+	}
+	if size <= 0 || size > g.size || size%Page != 0 || slices.Contains(g.r.in[size/Page:], true) {
+		panic(fmt.Sprintf("upstreamtest: shrink of %d bytes to %d", g.size, size))
+	}
+	g.size, g.r.in = size, g.r.in[:size/Page]
+	return nil
+}
+
 // set marks pages, all of which change.
 func (r *pageRange) set(off, n int, in bool) {
 	if r.closed || n <= 0 || off%Page != 0 || n%Page != 0 {
 		panic(fmt.Sprintf("upstreamtest: %d bytes at %d, closed %v", n, off, r.closed))
 	}
-	for k := off / Page; k < (off+n)/Page; k++ {
+	for k := off / Page; k < (off+n)/Page && !r.p.Bare; k++ {
 		if r.in[k] == in {
 			panic(fmt.Sprintf("upstreamtest: page %d is committed: %v", k, in))
 		}

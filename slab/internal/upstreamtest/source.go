@@ -150,3 +150,11 @@ func (f *Fixed) Alloc(int) (device.Block, error) { return f.Block, f.Err }
 
 // Free counts.
 func (f *Fixed) Free(device.Block) { f.Frees++ }
+
+// RegionOf returns the region of a block of this package.
+func RegionOf(b device.Block) *Region {
+	if g, ok := b.Region.(*pageRegion); ok {
+		return g.Region
+	}
+	return b.Region.(*Region)
+}

@@ -1,0 +1,178 @@
+package slab
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// inChild runs the test again in a process of its own, where it returns true.
+func inChild(t *testing.T) bool {
+	t.Helper()
+	const env = "BUFSLAB_TEST_CHILD"
+	if os.Getenv(env) == t.Name() {
+		return true
+	}
+	cmd := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v")
+	cmd.Env = append(os.Environ(), env+"="+t.Name())
+	out, err := cmd.CombinedOutput()
+	if _, why, skipped := strings.Cut(string(out), "--- SKIP"); skipped {
+		t.Skip(why)
+	}
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return false
+}
+
+// addressBytes returns the bytes of addresses that the process has.
+func addressBytes(t testing.TB) int64 {
+	t.Helper()
+	text, err := os.ReadFile("/proc/self/statm")
+	if err != nil {
+		t.Skip(err)
+	}
+	pages, _, _ := strings.Cut(string(text), " ")
+	return number(t, pages) * int64(os.Getpagesize())
+}
+
+func openLine(t testing.TB, line string) *Pool {
+	t.Helper()
+	c, err := ParseConfig(line)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := OpenConfig(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// growGoHeap allocates Go memory, n times 64 MiB at a time. If there are no addresses
+// the runtime ends the process.
+func growGoHeap(n int) {
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
+	var live [][]byte
+	for range n {
+		live = append(live, make([]byte, 64<<20))
+	}
+	runtime.KeepAlive(live)
+}
+
+// Ten thousand pools with a buffer each leave addresses to the Go heap, and mappings
+// to each other.
+func TestTenThousandPoolsLeaveAddressesForOthers(t *testing.T) {
+	before := addressBytes(t)
+	var pools []*Pool
+	var live []PooledBuffer
+	for range 10_000 {
+		p := openLine(t, "device=mmap")
+		pools, live = append(pools, p), append(live, mustGet(t, p, 1000))
+	}
+	if n := addressBytes(t) - before; n > 1<<40 {
+		t.Errorf("10,000 pools have %d GiB of addresses", n>>30)
+	}
+	growGoHeap(1)
+	releaseAll(t, live)
+	for _, p := range pools {
+		if err := p.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := addressBytes(t) - before; n > 1<<30 {
+		t.Errorf("closed pools have %d MiB of addresses", n>>20)
+	}
+}
+
+// A process whose addresses are limited can open any number of pools, and its Go heap
+// grows all the same. Pools of larger blocks than a range may have work, too.
+func TestPoolsUnderALimitOfAddresses(t *testing.T) {
+	if sanitized || raceEnabled {
+		t.Skip("the sanitizer takes more addresses than the limit")
+	}
+	if !inChild(t) {
+		return
+	}
+	limit := unix.Rlimit{Cur: 8_000_000 << 10, Max: 8_000_000 << 10}
+	if err := unix.Setrlimit(unix.RLIMIT_AS, &limit); err != nil {
+		t.Skip("the limit cannot be set: ", err)
+	}
+	for range 200 {
+		p := openLine(t, "device=mmap")
+		defer p.Close()
+		mustGet(t, p, 1000)
+	}
+	p := openLine(t, "device=mmap")
+	defer p.Close()
+	mustGet(t, p, 1<<30)
+	for range 100 {
+		mustGet(t, p, 10<<20)
+	}
+	growGoHeap(32)
+}
+
+// A buffer that is never released keeps the memory below it when its pool is closed or
+// dropped, and no addresses above.
+func TestForgottenSmallBuffersKeepNoAddresses(t *testing.T) {
+	for name, end := range map[string]func(*Pool){
+		"StopHolding": (*Pool).StopHolding,
+		"Close":       func(p *Pool) { _ = p.Close() }, // which tells of the leak
+		"dropped":     func(*Pool) {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			const pools = 100
+			before := addressBytes(t)
+			for range pools {
+				p := openLine(t, "device=mmap")
+				mustGet(t, p, 1000)
+				end(p)
+			}
+			eventually(t, fmt.Sprintf("%d pools have next to no addresses", pools), func() bool {
+				cycle()
+				return addressBytes(t)-before < 256<<20 // the Go heap has some, too
+			})
+		})
+	}
+}
+
+// Where mlockall(2) keeps the pages of the process, pools give back what they can and
+// keep the rest: no step of theirs panics.
+func TestPoolsWhoseMemoryIsLocked(t *testing.T) {
+	if !inChild(t) {
+		return
+	}
+	_ = unix.Setrlimit(unix.RLIMIT_MEMLOCK, &unix.Rlimit{Cur: unix.RLIM_INFINITY, Max: unix.RLIM_INFINITY})
+	if err := unix.Mlockall(unix.MCL_FUTURE); err != nil {
+		t.Skip("memory cannot be locked: ", err)
+	}
+	for _, line := range []string{"device=mmap", "device=mmap:fixed", "device=mmap,strategy=bestfit,decommit=true"} {
+		p := openLine(t, line)
+		var live []PooledBuffer
+		for range 256 {
+			live = append(live, mustGet(t, p, 64<<10))
+		}
+		for i := 0; i < len(live); i += 2 {
+			mustRelease(t, live[i])
+		}
+		p.FreeHeld()
+		checkQuiet(t, p)
+		p.Trim(0)
+		cycle()
+		for i := 0; i < len(live); i += 2 {
+			live[i] = mustGet(t, p, 64<<10)
+			paint(live[i].Bytes(), 1)
+		}
+		releaseAll(t, live)
+		if err := p.Close(); err != nil {
+			t.Error(err)
+		}
+		checkNothing(t, p)
+	}
+}

@@ -1,0 +1,154 @@
+package pageheap
+
+import (
+	"errors"
+
+	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/slab/internal/align"
+)
+
+// A departure is memory on its way upstream: pages of a range, or all of a segment. Its
+// extents are leaving meanwhile: nobody gets them or merges with them. If the upstream
+// does not take the memory, by an error or a panic, it is free again. That is a cost,
+// never a fault.
+type departure struct {
+	segment
+	seg    int32
+	pages  int32 // the extent; none: the whole segment
+	off    int   // of the extent
+	bytes  int64 // no longer managed
+	excess int64 // of them
+}
+
+// detach takes what can go upstream of extent i, if it is free still, out of the
+// heap's hands, and reports whether there is anything.
+func (h *Heap) detach(i int32) (d departure, ok bool) {
+	h.mu.Lock()
+	defer h.Unlock()
+	if h.at(i).state != free {
+		return d, false
+	}
+	seg := &h.segs[h.at(i).seg]
+	switch {
+	case seg.used == 0:
+		return h.detachSegment(h.at(i).seg), true
+	case seg.rng != nil:
+		return h.detachPages(i)
+	}
+	return d, false
+}
+
+// detachSegment detaches a segment without used extents. The caller holds mu.
+func (h *Heap) detachSegment(s int32) departure {
+	d := departure{segment: h.segs[s], seg: s, bytes: h.committed(s)}
+	if d.rng == nil {
+		whole := h.up.Footprint(d.block)
+		d.bytes, d.excess = whole, whole-d.bytes
+	}
+	for i := h.top(s); i != none; i = h.at(i).prev {
+		if h.at(i).state == free {
+			h.leaveIndex(i)
+		}
+	}
+	h.managed -= d.bytes
+	h.excess -= d.excess
+	return d
+}
+
+// detachPages detaches the whole pages within the free extent i of a range. The caller
+// holds mu.
+func (h *Heap) detachPages(i int32) (d departure, ok bool) {
+	x := *h.at(i)
+	page := h.segs[x.seg].rng.Page()
+	lo, hi := align.Up(x.off, page), align.Down(x.off+x.len, page)
+	if hi <= lo {
+		return d, false
+	}
+	h.leaveIndex(i)
+	if lo > x.off {
+		front := i
+		i = h.split(i, lo-x.off)
+		h.at(i).state = leaving
+		h.list(front, free)
+	}
+	if x.off+x.len > hi {
+		h.list(h.split(i, hi-lo), free)
+	}
+	h.managed -= int64(hi - lo)
+	return departure{segment: h.segs[x.seg], seg: x.seg, pages: i, off: lo, bytes: int64(hi - lo)}, true
+}
+
+// leaveIndex makes the free extent i one that is leaving.
+func (h *Heap) leaveIndex(i int32) {
+	h.unlist(i)
+	h.at(i).state = leaving
+}
+
+// send gives d to the upstream, and reports whether it is gone. The caller holds
+// growMu.
+func (h *Heap) send(d departure) (gone bool) {
+	defer func() { // also if upstream panics
+		h.mu.Lock()
+		defer h.Unlock()
+		h.settle(d, gone)
+	}()
+	return h.giveBack(d)
+}
+
+// sendLocked is send for a caller who holds mu, too.
+func (h *Heap) sendLocked(d departure) (gone bool) {
+	defer func() { h.settle(d, gone) }()
+	return h.giveBack(d)
+}
+
+// giveBack goes upstream. What a lost device does not take is gone all the same.
+func (h *Heap) giveBack(d departure) bool {
+	var err error
+	switch {
+	case d.rng == nil:
+		h.up.Free(d.block)
+	case d.pages == none:
+		err = d.rng.Close()
+	default:
+		err = d.rng.Decommit(d.off, int(d.bytes))
+	}
+	return err == nil || errors.Is(err, device.ErrDeviceLost)
+}
+
+// settle ends a departure. The caller holds mu.
+func (h *Heap) settle(d departure, gone bool) {
+	switch {
+	case !gone:
+		h.stay(d)
+	case d.pages == none:
+		h.removeSegment(d.seg)
+	default:
+		h.decommitted(d.pages)
+	}
+}
+
+// decommitted makes extent i, which has left, addresses without memory: the end of the
+// segment moves down where nothing is above them.
+func (h *Heap) decommitted(i int32) {
+	i = h.merge(i, decommitted)
+	if e := h.segs[h.at(i).seg].end; h.at(i).next == e {
+		h.at(e).off = h.at(i).off
+		h.unlist(i)
+		h.forget(i)
+	}
+}
+
+// stay makes what could not leave free again.
+func (h *Heap) stay(d departure) {
+	h.managed += d.bytes
+	h.excess += d.excess
+	if d.pages != none {
+		h.merge(d.pages, free)
+		return
+	}
+	for i := h.top(d.seg); i != none; i = h.at(i).prev {
+		if h.at(i).state == leaving {
+			h.merge(i, free)
+		}
+	}
+}
