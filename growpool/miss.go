@@ -151,8 +151,11 @@ func (p *Pool[K]) newBuffer(e *entry[K], size int) *buffer {
 }
 
 // admit asks the cache whether the key may keep b, and evicts what has to go
-// for it.
+// for it. After StopHolding no key may.
 func (p *Pool[K]) admit(e *entry[K], b *buffer) bool {
+	if p.stopped.Load() {
+		return false
+	}
 	if p.policy == nil {
 		return true
 	}

@@ -20,6 +20,7 @@ func (s *KeyStats) add(o KeyStats) {
 // budget a key that loses its buffer leaves, with its statistics, which
 // [Pool.Totals] still has.
 func (p *Pool[K]) Stats() map[K]KeyStats {
+	p.must()
 	all := map[K]KeyStats{}
 	for e := range p.table.all() {
 		if s := p.statsOf(e); s != (KeyStats{}) {
@@ -54,6 +55,7 @@ func (p *Pool[K]) Totals() KeyStats {
 
 // ClearStats sets all counts to 0. Buffers stay.
 func (p *Pool[K]) ClearStats() {
+	p.must()
 	for e := range p.table.all() {
 		e.mu.Lock()
 		e.hidden = e.total()
@@ -76,6 +78,7 @@ type Usage[K comparable] struct {
 // MemoryUsage returns what the pool's buffers take. With a budget of about 10 MiB or
 // more HeldBytes and MetadataBytes together stay within it.
 func (p *Pool[K]) MemoryUsage() Usage[K] {
+	p.must()
 	u := Usage[K]{Keys: map[K]int64{}}
 	entries := int64(0)
 	for e := range p.table.all() {
