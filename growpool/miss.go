@@ -3,6 +3,7 @@ package growpool
 import (
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/bufslab/bufslab/device"
 	"github.com/bufslab/bufslab/internal/gcwatch"
@@ -182,15 +183,35 @@ func (p *Pool[K]) reserveEvicting(e *entry[K], size int) bool {
 	return true
 }
 
+// candidates is how many idle buffers evictIdle looks at. A budget of no more is
+// served exactly; of more, one in so many of the least used is enough to find one.
+const candidates = 64
+
+// evictIdle evicts, of the idle buffers that it comes by, that of the key with the fewest
+// requests. The cache only compares a key with few others, and not on demand; by
+// the order of the table a scan with leases would empty it.
 func (p *Pool[K]) evictIdle(e *entry[K]) bool {
+	var least *entry[K]
+	var buf *buffer
+	fewest, seen := int64(math.MaxInt64), 0
 	for x := range p.table.all() {
-		if b := x.cur.Load(); x != e && b != nil && b.idle() {
-			p.expel(x)
-			p.evict(b)
-			return true
+		b := x.cur.Load()
+		if x == e || b == nil || !b.idle() {
+			continue
+		}
+		if n := x.hits.load(); n < fewest {
+			least, buf, fewest = x, b, n
+		}
+		if seen++; seen == candidates {
+			break
 		}
 	}
-	return false
+	if least == nil {
+		return false
+	}
+	p.expel(least)
+	p.evict(buf)
+	return true
 }
 
 // allocate gets the memory. It runs the collector first if much was left to
