@@ -6,7 +6,6 @@ import (
 	"math"
 
 	"github.com/bufslab/bufslab/device"
-	"github.com/bufslab/bufslab/internal/gcwatch"
 )
 
 // A miss is a request that finds no buffer, or too small a one. It takes these
@@ -218,26 +217,20 @@ func (p *Pool[K]) evictIdle(e *entry[K]) bool {
 // it, and again if there is no room: memory that Get has shown comes back by no
 // other way.
 func (p *Pool[K]) allocate(b *buffer) error {
-	m := p.budget
-	if m.trigger > 0 && m.uncollected.Load() > m.trigger {
-		m.uncollected.Store(0)
-		collect()
-	}
+	l := &p.budget.left
+	l.relieve()
 	err := b.fill(p.slab)
+	if !outOfMemory(err) || l.since.Load() == 0 { // or Views have what was left
+		return err
+	}
 	for range 2 { // a finalizer may run after we have looked
-		if !outOfMemory(err) || m.uncollected.Load() == 0 {
+		l.collect()
+		if err = b.fill(p.slab); !outOfMemory(err) {
 			return err
 		}
-		collect()
-		err = b.fill(p.slab)
 	}
-	m.uncollected.Store(0) // Views have the rest
 	return err
 }
-
-// collect does not watch Stats().Forgotten for progress, though it could: that
-// makes a collection twice as long, and allocate looks twice.
-func collect() { gcwatch.Collect(func() int64 { return 0 }) }
 
 // publish gives the key its buffer, unless the cache has let go of it meanwhile.
 func (p *Pool[K]) publish(e *entry[K], b *buffer) {

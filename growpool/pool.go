@@ -75,7 +75,9 @@ type Config struct {
 	// Growth says how large a buffer becomes that has to grow; nil is Exact.
 	Growth Growth
 	// MaxBytes bounds what the pool holds: the bytes of the keys' buffers, of
-	// leases and of a buffer being made, at every moment. In budgets that are
+	// leases and of a buffer being made, at every moment. It does not bound what
+	// the slab.Pool lends: what Get has shown and no key has any more counts
+	// there only. With Acquire nothing does. In budgets that are
 	// large beside what the bookkeeping takes, that is counted too, see
 	// [Usage]. A cache decides which keys keep their buffers. A View of a key
 	// that may not keep its buffer is the caller's alone, and so is every View
@@ -83,9 +85,11 @@ type Config struct {
 	// a lease's goes back at once. 0 is no bound.
 	MaxBytes int64
 	// GCTrigger runs the collector, which knows nothing of the budget, when the
-	// bytes left to it since the last time exceed this. What Get has shown is
-	// left to it when its key loses or outgrows it. 0 is MaxBytes, and never
-	// without a budget; -1 is never.
+	// bytes left to it exceed this and twice those that the last such collection
+	// has found in use. What Get has shown is left to it when its key loses or
+	// outgrows it, until no View of it is left and a collection has seen that,
+	// whoever's. A larger one has fewer collections and more memory out, see
+	// Usage.LeftBytes. 0 is MaxBytes, and never without a budget; -1 is never.
 	GCTrigger int64
 	// IdleAfter is the time after which a key that was not asked for loses its
 	// buffer. It happens up to a quarter later. 0 is never.
@@ -123,7 +127,8 @@ func New[K comparable](pool *slab.Pool, c Config) *Pool[K] {
 		c.GCTrigger = c.MaxBytes
 	}
 	p := &Pool[K]{slab: pool, config: c}
-	p.budget = &budget{max: math.MaxInt64, room: math.MaxInt64, trigger: c.GCTrigger}
+	p.budget = &budget{max: math.MaxInt64, room: math.MaxInt64}
+	p.budget.left.trigger = c.GCTrigger
 	p.table.init()
 	if c.MaxBytes > 0 {
 		p.budget.limit(c.MaxBytes, keyBytes[K]())

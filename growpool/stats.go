@@ -72,6 +72,7 @@ type Usage[K comparable] struct {
 	Keys          map[K]int64 // the buffers, by key
 	HeldBytes     int64       // TotalBytes, and leases of buffers that are no key's any more
 	PeakBytes     int64       // HeldBytes at most; a grow gives up the old buffer before it takes the new one
+	LeftBytes     int64       // what Get has shown and no key has: Views have it, or the collector has not looked; not in HeldBytes
 	MetadataBytes int64       // of the bookkeeping, estimated
 }
 
@@ -89,6 +90,7 @@ func (p *Pool[K]) MemoryUsage() Usage[K] {
 		}
 	}
 	u.HeldBytes, u.PeakBytes = p.budget.usage()
+	u.LeftBytes = p.budget.left.now.Load()
 	u.MetadataBytes = entries * keyBytes[K]()
 	if p.policy != nil {
 		u.MetadataBytes += cacheBytes(p.config.MaxBytes)
