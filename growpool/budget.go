@@ -2,7 +2,6 @@ package growpool
 
 import (
 	"sync"
-	"sync/atomic"
 	"unsafe"
 )
 
@@ -18,8 +17,7 @@ type budget struct {
 	held, peak int64
 	buffers    int64
 
-	uncollected atomic.Int64 // bytes left to the collector since the pool last ran it
-	trigger     int64        // of uncollected bytes, to run it; 0 is never
+	left left
 }
 
 // limit sets the most that may be held. A budget that is large beside the cache

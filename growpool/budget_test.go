@@ -93,6 +93,57 @@ func TestMetadataIsAsLargeAsReported(t *testing.T) {
 	p.Close()
 }
 
+// forced returns how many collections f has made, other than the runtime's own.
+func forced(f func()) uint32 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	f()
+	runtime.ReadMemStats(&after)
+	return after.NumForcedGC - before.NumForcedGC
+}
+
+// A collection that finds most of what was left in use is not repeated soon, and what
+// others' collections have found needs none: for 64 MiB by Get through 1 MiB a pool whose
+// Views have 8 MiB makes few, not 60; one beside a program that collects makes none.
+func TestCollectionsAreAsFewAsPay(t *testing.T) {
+	const size, gets = 64 << 10, 1000
+	request := func(p *Pool[int], key int) View[byte] {
+		v, err := Get[byte](p, key, size)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	p := New[int](openSlab(t, "device=mmap"), Config{MaxBytes: 1 << 20})
+	defer p.Close()
+	n := forced(func() {
+		var views [128]View[byte]
+		for i := range gets {
+			views[i%len(views)] = request(p, i)
+		}
+		if b := p.MemoryUsage().LeftBytes; b < 7<<20 || b > 24<<20 {
+			t.Errorf("%d bytes are left, of which Views have %d", b, len(views)*size)
+		}
+		runtime.KeepAlive(&views)
+	})
+	if n == 0 || n > 20 {
+		t.Errorf("%d collections while Views have much", n)
+	}
+	other := 0
+	n = forced(func() {
+		for i := range gets {
+			request(p, i)
+			if p.MemoryUsage().LeftBytes > 1<<19 {
+				collect()
+				other++
+			}
+		}
+	})
+	if int(n) != other {
+		t.Errorf("%d collections, of which others made %d", n, other)
+	}
+}
+
 // With the collector off, only the trigger brings back what Get has shown.
 func TestTriggerBoundsWhatIsLeftToTheCollector(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))

@@ -19,6 +19,7 @@ type buffer struct {
 	budget *budget
 	owner  interface{ name() any } // the key's *entry
 	life   atomic.Uint32           // a life
+	left   *abandoned              // once it is left to the collector
 }
 
 // newBuffer returns a buffer without memory. The caller has its one reference.
@@ -75,7 +76,7 @@ func (b *buffer) perform(do action) {
 		_ = b.handle.Release() // the only one, as the last reference ends once
 	}
 	if do&leave != 0 {
-		b.budget.uncollected.Add(int64(b.size))
+		b.left = b.budget.left.add(b.size)
 	}
 	if do&refund != 0 {
 		b.budget.free(b.size)

@@ -38,7 +38,8 @@
 // grows, one shown by Get needs old and new memory together, until the
 // collector has run; one that was only acquired never more than the larger.
 // In a pool with a budget the collector runs now and then for that, see
-// Config.GCTrigger. On the heap a small buffer shares a slab with others, and comes back with
+// Config.GCTrigger: such memory is not in the budget, and without a View it is out
+// until a collection. On the heap a small buffer shares a slab with others, and comes back with
 // the last of them.
 //
 // # What it is not for

@@ -58,6 +58,9 @@ func (e *entry[K]) intern(shape []int) *[]int {
 
 // lock returns the entry of a key, locked. The caller ends with unlock.
 func (p *Pool[K]) lock(key K) (*entry[K], error) {
+	if !p.made() {
+		return nil, errNotMade
+	}
 	for {
 		e := p.table.add(key)
 		e.mu.Lock()

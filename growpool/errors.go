@@ -22,6 +22,8 @@ var (
 	ErrLeased = errors.New("leased")
 	// ErrClosed says that the pool was closed.
 	ErrClosed = errors.New("growpool: pool closed")
+	// errNotMade is of a Pool that New has not made.
+	errNotMade = fmt.Errorf("growpool: a nil or zero Pool, which New has not made: %w", device.ErrUnavailable)
 	// ErrReleased says that a lease was released before.
 	ErrReleased = errors.New("growpool: Lease released already")
 )

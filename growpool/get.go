@@ -18,11 +18,14 @@ import (
 // Get is safe for concurrent use. Its result is not, no more than a slice is
 // that goroutines share: see [Acquire].
 func Get[T any, K comparable](p *Pool[K], key K, shape ...int) (View[T], error) {
-	if len(shape) != 1 || p.policy != nil {
+	if len(shape) != 1 || p == nil || p.policy != nil {
 		return get[T](p, key, shape)
 	}
 	// This is get and table.find in one piece: a third faster.
 	s := p.table.slots.Load()
+	if s == nil {
+		return View[T]{}, errNotMade
+	}
 	for i := p.table.hash(key); ; i++ {
 		e := s.at[i&s.mask].Load()
 		if e == nil {
@@ -45,6 +48,9 @@ func Get[T any, K comparable](p *Pool[K], key K, shape ...int) (View[T], error) 
 // get is Get of any shape. A type that was shown was checked then.
 func get[T any, K comparable](p *Pool[K], key K, shape []int) (View[T], error) {
 	var x T
+	if !p.made() {
+		return View[T]{}, errNotMade
+	}
 	if e := p.table.find(key); e != nil && unsafe.Sizeof(x) > 0 {
 		b := e.cur.Load()
 		if b != nil && atomic.LoadPointer(&b.word) == wordOf[T]() {

@@ -24,7 +24,7 @@ type lessor interface {
 
 // Acquire is [Get] for keys that several goroutines use: the key's buffer is the
 // caller's alone until Release. While the key is leased, Acquire waits, first come
-// first served. If ctx is done first it returns its error. With Config.Private
+// first served. If ctx is done first it returns its error; a nil ctx never is. With Config.Private
 // it makes a buffer for this lease alone instead. Get fails meanwhile.
 //
 // Errors are those of Get, except ErrLeased. With a budget, keys that are not in use
@@ -38,6 +38,9 @@ func Acquire[T any, K comparable](ctx context.Context, p *Pool[K], key K, shape 
 	d, err := judge(t, shape)
 	if err != nil {
 		return nil, err
+	}
+	if ctx == nil {
+		ctx = context.Background()
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -128,9 +131,10 @@ func newLease[T any, K comparable](p *Pool[K], e *entry[K], b *buffer, v View[T]
 }
 
 // Release ends the lease: the next in line has the buffer. The Lease shows
-// nothing from then on. A second Release returns ErrReleased and does nothing.
+// nothing from then on. A second Release returns ErrReleased and does nothing, and so
+// does that of a nil or zero Lease.
 func (l *Lease[T]) Release() error {
-	if l.released.Swap(true) {
+	if l == nil || l.from == nil || l.released.Swap(true) {
 		return ErrReleased
 	}
 	l.View = View[T]{}
@@ -140,6 +144,9 @@ func (l *Lease[T]) Release() error {
 
 func (p *Pool[K]) takeBack(entryOfKey any, b *buffer) {
 	p.leases.Add(-1)
+	if p.stopped.Load() {
+		defer p.slab.FreeHeld()
+	}
 	e, ok := entryOfKey.(*entry[K])
 	if !ok {
 		b.drop()

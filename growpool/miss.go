@@ -3,9 +3,9 @@ package growpool
 import (
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/bufslab/bufslab/device"
-	"github.com/bufslab/bufslab/internal/gcwatch"
 )
 
 // A miss is a request that finds no buffer, or too small a one. It takes these
@@ -151,8 +151,11 @@ func (p *Pool[K]) newBuffer(e *entry[K], size int) *buffer {
 }
 
 // admit asks the cache whether the key may keep b, and evicts what has to go
-// for it.
+// for it. After StopHolding no key may.
 func (p *Pool[K]) admit(e *entry[K], b *buffer) bool {
+	if p.stopped.Load() {
+		return false
+	}
 	if p.policy == nil {
 		return true
 	}
@@ -179,41 +182,55 @@ func (p *Pool[K]) reserveEvicting(e *entry[K], size int) bool {
 	return true
 }
 
+// candidates is how many idle buffers evictIdle looks at. A budget of no more is
+// served exactly; of more, one in so many of the least used is enough to find one.
+const candidates = 64
+
+// evictIdle evicts, of the idle buffers that it comes by, that of the key with the fewest
+// requests. The cache only compares a key with few others, and not on demand; by
+// the order of the table a scan with leases would empty it.
 func (p *Pool[K]) evictIdle(e *entry[K]) bool {
+	var least *entry[K]
+	var buf *buffer
+	fewest, seen := int64(math.MaxInt64), 0
 	for x := range p.table.all() {
-		if b := x.cur.Load(); x != e && b != nil && b.idle() {
-			p.expel(x)
-			p.evict(b)
-			return true
+		b := x.cur.Load()
+		if x == e || b == nil || !b.idle() {
+			continue
+		}
+		if n := x.hits.load(); n < fewest {
+			least, buf, fewest = x, b, n
+		}
+		if seen++; seen == candidates {
+			break
 		}
 	}
-	return false
+	if least == nil {
+		return false
+	}
+	p.expel(least)
+	p.evict(buf)
+	return true
 }
 
 // allocate gets the memory. It runs the collector first if much was left to
 // it, and again if there is no room: memory that Get has shown comes back by no
 // other way.
 func (p *Pool[K]) allocate(b *buffer) error {
-	m := p.budget
-	if m.trigger > 0 && m.uncollected.Load() > m.trigger {
-		m.uncollected.Store(0)
-		collect()
-	}
+	l := &p.budget.left
+	l.relieve()
 	err := b.fill(p.slab)
+	if !outOfMemory(err) || l.since.Load() == 0 { // or Views have what was left
+		return err
+	}
 	for range 2 { // a finalizer may run after we have looked
-		if !outOfMemory(err) || m.uncollected.Load() == 0 {
+		l.collect()
+		if err = b.fill(p.slab); !outOfMemory(err) {
 			return err
 		}
-		collect()
-		err = b.fill(p.slab)
 	}
-	m.uncollected.Store(0) // Views have the rest
 	return err
 }
-
-// collect does not watch Stats().Forgotten for progress, though it could: that
-// makes a collection twice as long, and allocate looks twice.
-func collect() { gcwatch.Collect(func() int64 { return 0 }) }
 
 // publish gives the key its buffer, unless the cache has let go of it meanwhile.
 func (p *Pool[K]) publish(e *entry[K], b *buffer) {

@@ -1,6 +1,7 @@
 package growpool
 
 import (
+	"runtime"
 	"slices"
 	"sync"
 
@@ -96,6 +97,7 @@ func (y *policy) admit(id uint64, b *buffer, cost int64) (evicted []*buffer, ok 
 	if y.closed {
 		return nil, false
 	}
+	runtime.Gosched() // the cache's goroutine that counts uses is often starved until here
 	if _, had := y.cache.Get(id); had {
 		y.cache.Del(id)
 	}

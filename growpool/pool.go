@@ -17,7 +17,8 @@ import (
 //  1. entry.mu        of one key. A second entry's is only tried, with TryLock.
 //  2. policy.mu       one change of the cache at a time
 //  3. policy.closing  shared by touch, which does not take policy.mu
-//  4. the locks of ristretto, and those of the slab.Pool (under entry.mu only)
+//  4. the locks of ristretto, and those of the slab.Pool (under entry.mu only). One without
+//     room calls reclaim, without a lock of its own, and that begins at 1 with TryLock.
 //  5. leaves, under which no lock is taken: policy.exitMu, budget.mu, table.mu, Pool.mu
 //
 // A hit of Get takes none of them. What holds at any time:
@@ -35,8 +36,13 @@ import (
 
 // A Pool keeps a buffer for every key, as large as the largest request for it
 // so far. It is safe for concurrent use; goroutines that share a key want
-// [Acquire]. Its zero value is not usable. Keys are compared by ==, so one that
-// is not equal to itself, a NaN, is new each time.
+// [Acquire]. Of a nil or zero Pool Get and Acquire fail, and all else panics. Keys are
+// compared by ==, so one that is not equal to itself, a NaN, is new each time.
+//
+// What a Pool holds goes back where there is no room: for a Get of its own, and for
+// every slab.Pool that has the same device or the same slab.Limit below it, whatever
+// that one serves. That takes the buffers of keys that are not leased. It takes none
+// that Get has shown, as only the collector can tell when their views are gone.
 //
 // A Pool that is itself forgotten leaves its buffers to the slab.Pool.
 type Pool[K comparable] struct {
@@ -45,13 +51,23 @@ type Pool[K comparable] struct {
 	slab   *slab.Pool
 	config Config
 	budget *budget
-	closed atomic.Bool
 	leases atomic.Int64
 	sweep  sweeper
+
+	stopped, closed atomic.Bool
 
 	mu      sync.Mutex // leaf
 	removed KeyStats   // of keys that have left the table
 }
+
+// must panics for a Pool that New has not made.
+func (p *Pool[K]) must() {
+	if !p.made() {
+		panic("growpool: a nil or zero Pool, which New has not made")
+	}
+}
+
+func (p *Pool[K]) made() bool { return p != nil && p.slab != nil }
 
 // Config tunes a [Pool]. Its zero value works: buffers are as large as the
 // largest request, and stay.
@@ -59,7 +75,9 @@ type Config struct {
 	// Growth says how large a buffer becomes that has to grow; nil is Exact.
 	Growth Growth
 	// MaxBytes bounds what the pool holds: the bytes of the keys' buffers, of
-	// leases and of a buffer being made, at every moment. In budgets that are
+	// leases and of a buffer being made, at every moment. It does not bound what
+	// the slab.Pool lends: what Get has shown and no key has any more counts
+	// there only. With Acquire nothing does. In budgets that are
 	// large beside what the bookkeeping takes, that is counted too, see
 	// [Usage]. A cache decides which keys keep their buffers. A View of a key
 	// that may not keep its buffer is the caller's alone, and so is every View
@@ -67,9 +85,11 @@ type Config struct {
 	// a lease's goes back at once. 0 is no bound.
 	MaxBytes int64
 	// GCTrigger runs the collector, which knows nothing of the budget, when the
-	// bytes left to it since the last time exceed this. What Get has shown is
-	// left to it when its key loses or outgrows it. 0 is MaxBytes, and never
-	// without a budget; -1 is never.
+	// bytes left to it exceed this and twice those that the last such collection
+	// has found in use. What Get has shown is left to it when its key loses or
+	// outgrows it, until no View of it is left and a collection has seen that,
+	// whoever's. A larger one has fewer collections and more memory out, see
+	// Usage.LeftBytes. 0 is MaxBytes, and never without a budget; -1 is never.
 	GCTrigger int64
 	// IdleAfter is the time after which a key that was not asked for loses its
 	// buffer. It happens up to a quarter later. 0 is never.
@@ -107,7 +127,8 @@ func New[K comparable](pool *slab.Pool, c Config) *Pool[K] {
 		c.GCTrigger = c.MaxBytes
 	}
 	p := &Pool[K]{slab: pool, config: c}
-	p.budget = &budget{max: math.MaxInt64, room: math.MaxInt64, trigger: c.GCTrigger}
+	p.budget = &budget{max: math.MaxInt64, room: math.MaxInt64}
+	p.budget.left.trigger = c.GCTrigger
 	p.table.init()
 	if c.MaxBytes > 0 {
 		p.budget.limit(c.MaxBytes, keyBytes[K]())
@@ -115,26 +136,14 @@ func New[K comparable](pool *slab.Pool, c Config) *Pool[K] {
 		runtime.AddCleanup(p, func(y *policy) { y.close() }, p.policy)
 	}
 	startSweeper(p)
+	p.share()
 	return p
-}
-
-// Clear takes every buffer from its key; the next Get of each is a miss.
-// Statistics stay: see [Pool.ClearStats]. Views stay memory-safe on the Go heap, and
-// leases last until they are released.
-func (p *Pool[K]) Clear() {
-	if p.policy != nil {
-		p.evictAll(p.policy.clear())
-	}
-	for e := range p.table.all() {
-		e.mu.Lock()
-		p.clear(e)
-		p.unlock(e)
-	}
 }
 
 // Close is Clear, and makes every later Get and Acquire fail with ErrClosed.
 // Leases that are out stay good until they are released; their number is the error.
 func (p *Pool[K]) Close() error {
+	p.must()
 	if p.closed.Swap(true) {
 		return nil
 	}
@@ -143,6 +152,7 @@ func (p *Pool[K]) Close() error {
 		p.evictAll(p.policy.close())
 	}
 	p.Clear()
+	p.unshare()
 	if n := p.leases.Load(); n > 0 {
 		return fmt.Errorf("growpool: pool closed with %d leases out", n)
 	}

@@ -81,7 +81,7 @@ func (p *Pool[K]) happen(b *buffer, ev event) {
 // endsOnce ends all references to a buffer, with evictions in between.
 func endsOnce(t *testing.T, p *Pool[int], b *buffer, shown bool) {
 	was, active := b.state(), p.slab.Stats().ActiveBlocks
-	left := p.budget.uncollected.Load()
+	left := p.budget.left.since.Load()
 	over := b.now().refs() == 0
 	for i := 0; i < 2 && b.now().refs() > 0; i++ { // its maker's and its key's
 		b.apply(evict)
@@ -89,7 +89,7 @@ func endsOnce(t *testing.T, p *Pool[int], b *buffer, shown bool) {
 	}
 	b.apply(evict)
 	active -= p.slab.Stats().ActiveBlocks
-	left = p.budget.uncollected.Load() - left
+	left = p.budget.left.since.Load() - left
 	if held, _ := p.budget.usage(); held != 0 || b.hold() || !over && (shown != (active == 0) || shown != (left == 100)) {
 		t.Errorf("state %d: %d bytes counted, %d blocks went back, %d bytes left to the collector", was, held, active, left)
 	}

@@ -20,6 +20,7 @@ func (s *KeyStats) add(o KeyStats) {
 // budget a key that loses its buffer leaves, with its statistics, which
 // [Pool.Totals] still has.
 func (p *Pool[K]) Stats() map[K]KeyStats {
+	p.must()
 	all := map[K]KeyStats{}
 	for e := range p.table.all() {
 		if s := p.statsOf(e); s != (KeyStats{}) {
@@ -54,6 +55,7 @@ func (p *Pool[K]) Totals() KeyStats {
 
 // ClearStats sets all counts to 0. Buffers stay.
 func (p *Pool[K]) ClearStats() {
+	p.must()
 	for e := range p.table.all() {
 		e.mu.Lock()
 		e.hidden = e.total()
@@ -70,12 +72,14 @@ type Usage[K comparable] struct {
 	Keys          map[K]int64 // the buffers, by key
 	HeldBytes     int64       // TotalBytes, and leases of buffers that are no key's any more
 	PeakBytes     int64       // HeldBytes at most; a grow gives up the old buffer before it takes the new one
+	LeftBytes     int64       // what Get has shown and no key has: Views have it, or the collector has not looked; not in HeldBytes
 	MetadataBytes int64       // of the bookkeeping, estimated
 }
 
 // MemoryUsage returns what the pool's buffers take. With a budget of about 10 MiB or
 // more HeldBytes and MetadataBytes together stay within it.
 func (p *Pool[K]) MemoryUsage() Usage[K] {
+	p.must()
 	u := Usage[K]{Keys: map[K]int64{}}
 	entries := int64(0)
 	for e := range p.table.all() {
@@ -86,6 +90,7 @@ func (p *Pool[K]) MemoryUsage() Usage[K] {
 		}
 	}
 	u.HeldBytes, u.PeakBytes = p.budget.usage()
+	u.LeftBytes = p.budget.left.now.Load()
 	u.MetadataBytes = entries * keyBytes[K]()
 	if p.policy != nil {
 		u.MetadataBytes += cacheBytes(p.config.MaxBytes)

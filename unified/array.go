@@ -13,7 +13,7 @@ import (
 type array struct {
 	mu      sync.Mutex
 	mem     *memory
-	pool    *Pool // that keeps it when it is released, as one of a kind; nil if none does
+	pool    *pool // that keeps it when it is released, as one of a kind; nil if none does
 	kind    kind
 	pinned  bool
 	n, elem int // elements, bytes of one

@@ -38,7 +38,8 @@ type lease struct{ over bool }
 // New returns a buffer of the given shape, row by row, on a device. Without
 // dimensions it has one element; with a dimension of 0 it has none, and is
 // valid. The first access takes its memory, from pools of the device that all
-// buffers of the process share.
+// buffers of the process share; [FreeHeld] empties them. A [Pool] on slab pools of
+// your own makes buffers with their strategy and their budget.
 //
 // The contents of a new buffer are zeros. The error wraps device.ErrSize for
 // a shape that is negative or too large, ErrType where T holds pointers, and
@@ -63,10 +64,8 @@ func newBuffer[T any](dev device.Device, pinned bool, dims []int) (*Buffer[T], e
 	if err != nil {
 		return nil, err
 	}
-	if pinned {
-		if _, err := m.pinned(); err != nil {
-			return nil, err
-		}
+	if _, err := m.pool(host, pinned); err != nil {
+		return nil, err
 	}
 	return handle[T](newArray(m, n, sizeOf[T](), pinned), &lease{}, dims), nil
 }

@@ -45,8 +45,8 @@
 //	array       memory on two sides, residency and uses
 //	residency   the state of each element, as ranges
 //	use         work on a stream that may not be done
-//	memory      the pools that all buffers of a device share
-//	Pool        released buffers, kept whole for the next of their kind
+//	memory      the slab pools that both sides are of: the device's, or the caller's
+//	Pool        released buffers, kept whole for the next of their kind; NewPoolOn puts it on slab pools of the caller's
 //
 // # What it is not for
 //

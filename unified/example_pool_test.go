@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/slab"
 	"github.com/bufslab/bufslab/unified"
 )
 
@@ -86,4 +87,27 @@ func ExamplePool_Clear() {
 	// Output:
 	// 1 8000
 	// 0 0
+}
+
+// Arrays on slab pools of one's own: their strategy, their budget, their statistics.
+func ExampleNewPoolOn() {
+	d, _ := device.Open("sim")
+	dev, err := slab.Open(d, slab.Config{Strategy: "exact", MaxBytes: 1 << 20})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	pool := unified.NewPoolOn(nil, dev, unified.PoolConfig{})
+	b, _ := unified.Acquire[float32](pool, 200, 1000) // of the budget
+	_, err = b.DeviceOverwrite()
+	fmt.Println(err, dev.Stats().ActiveBytes)
+	_ = b.Release()
+	fmt.Println(pool.Len(), dev.Stats().ActiveBytes) // kept for the next of its kind,
+	other, _ := dev.Get(1_000_000)                   // unless there is no room
+	fmt.Println(pool.Len(), dev.Stats().ActiveBytes)
+	_ = other.Release()
+	// Output:
+	// <nil> 800000
+	// 1 800000
+	// 0 1000000
 }

@@ -53,8 +53,8 @@ func (b *Buffer[T]) with(c access, f func([]T)) error {
 	if err := a.access(b.lo, b.hi, c, nil); err != nil {
 		return err
 	}
-	if b.lo == b.hi {
-		f([]T{})
+	if b.lo == b.hi || a.elem == 0 {
+		f(make([]T, b.hi-b.lo)) // which takes no memory
 		return nil
 	}
 	f(unsafe.Slice((*T)(a.base()), a.n)[b.lo:b.hi:b.hi])
@@ -106,10 +106,11 @@ func (b *Buffer[T]) ToSlice() (own []T, err error) {
 // Fill sets every element to v, on the host side.
 func (b *Buffer[T]) Fill(v T) error {
 	return b.with(overwriteHost, func(m []T) {
-		if len(m) > 0 {
-			m[0] = v
+		if len(m) == 0 || sizeOf[T]() == 0 {
+			return
 		}
-		for n := 1; n < len(m); n *= 2 {
+		m[0] = v
+		for n := 1; n < len(m); n *= 2 { // of a byte or more, so that it does not overflow
 			copy(m[n:], m[:n]) // moves memory faster than a loop
 		}
 	})

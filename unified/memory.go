@@ -1,49 +1,107 @@
 package unified
 
 import (
-	"errors"
 	"fmt"
-	"reflect"
+	"strings"
 	"sync"
-	"weak"
 
 	"github.com/bufslab/bufslab/device"
-	"github.com/bufslab/bufslab/internal/gcwatch"
 	"github.com/bufslab/bufslab/slab"
 )
 
-// A memory is where buffers of one device have theirs from: three pools, that
-// of the host shared by all devices. It lives as long as a buffer of it, and
-// a collection or two longer; a pool that is forgotten gives its memory back.
+// A memory is where arrays have theirs from: a slab.Pool of the device and one or two
+// of the host. That of New and NewPool is shared by all buffers of a device, see
+// memories; that of NewPoolOn is the caller's.
 type memory struct {
 	dev    device.Device
 	device *slab.Pool
-	pinned func() (*slab.Pool, error)
+	host   *source
+	pinned *source // may be host
 }
 
-// hostPool is that of host memory that is not pinned.
-var hostPool = sync.OnceValues(func() (*slab.Pool, error) { return slab.OpenConfig(slab.Config{}) })
+// A source is a slab.Pool that is opened when it is first asked for.
+type source struct {
+	open func() (*slab.Pool, error)
+	mu   sync.Mutex // held while it is opened
+	pool *slab.Pool
+}
 
+// hosts is the host memory that is not pinned, of all devices.
+var hosts = &source{open: func() (*slab.Pool, error) { return slab.OpenConfig(slab.Config{}) }}
+
+func (s *source) get() (*slab.Pool, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.pool == nil {
+		p, err := s.open()
+		if err != nil {
+			return nil, err
+		}
+		s.pool = p
+	}
+	return s.pool, nil
+}
+
+// opened returns the slab.Pool, nil if nothing has asked for it.
+func (s *source) opened() *slab.Pool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.pool
+}
+
+// newMemory opens the pools of a device that are everybody's.
 func newMemory(d device.Device) (*memory, error) {
 	p, err := slab.Open(d, slab.Config{})
 	if err != nil {
 		return nil, err
 	}
-	return &memory{dev: d, device: p, pinned: sync.OnceValues(func() (*slab.Pool, error) { return openPinned(d) })}, nil
+	return &memory{dev: d, device: p, host: hosts, pinned: pinnedOf(d)}, nil
 }
 
-// openPinned fails where there is no page-locked memory: memory that is not
-// would be slower than asked for, without a sign of it.
-func openPinned(d device.Device) (*slab.Pool, error) {
-	p, ok := d.(device.Pinner)
-	if !ok {
-		return nil, fmt.Errorf("unified: %s has no page-locked host memory: %w", d.Name(), device.ErrUnavailable)
+// memoryOn is the memory of pools that are the caller's. A host pool that is given is
+// all host memory there is, so that nothing goes past its budget.
+func memoryOn(host, dev *slab.Pool) (*memory, error) {
+	if dev == nil {
+		return nil, fmt.Errorf("unified: no slab.Pool for the device side: %w", device.ErrUnavailable)
 	}
-	m, err := p.Pinned()
-	if err != nil {
-		return nil, err
+	d := dev.Device()
+	if d == nil {
+		return nil, fmt.Errorf("unified: the slab.Pool for the device side draws on an Allocator that names no device to copy with: %w", device.ErrUnavailable)
 	}
-	return slab.Open(m, slab.Config{})
+	m := &memory{dev: d, device: dev, host: hosts, pinned: pinnedOf(d)}
+	if host != nil {
+		m.host = &source{pool: host}
+		m.pinned = m.host
+		if !isPinned(host) {
+			m.pinned = &source{open: func() (*slab.Pool, error) {
+				return nil, fmt.Errorf("unified: the slab.Pool for the host side is not page-locked memory, such as %s:pinned: %w", d.Name(), device.ErrUnavailable)
+			}}
+		}
+	}
+	return m, nil
+}
+
+// isPinned reports whether a pool is of page-locked memory, which [device.Pinner] says
+// how to name.
+func isPinned(p *slab.Pool) bool {
+	d := p.Device()
+	return d != nil && strings.HasSuffix(d.Name(), ":pinned")
+}
+
+// pinnedOf fails to open where there is no page-locked memory: memory that is not would
+// be slower than asked for, without a sign of it.
+func pinnedOf(d device.Device) *source {
+	return &source{open: func() (*slab.Pool, error) {
+		p, ok := d.(device.Pinner)
+		if !ok {
+			return nil, fmt.Errorf("unified: %s has no page-locked host memory: %w", d.Name(), device.ErrUnavailable)
+		}
+		m, err := p.Pinned()
+		if err != nil {
+			return nil, err
+		}
+		return slab.Open(m, slab.Config{})
+	}}
 }
 
 // pool returns the one for a side.
@@ -52,9 +110,49 @@ func (m *memory) pool(d side, pinned bool) (*slab.Pool, error) {
 	case d == onDevice:
 		return m.device, nil
 	case pinned:
-		return m.pinned()
+		return m.pinned.get()
 	}
-	return hostPool()
+	return m.host.get()
+}
+
+// allPinned reports whether all host memory is page-locked.
+func (m *memory) allPinned() bool { return m.host == m.pinned }
+
+// pools returns those that are open, each once.
+func (m *memory) pools() []*slab.Pool {
+	if m == nil {
+		return nil
+	}
+	list := []*slab.Pool{m.device}
+	if p := m.host.opened(); p != nil && p != m.device {
+		list = append(list, p)
+	}
+	if p := m.pinned.opened(); p != nil && !m.allPinned() {
+		list = append(list, p)
+	}
+	return list
+}
+
+// usage returns the statistics of the pools.
+func (m *memory) usage() (u Usage) {
+	if m == nil {
+		return u
+	}
+	u.Device = m.device.Stats()
+	if p := m.pinned.opened(); p != nil {
+		u.Pinned = p.Stats()
+	}
+	if p := m.host.opened(); p != nil && !m.allPinned() {
+		u.Host = p.Stats()
+	}
+	return u
+}
+
+// freeHeld gives back what the pools hold.
+func (m *memory) freeHeld() {
+	for _, p := range m.pools() {
+		p.FreeHeld()
+	}
 }
 
 // defaultCallBytes stands for devices that do not say what a call costs: less
@@ -67,78 +165,4 @@ func (m *memory) callBytes() int {
 		return max(n, 0)
 	}
 	return defaultCallBytes
-}
-
-// memories finds the memory of a device. It holds one strongly from its last
-// use until the second collection after it: a program that has no buffer for a
-// moment keeps its pools, and a device that was forgotten goes. One that was
-// closed goes when the next device comes, too.
-var memories = struct {
-	sync.Mutex
-	of map[device.Device]*entry
-}{of: map[device.Device]*entry{}}
-
-type entry struct {
-	dev    device.Device
-	weak   weak.Pointer[memory]
-	strong *memory
-	idle   int // collections since the last use
-}
-
-// memoryOf returns the memory of a device, the same one at each call.
-func memoryOf(d device.Device) (*memory, error) {
-	if d == nil {
-		return nil, fmt.Errorf("unified: no device: %w", device.ErrUnavailable)
-	}
-	if !reflect.ValueOf(d).Comparable() {
-		return newMemory(d) // it cannot be told from others, so nothing is shared
-	}
-	memories.Lock()
-	defer memories.Unlock()
-	if e := memories.of[d]; e != nil {
-		if m := e.weak.Value(); m != nil {
-			e.strong, e.idle = m, 0
-			return m, nil
-		}
-	}
-	m, err := newMemory(d)
-	if err != nil {
-		return nil, err
-	}
-	dropClosed()
-	e := &entry{dev: d, weak: weak.Make(m), strong: m}
-	memories.of[d] = e
-	gcwatch.Notify(e, (*entry).collected)
-	return m, nil
-}
-
-// dropClosed closes the pools of devices that are closed. What is out stays
-// valid.
-func dropClosed() {
-	for d, e := range memories.of {
-		if _, err := d.Alloc(0); !errors.Is(err, device.ErrClosed) {
-			continue // of all calls this one disturbs a device least
-		}
-		if m := e.weak.Value(); m != nil {
-			_ = m.device.Close()
-		}
-		delete(memories.of, d)
-	}
-}
-
-// collected is called after each collection. It lets go of a memory that was
-// idle for two of them, and forgets one that no buffer has kept.
-func (e *entry) collected() (more bool) {
-	memories.Lock()
-	defer memories.Unlock()
-	if e.idle++; e.idle >= 2 {
-		e.strong = nil
-	}
-	if e.weak.Value() != nil {
-		return true
-	}
-	if memories.of[e.dev] == e {
-		delete(memories.of, e.dev)
-	}
-	return false
 }

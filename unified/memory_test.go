@@ -3,10 +3,12 @@ package unified
 import (
 	"runtime"
 	"testing"
+	"weak"
 
 	"github.com/bufslab/bufslab/device"
 	"github.com/bufslab/bufslab/device/sim"
 	"github.com/bufslab/bufslab/internal/check"
+	"github.com/bufslab/bufslab/slab"
 )
 
 // eventually collects garbage until something is true.
@@ -65,7 +67,7 @@ func forget(t *testing.T, d device.Device, n int) {
 func TestForgottenBuffers(t *testing.T) {
 	d := sim.New(64 << 20)
 	keep := check.Ok(New[byte](d, 1))(t)
-	hosts := check.Ok(hostPool())(t)
+	hosts := check.Ok(hosts.get())(t)
 	for _, n := range []int{1, 100, 32 << 10, 40 << 10, 1 << 20} {
 		for range 20 {
 			forget(t, d, n)
@@ -160,6 +162,18 @@ func TestForgottenPool(t *testing.T) {
 		}
 	}()
 	comesBack(t, keep)
+}
+
+// The slab pools that a Pool draws on do not keep it when it is forgotten.
+func TestForgottenPoolIsNotKept(t *testing.T) {
+	dev := check.Ok(slab.Open(sim.New(1<<20), slab.Config{}))(t)
+	gone := func() weak.Pointer[pool] {
+		p := NewPoolOn(nil, dev, PoolConfig{})
+		check.Must(t, check.Ok(Acquire[byte](p, 10))(t).Free())
+		return weak.Make(p.pool)
+	}()
+	eventually(t, "the pool is gone", func() bool { return gone.Value() == nil })
+	check.Must(t, dev.Close())
 }
 
 // Pinned memory whose slices were seen is not used again when its buffer is

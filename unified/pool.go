@@ -1,31 +1,28 @@
 package unified
 
 import (
-	"container/list"
 	"fmt"
 	"reflect"
-	"slices"
+	"runtime"
 	"sync"
 
 	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/slab"
 )
 
 // A Pool keeps released buffers for reuse, with the memory, contents and states
 // of both sides. A buffer serves only requests for the same shape, element type
-// and kind of host memory. A Pool is safe for concurrent use; NewPool makes one.
+// and kind of host memory. A Pool is safe for concurrent use; NewPool and NewPoolOn
+// make one, and a nil or zero Pool is one without a device.
 //
 // It is for programs that make and drop the same arrays over and over, and saves
 // them the first copies too. Memory alone is reused without it.
-type Pool struct {
-	dev device.Device
-	c   PoolConfig
-
-	mu    sync.Mutex
-	like  map[kind][]*list.Element // by kind, released last at the end
-	age   *list.List               // of released arrays, the first released in front
-	bytes int64
-	stats PoolStats
-}
+//
+// What a Pool keeps goes where there is no room: for a buffer of its own, and for every
+// slab.Pool that has the same device or the same slab.Limit below it, whatever that one
+// serves. A Pool that is forgotten frees what it keeps, and buffers of it that are
+// still out are freed when they are released.
+type Pool struct{ pool *pool }
 
 // PoolConfig limits what a pool keeps. Acquired buffers do not count.
 type PoolConfig struct {
@@ -38,35 +35,34 @@ type PoolConfig struct {
 	MaxBufferBytes int64
 }
 
-// PoolStats are counts since the pool was made. Clear does not reset them.
-type PoolStats struct {
-	PoolSize      int64 // buffers kept now
-	TotalAcquired int64 // CacheHits + CacheMisses
-	TotalReleased int64 // kept or not
-	CacheHits     int64 // Acquires that got a kept buffer
-	CacheMisses   int64 // Acquires that got a new one
-}
+// NewPool returns a pool of buffers on a device. Their memory is that of [New].
+func NewPool(dev device.Device, c PoolConfig) *Pool { return openPool(c)(memoryOf(dev)) }
 
-// A kind is what a request and a buffer must have in common.
-type kind struct {
-	elem   reflect.Type
-	shape  string
-	pinned bool
-}
+// NewPoolOn returns a pool of buffers whose memory is that of two slab pools, with
+// their strategies, budgets and statistics: dev has the device side, and its device
+// makes the copies; host has the host side, nil for the default. They stay the
+// caller's: close them when the buffers are gone.
+//
+// Where host is of page-locked memory (device "cuda:0:pinned") every buffer is pinned.
+// Where it is of other memory AcquirePinned fails with device.ErrUnavailable: memory
+// from elsewhere would go past the budget of host. Where it is nil AcquirePinned has the
+// default of the device. If dev is nil, or [slab.Pool.Device] of it is, every Acquire
+// fails with device.ErrUnavailable; where the CPU does not reach the memory of host, so
+// does every access of the host side.
+func NewPoolOn(host, dev *slab.Pool, c PoolConfig) *Pool { return openPool(c)(memoryOn(host, dev)) }
 
-// NewPool returns a pool of buffers on a device.
-func NewPool(dev device.Device, c PoolConfig) *Pool {
-	if c.MaxBuffers == 0 {
-		c.MaxBuffers = 100
+// openPool returns what makes a pool of a memory, or of the reason why there is none.
+func openPool(c PoolConfig) func(*memory, error) *Pool {
+	return func(m *memory, err error) *Pool {
+		p := &Pool{newPool(m, err, c)}
+		runtime.AddCleanup(p, func(q *pool) { go q.abandon() }, p.pool) // it may wait for a stream
+		return p
 	}
-	if c.MaxBufferBytes == 0 {
-		c.MaxBufferBytes = 1 << 30
-	}
-	return &Pool{dev: dev, c: c, like: map[kind][]*list.Element{}, age: list.New()}
 }
 
 // Default returns the pool of the process, the same one at each call. Its
-// device is the first of cuda:0 and opencl:0 that opens, or else the heap.
+// device is the first of cuda:0 and opencl:0 that opens, or else the heap; see
+// [Pool.Device].
 func Default() *Pool { return defaultPool() }
 
 var defaultPool = sync.OnceValue(func() *Pool {
@@ -79,6 +75,24 @@ var defaultPool = sync.OnceValue(func() *Pool {
 	return NewPool(d, PoolConfig{})
 })
 
+// noPool is what a nil or zero Pool is.
+var noPool = newPool(nil, fmt.Errorf("unified: a nil or zero Pool: %w", device.ErrUnavailable), PoolConfig{})
+
+func (p *Pool) inner() *pool {
+	if p == nil || p.pool == nil {
+		return noPool
+	}
+	return p.pool
+}
+
+// Device returns the device of the pool's buffers, nil if it has none.
+func (p *Pool) Device() device.Device {
+	if m := p.inner().mem; m != nil {
+		return m.dev
+	}
+	return nil
+}
+
 // Acquire returns a buffer that the pool keeps, or a new one as [New] makes it,
 // with the errors of New. Release gives it back. A kept buffer has the contents
 // and the State with which it was released. To ignore them, begin with CopyFrom,
@@ -90,108 +104,64 @@ func AcquirePinned[T any](p *Pool, shape ...int) (*Buffer[T], error) {
 	return acquire[T](p, true, shape)
 }
 
-func acquire[T any](p *Pool, pinned bool, dims []int) (*Buffer[T], error) {
-	if _, err := count[T](dims); err != nil {
-		return nil, err
-	}
-	k := kind{reflect.TypeFor[T](), fmt.Sprint(dims), pinned}
-	if a := p.take(k); a != nil {
-		return handle[T](a, &lease{}, dims), nil
-	}
-	b, err := newBuffer[T](p.dev, pinned, dims)
+func acquire[T any](front *Pool, pinned bool, dims []int) (*Buffer[T], error) {
+	defer runtime.KeepAlive(front) // it is not abandoned meanwhile
+	p := front.inner()
+	n, err := count[T](dims)
 	if err != nil {
 		return nil, err
 	}
-	b.a.pool, b.a.kind = p, k
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.stats.CacheMisses++
-	return b, nil
+	if p.err != nil {
+		return nil, p.err
+	}
+	pinned = pinned || p.mem.allPinned()
+	k := kind{reflect.TypeFor[T](), fmt.Sprint(dims), pinned}
+	a := p.take(k)
+	if a == nil {
+		if a, err = p.create(k, n, sizeOf[T]()); err != nil {
+			return nil, err
+		}
+	}
+	return handle[T](a, &lease{}, dims), nil
 }
 
-// take removes the array of a kind that was released last, nil if there is none.
-func (p *Pool) take(k kind) *array {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	same := p.like[k]
-	if len(same) == 0 {
-		return nil
-	}
-	p.stats.CacheHits++
-	return p.removeLocked(same[len(same)-1])
+// Clear gives back what the pool holds, now: it frees the buffers that it keeps, and the
+// slab pools that it draws on give what they hold to the device and to the host,
+// pinned memory too. It does not touch acquired buffers. What streams still use stays
+// with the slab pools until a later call. Those of NewPool are everybody's, so Clear
+// also gives back what other buffers have left there.
+func (p *Pool) Clear() { p.inner().clear() }
+
+// FreeHeld is [Pool.Clear] by the name that it has everywhere else.
+func (p *Pool) FreeHeld() { p.inner().clear() }
+
+// StopHolding is Clear, now and after each Release from now on, which keeps nothing.
+// There is no way back.
+func (p *Pool) StopHolding() { p.inner().stopHolding() }
+
+// PoolStats are counts since the pool was made. Clear does not reset them.
+type PoolStats struct {
+	PoolSize      int64 // buffers kept now
+	TotalAcquired int64 // CacheHits + CacheMisses
+	TotalReleased int64 // kept or not
+	CacheHits     int64 // Acquires that got a kept buffer
+	CacheMisses   int64 // Acquires that got a new one
 }
 
-// removeLocked takes an array out, the first or the last of its kind.
-func (p *Pool) removeLocked(e *list.Element) *array {
-	a := p.age.Remove(e).(*array)
-	same := p.like[a.kind]
-	i := slices.Index(same, e)
-	if same = slices.Delete(same, i, i+1); len(same) == 0 {
-		delete(p.like, a.kind)
-	} else {
-		p.like[a.kind] = same
-	}
-	p.bytes -= a.bytes()
-	return a
-}
-
-// release keeps an array whose lease is over. It frees the array where the pool
-// may not keep it, or else the one that was released first if the pool is full.
-func (p *Pool) release(a *array) {
-	if out := p.keep(a); out != nil {
-		out.free()
-	}
-}
-
-// keep returns the array that there is no room for.
-func (p *Pool) keep(a *array) (out *array) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.stats.TotalReleased++
-	if p.c.MaxBuffers < 0 || a.bytes() > p.c.MaxBufferBytes {
-		return a
-	}
-	if p.age.Len() == p.c.MaxBuffers {
-		out = p.removeLocked(p.age.Front())
-	}
-	p.like[a.kind] = append(p.like[a.kind], p.age.PushBack(a))
-	p.bytes += a.bytes()
-	return out
-}
-
-// Clear frees the buffers that the pool keeps. It does not touch acquired ones.
-// The pool does this by itself when there is no room for an acquired buffer's
-// memory.
-func (p *Pool) Clear() {
-	p.mu.Lock()
-	all := p.age
-	p.age, p.like, p.bytes = list.New(), map[kind][]*list.Element{}, 0
-	p.mu.Unlock()
-	for e := all.Front(); e != nil; e = e.Next() {
-		e.Value.(*array).free()
-	}
-}
-
-// Stats returns the figures of the pool, all of one moment.
-func (p *Pool) Stats() PoolStats {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	s := p.stats
-	s.PoolSize = int64(p.age.Len())
-	s.TotalAcquired = s.CacheHits + s.CacheMisses
-	return s
-}
+// Stats returns the figures of the pool, all of one moment. [Pool.MemoryUsage] has those
+// of the memory.
+func (p *Pool) Stats() PoolStats { return p.inner().counts() }
 
 // Len returns the number of buffers that the pool keeps.
-func (p *Pool) Len() int {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.age.Len()
-}
+func (p *Pool) Len() int { return int(p.inner().counts().PoolSize) }
 
 // TotalBytes returns the SizeBytes of the buffers that the pool keeps, added up.
-func (p *Pool) TotalBytes() int64 {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.bytes
-}
+func (p *Pool) TotalBytes() int64 { return p.inner().keptBytes() }
+
+// Usage says what the slab pools have that a [Pool] draws on, zeros for one that nothing
+// was asked of. Buffers that are out or kept are active there. All that draws on them
+// counts; where host memory is all page-locked it is in Pinned.
+type Usage struct{ Device, Host, Pinned slab.Stats }
+
+// MemoryUsage returns what the slab pools have.
+func (p *Pool) MemoryUsage() Usage { return p.inner().mem.usage() }

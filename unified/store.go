@@ -2,6 +2,7 @@ package unified
 
 import (
 	"errors"
+	"fmt"
 	"runtime"
 
 	"github.com/bufslab/bufslab/device"
@@ -22,12 +23,7 @@ func (a *array) provide(d side, s device.Stream) error {
 	if m.has {
 		return nil
 	}
-	err := a.get(m, d, s)
-	if errors.Is(err, device.ErrOutOfMemory) && a.pool != nil {
-		a.pool.Clear()
-		err = a.get(m, d, s)
-	}
-	if err != nil {
+	if err := a.get(m, d, s); err != nil {
 		return err
 	}
 	m.has = true
@@ -46,7 +42,9 @@ func (a *array) get(m *store, d side, s device.Stream) error {
 		return err
 	}
 	if d == host || s == nil {
-		m.buf, err = p.Get(a.n * a.elem)
+		if m.buf, err = p.Get(a.n * a.elem); err == nil && d == host {
+			err = m.reachable()
+		}
 		return err
 	}
 	if m.buf, err = p.GetOn(a.n*a.elem, s); err != nil {
@@ -57,6 +55,17 @@ func (a *array) get(m *store, d side, s device.Stream) error {
 	_ = before.close() // a stream that cannot record fails at its next call, too
 	a.uses = append(a.uses, before)
 	return nil
+}
+
+// reachable gives memory back that is to be the host's and that the CPU cannot reach.
+func (m *store) reachable() error {
+	var has bool
+	_ = m.buf.With(func(b []byte) { has = b != nil })
+	if has || m.buf.Len() == 0 {
+		return nil
+	}
+	err := m.buf.Release()
+	return errors.Join(fmt.Errorf("unified: the CPU does not reach the memory of the slab.Pool for the host side: %w", device.ErrUnavailable), err)
 }
 
 // release gives the memory back. The pool keeps it until work that uses it is

@@ -25,9 +25,13 @@ type api struct {
 	GetDeviceInfo   func(d deviceID, what uint32, room uintptr, value unsafe.Pointer, size *uintptr) code
 
 	CreateContext       func(properties *uintptr, n uint32, ids *deviceID, notify, user uintptr, err *code) contextID
+	RetainContext       func(contextID) code
 	ReleaseContext      func(contextID) code
+	GetContextInfo      func(c contextID, what uint32, room uintptr, value unsafe.Pointer, size *uintptr) code
 	CreateCommandQueue  func(c contextID, d deviceID, properties uint64, err *code) queueID
+	RetainCommandQueue  func(queueID) code
 	ReleaseCommandQueue func(queueID) code
+	GetCommandQueueInfo func(q queueID, what uint32, room uintptr, value unsafe.Pointer, size *uintptr) code
 
 	CreateBuffer      func(c contextID, flags uint64, size uintptr, host unsafe.Pointer, err *code) memID
 	CreateSubBuffer   func(m memID, flags uint64, kind uint32, region *[2]uintptr, err *code) memID
@@ -70,16 +74,19 @@ const (
 	deviceName          = 0x102B
 	driverVersion       = 0x102D
 	deviceVersion       = 0x102F
+	devicePlatform      = 0x1031
 	deviceSVM           = 0x1053 // cl_bitfield
 
+	contextDevices  = 0x1081
 	contextPlatform = 0x1084
+
+	queueContext = 0x1090
+	queueDevice  = 0x1091
 
 	svmCoarse = 1 << 0
 	svmFine   = 1 << 1
 
-	memReadWrite    = 1 << 0
-	memAllocHostPtr = 1 << 4
-	memSVMFine      = 1 << 10
+	memSVMFine = 1 << 10
 
 	subBufferRegion = 0x1220
 

@@ -13,7 +13,7 @@ type Buffer struct {
 // newDeferred makes a buffer as OpenCL does by itself: the driver may put off
 // finding memory for it until it is first used, and find none then.
 func newDeferred(d *Device, size int) (owned, error) {
-	mem, err := d.create(size, memReadWrite)
+	mem, err := d.create(size, d.flags)
 	if err != nil {
 		return nil, err
 	}
@@ -26,7 +26,7 @@ func newDeferred(d *Device, size int) (owned, error) {
 // failed is released; forgotten here, it would be lost at the very moment when
 // memory is short.
 func newImmediate(d *Device, size int) (owned, error) {
-	mem, err := d.create(size, memReadWrite)
+	mem, err := d.create(size, d.flags)
 	if err != nil {
 		return nil, err
 	}
@@ -45,9 +45,9 @@ func newImmediate(d *Device, size int) (owned, error) {
 }
 
 // create is clCreateBuffer.
-func (d *Device) create(size int, flags uint64) (memID, error) {
+func (d *Device) create(size int, flags MemFlags) (memID, error) {
 	var k code
-	mem := d.ctx.CreateBuffer(d.ctx.id, flags, uintptr(size), unsafe.Pointer(nil), &k)
+	mem := d.ctx.CreateBuffer(d.ctx.id, uint64(flags), uintptr(size), unsafe.Pointer(nil), &k)
 	return mem, d.ctx.failed(k, "clCreateBuffer", "%d bytes on %s", size, d.base.Name())
 }
 

@@ -90,7 +90,7 @@ func (t *transfer) detour(q queueID, wait []eventID, done *eventID) (k code, cal
 		return failedAlloc, "clCreateBuffer"
 	}
 	defer c.memory.Give(int64(t.n))
-	way := c.CreateBuffer(c.id, memReadWrite, size, nil, &k)
+	way := c.CreateBuffer(c.id, uint64(ReadWrite), size, nil, &k)
 	if k != succeeded {
 		return k, "clCreateBuffer"
 	}

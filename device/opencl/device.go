@@ -11,13 +11,14 @@ import (
 
 func init() { device.Register("opencl", open) }
 
-// A Device is what [device.Open] returns for the names of this package. It is
+// A Device is what [device.Open] returns for the names of this package, and [New]. It is
 // safe for concurrent use and must not be copied.
 type Device struct {
 	base   *base.Device
 	ctx    *context
 	form   *form
-	pinned *Device // nil where this is the pinned one
+	flags  MemFlags // of its buffers and shared memory
+	pinned *Device  // nil where this is the pinned one
 }
 
 func open(rest string) (device.Device, error) {
@@ -61,13 +62,19 @@ func newDevice(name string, h *hardware, f *form) (*Device, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Device{
-		base: base.Named("opencl", name), ctx: c, form: f,
-		pinned: &Device{base: base.Named("opencl", name+":pinned"), ctx: c, form: pinned},
-	}, nil
+	return deviceIn(c, name, f, ReadWrite), nil
 }
 
-// Name returns the name that Open takes for this device.
+// deviceIn takes over the caller's reference to a context.
+func deviceIn(c *context, name string, f *form, flags MemFlags) *Device {
+	return &Device{
+		base: base.Named("opencl", name), ctx: c, form: f, flags: flags,
+		pinned: &Device{base: base.Named("opencl", name+":pinned"), ctx: c, form: pinned, flags: ReadWrite},
+	}
+}
+
+// Name returns the name that Open takes for this device. Where [New] made it, Open makes
+// one in another context.
 func (d *Device) Name() string { return d.base.Name() }
 
 // Info describes the hardware.

@@ -16,7 +16,8 @@
 //	opencl:0:pinned     page-locked host memory, which is copied without the CPU
 //
 // All devices of one number share a cl_context, so blocks of one form can be
-// copied to another, and one kernel may use all of them. This package launches no
+// copied to another, and one kernel may use all of them. [New] makes a device in a
+// context that the program has from elsewhere. This package launches no
 // kernels; [Device.Handles], [Device.SubBuffer], [Stream.Queue] and
 // [device.Bytes] return what another binding needs to launch one.
 //
@@ -35,6 +36,8 @@
 //	errors.go     what the codes mean
 //	hardware.go   the devices there are
 //	context.go    what devices of one number share
+//	adopt.go      contexts of the caller's own
+//	flags.go      what buffers are for
 //	device.go     device.Device
 //	subbuffer.go  blocks for kernels
 //	room.go       how much there is

@@ -14,7 +14,7 @@ type Pinned struct {
 }
 
 func newPinned(d *Device, size int) (owned, error) {
-	mem, err := d.create(size, memReadWrite|memAllocHostPtr)
+	mem, err := d.create(size, ReadWrite|AllocHostPtr)
 	if err != nil {
 		return nil, err
 	}

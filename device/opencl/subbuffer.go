@@ -30,7 +30,7 @@ func (d *Device) SubBuffer(b device.Block) (*SubBuffer, error) {
 	}
 	var k code
 	part := [2]uintptr{uintptr(b.Off), uintptr(b.Len)}
-	mem := d.ctx.CreateSubBuffer(of.mem, memReadWrite, subBufferRegion, &part, &k)
+	mem := d.ctx.CreateSubBuffer(of.mem, uint64(of.dev.flags.kernels()), subBufferRegion, &part, &k)
 	if err := d.ctx.failed(k, "clCreateSubBuffer", "%d bytes at offset %d on %s", b.Len, b.Off, d.base.Name()); err != nil {
 		of.drop()
 		return nil, err

@@ -28,7 +28,7 @@ type SVM struct {
 }
 
 func newCoarse(d *Device, size int) (owned, error) {
-	p, err := d.allocSVM(size, memReadWrite)
+	p, err := d.allocSVM(size, d.flags)
 	if err != nil {
 		return nil, err
 	}
@@ -44,7 +44,7 @@ func newCoarse(d *Device, size int) (owned, error) {
 }
 
 func newFine(d *Device, size int) (owned, error) {
-	p, err := d.allocSVM(size, memReadWrite|memSVMFine)
+	p, err := d.allocSVM(size, d.flags|memSVMFine)
 	if err != nil {
 		return nil, err
 	}
@@ -54,8 +54,8 @@ func newFine(d *Device, size int) (owned, error) {
 }
 
 // allocSVM is clSVMAlloc, which has no code to fail with, only nil.
-func (d *Device) allocSVM(size int, flags uint64) (unsafe.Pointer, error) {
-	p := d.ctx.SVMAlloc(d.ctx.id, flags, uintptr(size), 0)
+func (d *Device) allocSVM(size int, flags MemFlags) (unsafe.Pointer, error) {
+	p := d.ctx.SVMAlloc(d.ctx.id, uint64(flags), uintptr(size), 0)
 	if p == nil {
 		return nil, failed(failedAlloc, "clSVMAlloc", "%d bytes on %s", size, d.base.Name())
 	}

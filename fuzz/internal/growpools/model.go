@@ -26,6 +26,7 @@ type growModel struct {
 	served    int64 // requests since the counts were last cleared
 	next      int   // number of the next owner
 	everShown int   // Gets that succeeded
+	refused   int   // requests of the slab.Pool for which there was no room
 }
 
 // grown is a key: its counts, and what was written to its buffer.
@@ -110,10 +111,16 @@ func (m *growModel) write(g *grown, w window) {
 
 // check is the invariant.
 func (m *growModel) check(t *rapid.T) {
-	stats := m.pool.Stats()
+	stats, refused := m.pool.Stats(), m.up.Accounts().Refused
+	mayLose := refused > m.refused
+	m.refused = refused
 	var sum growpool.KeyStats
 	for key, g := range m.keys {
 		now := stats[key]
+		if mayLose && g.gaveBack(now) {
+			m.turn(t, key)
+			g.stats = now
+		}
 		if now != g.stats && !(m.bounded && now.Bytes == 0) {
 			t.Fatalf("key %q: %+v, without a request since %+v", key, now, g.stats)
 		}
@@ -138,6 +145,14 @@ func (m *growModel) check(t *rapid.T) {
 	if s := m.pool.Totals(); s.Hits+s.Misses+s.Grows != m.served {
 		t.Fatalf("%d requests were served: %+v", m.served, s)
 	}
+}
+
+// gaveBack reports whether a key has lost its buffer as it may where there is no room: one
+// that no lease has, and that only leases have shown.
+func (g *grown) gaveBack(now growpool.KeyStats) bool {
+	lost := g.stats
+	lost.Bytes = 0
+	return g.lease == nil && !g.shown && now == lost
 }
 
 func (m *growModel) checkViews(t *rapid.T, key string, g *grown) {

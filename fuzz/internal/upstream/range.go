@@ -15,7 +15,7 @@ func (u *Upstream) Reserve(size int) (device.Range, error) {
 		return nil, fmt.Errorf("fuzz: upstream cannot extend regions: %w", device.ErrUnavailable)
 	}
 	u.calls++
-	if err := u.fault.strike(); err != nil {
+	if err := u.strike(); err != nil {
 		return nil, err
 	}
 	g, err := r.Reserve(size)
@@ -42,7 +42,7 @@ func (g *watchedRange) Commit(off, n int) error {
 	defer g.up.mu.Unlock()
 	g.demand(off, n, false, "Commit")
 	g.up.calls++
-	if err := g.up.fault.strike(); err != nil {
+	if err := g.up.strike(); err != nil {
 		return err
 	}
 	if err := g.up.room(n); err != nil {

@@ -4,6 +4,7 @@
 package upstream
 
 import (
+	"errors"
 	"fmt"
 	"sync"
 
@@ -26,6 +27,7 @@ type Upstream struct {
 	ranges      map[device.Region]*watchedRange
 	bytes, peak int64
 	calls       int // that ask for memory
+	refused     int // of them, for want of room
 	fault       Fault
 }
 
@@ -60,7 +62,7 @@ func (u *Upstream) Alloc(size int) (device.Block, error) {
 		return device.Block{}, fmt.Errorf("fuzz: upstream asked for %d bytes: %w", size, slab.ErrSize)
 	}
 	u.calls++
-	if err := u.fault.strike(); err != nil {
+	if err := u.strike(); err != nil {
 		return device.Block{}, err
 	}
 	if err := u.room(size); err != nil || size == 0 {
@@ -79,9 +81,19 @@ func (u *Upstream) Alloc(size int) (device.Block, error) {
 // as for count.
 func (u *Upstream) room(size int) error {
 	if int64(size) > u.capacity-u.bytes {
+		u.refused++
 		return fmt.Errorf("fuzz: upstream of %d bytes has %d out, %d asked: %w", u.capacity, u.bytes, size, device.ErrOutOfMemory)
 	}
 	return nil
+}
+
+// strike returns the error of a call whose turn it is to fail. The caller holds u.mu.
+func (u *Upstream) strike() error {
+	err := u.fault.strike()
+	if errors.Is(err, device.ErrOutOfMemory) {
+		u.refused++
+	}
+	return err
 }
 
 func (u *Upstream) count(n int64) {
@@ -128,6 +140,7 @@ func (u *Upstream) Holds(b device.Block) bool {
 type Accounts struct {
 	Bytes, Peak int64 // out now, and at most at a time
 	Calls       int   // that asked for memory
+	Refused     int   // of them, for want of room
 	Ranges      int   // that are open
 }
 
@@ -135,7 +148,7 @@ type Accounts struct {
 func (u *Upstream) Accounts() Accounts {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	return Accounts{u.bytes, u.peak, u.calls, len(u.ranges)}
+	return Accounts{u.bytes, u.peak, u.calls, u.refused, len(u.ranges)}
 }
 
 // A deviceView is an upstream with all that the device beneath it can do.

@@ -1,0 +1,166 @@
+package growpool
+
+import (
+	"reflect"
+	"runtime"
+	"sync"
+	"testing"
+
+	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/slab"
+)
+
+// Clear gives back what only leases have shown, down to the device, and FreeHeld is
+// Clear. What Get has shown is left to the collector, and leases last.
+func TestClearGivesBack(t *testing.T) {
+	for name, clear := range map[string]func(*Pool[string]){"Clear": (*Pool[string]).Clear, "FreeHeld": (*Pool[string]).FreeHeld} {
+		for _, maxBytes := range []int64{0, 1 << 20} {
+			below := openSlab(t, "device=mmap,strategy=exact")
+			p := New[string](below, Config{MaxBytes: maxBytes})
+			release(t, acquire[byte](t, p, "leased", 100_000))
+			v, out := mustGet[byte](t, p, "shown", 2000), acquire[byte](t, p, "out", 3000)
+			clear(p)
+			if s := below.Stats(); s.ActiveBytes != 5000 || s.HeldBytes != 0 {
+				t.Errorf("%s, MaxBytes %d: %+v", name, maxBytes, s)
+			}
+			v.Slice()[0], out.Slice()[0] = 1, 1
+			release(t, out)
+			clear(p)
+			if s := below.Stats(); s.ActiveBytes != 2000 || s.HeldBytes != 0 || v.Valid() {
+				t.Errorf("%s, MaxBytes %d: %+v", name, maxBytes, s)
+			}
+			p.Close()
+		}
+	}
+}
+
+// After StopHolding no key keeps a buffer, and leases go upstream with their Release.
+func TestStopHoldingKeepsNothing(t *testing.T) {
+	for _, maxBytes := range []int64{0, 1 << 20} {
+		below := openSlab(t, "device=mmap,strategy=exact")
+		p := New[string](below, Config{MaxBytes: maxBytes})
+		release(t, acquire[byte](t, p, "k", 1000))
+		p.StopHolding()
+		l := acquire[byte](t, p, "k", 1000)
+		l.Slice()[999] = 1
+		v := mustGet[byte](t, p, "l", 2000)
+		v.Slice()[1999] = 1
+		if u := p.MemoryUsage(); u.TotalBytes != 0 || u.HeldBytes != 1000 || below.Stats().ActiveBytes != 3000 {
+			t.Errorf("%+v, %+v", u, below.Stats())
+		}
+		release(t, l)
+		if s := below.Stats(); s.ActiveBytes != 2000 || s.HeldBytes != 0 {
+			t.Errorf("%+v", s)
+		}
+		p.Close()
+	}
+}
+
+// Where the slab.Pool has no room, keys that are not in use give their buffers up: of
+// what only leases have shown, and of keys whose lock is free.
+func TestNoRoomTakesWhatIsNotInUse(t *testing.T) {
+	below := openSlab(t, "device=mmap,max_bytes=1000000,strategy=direct")
+	one, two := New[string](below, Config{}), New[string](below, Config{MaxBytes: 1 << 20})
+	defer one.Close()
+	defer two.Close()
+	for _, p := range []*Pool[string]{one, two} {
+		release(t, acquire[byte](t, p, "idle", 200_000))
+		mustGet[byte](t, p, "shown", 10_000)
+	}
+	out := acquire[byte](t, one, "out", 50_000)
+	// This miss holds the lock of its own key, and so needs what the others have.
+	release(t, acquire[byte](t, one, "new", 900_000))
+	wantStats(t, one, "idle", KeyStats{Misses: 1})
+	if len(two.Stats()) != 1 || two.MemoryUsage().HeldBytes != 10_000 {
+		t.Errorf("%+v", two.Stats())
+	}
+	for _, p := range []*Pool[string]{one, two} {
+		if s := p.Stats()["shown"]; s.Bytes != 10_000 {
+			t.Errorf("what Get has shown was taken: %+v", s)
+		}
+	}
+	out.Slice()[0] = 1
+	release(t, out)
+}
+
+// asked returns how many the slab.Pool asks for room, which only it knows.
+func asked(below *slab.Pool) int {
+	of := reflect.ValueOf(below).Elem().FieldByName("pool").Elem().FieldByName("keepers")
+	mu := (*sync.Mutex)(of.FieldByName("mu").Addr().UnsafePointer())
+	mu.Lock()
+	defer mu.Unlock()
+	return of.FieldByName("set").Len()
+}
+
+// A Pool that was closed or forgotten is asked for nothing any more.
+func TestEndedPoolsAreNotAsked(t *testing.T) {
+	below := openSlab(t, "device=heap")
+	closed := New[int](below, Config{})
+	New[string](below, Config{})
+	if n := asked(below); n != 2 {
+		t.Fatalf("%d are asked, not 2", n)
+	}
+	closed.Close()
+	for range 100 {
+		if asked(below) == 0 {
+			return
+		}
+		runtime.GC()
+		runtime.Gosched()
+	}
+	runtime.KeepAlive(closed) // it was Close that ended it
+	t.Errorf("%d are asked after the end", asked(below))
+}
+
+// A Pool that New has not made is an error, or a panic that says so.
+func TestZeroPool(t *testing.T) {
+	for _, p := range []*Pool[string]{nil, {}} {
+		for _, shape := range [][]int{{1}, {2, 2}} {
+			_, err := Get[byte](p, "k", shape...)
+			wantError(t, err, device.ErrUnavailable)
+			_, err = Acquire[byte](t.Context(), p, "k", shape...)
+			wantError(t, err, device.ErrUnavailable)
+		}
+		for name, call := range map[string]func(){
+			"Clear": p.Clear, "FreeHeld": p.FreeHeld, "StopHolding": p.StopHolding, "ClearStats": p.ClearStats,
+			"Stats": func() { p.Stats() }, "Totals": func() { p.Totals() }, "MemoryUsage": func() { p.MemoryUsage() }, "Close": func() { p.Close() },
+		} {
+			func() {
+				defer func() {
+					if r := recover(); r != "growpool: a nil or zero Pool, which New has not made" {
+						t.Errorf("%s: %v", name, r)
+					}
+				}()
+				call()
+			}()
+		}
+	}
+}
+
+// A zero View shows nothing, and a Lease that no Acquire returned is released already.
+func TestZeroLease(t *testing.T) {
+	var none *Lease[byte]
+	wantError(t, none.Release(), ErrReleased)
+	wantError(t, new(Lease[byte]).Release(), ErrReleased)
+	for name, use := range map[string]func(View[byte]){
+		"At": func(v View[byte]) { v.At(0) }, "Set": func(v View[byte]) { v.Set(1) }, "Row": func(v View[byte]) { v.Row() },
+	} {
+		func() {
+			defer func() {
+				if _, ours := recover().(string); !ours {
+					t.Errorf("%s of a zero View panics without a sentence of ours", name)
+				}
+			}()
+			use(new(Lease[byte]).View)
+		}()
+	}
+}
+
+// A nil context never ends.
+func TestAcquireWithoutAContext(t *testing.T) {
+	l, err := Acquire[byte](nil, open(t, Config{}), "k", 1) //nolint:staticcheck // that is the test
+	if err != nil {
+		t.Fatal(err)
+	}
+	release(t, l)
+}

@@ -1,0 +1,5 @@
+//go:build !race
+
+package growpool
+
+const raceEnabled = false

@@ -1,0 +1,61 @@
+package growpool
+
+import (
+	"runtime"
+	"testing"
+)
+
+// Keys that are used again and again keep their buffers while a scan goes by, which asks
+// for more keys than there is room for once each. It is so for Get and for Acquire: a
+// lease takes room from keys that were used least. The cache counts uses on a goroutine
+// of its own, and drops those that come faster; most of the keys survive even if it
+// never had a turn before the scan.
+func TestHotKeysSurviveAScan(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the cache collects uses in a sync.Pool, which drops them at random under the race detector")
+	}
+	const hot, size = 36, 100_000
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	for _, c := range []struct {
+		name         string
+		lease, yield bool
+		least        int
+	}{
+		{"Get", false, true, hot},
+		{"Acquire", true, true, hot},
+		{"Get without a pause", false, false, hot * 3 / 4},
+		{"Acquire without a pause", true, false, hot * 3 / 4},
+	} {
+		p := New[int](openSlab(t, "device=mmap"), Config{MaxBytes: 40 * size})
+		request := func(key int) {
+			if c.lease {
+				l, err := Acquire[byte](t.Context(), p, key, size)
+				if err != nil {
+					t.Fatal(err)
+				}
+				release(t, l)
+			} else if _, err := Get[byte](p, key, size); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for i := range 100 * hot {
+			request(i % hot)
+			if c.yield {
+				runtime.Gosched()
+			}
+		}
+		for key := range 300 {
+			request(hot + key)
+		}
+		kept := 0
+		for key := range p.Stats() {
+			if key < hot {
+				kept++
+			}
+		}
+		if kept < c.least {
+			t.Errorf("%s: %d of %d keys keep their buffers", c.name, kept, hot)
+		}
+		p.Close()
+	}
+}

@@ -1,0 +1,170 @@
+package unified
+
+import (
+	"container/list"
+	"reflect"
+	"slices"
+	"sync"
+)
+
+// A pool is a Pool without the part that its user holds, so that the collector can tell
+// when the user has let go of it. Arrays that are out and the slab pools refer to it.
+//
+// mu is a leaf. What is released to slab pools is released without it, as their locks
+// and a wait for a stream may come with that.
+type pool struct {
+	mem *memory // nil if there is none
+	err error   // why
+
+	mu    sync.Mutex
+	c     PoolConfig
+	stops bool
+	like  map[kind][]*list.Element // by kind, released last at the end
+	age   *list.List               // of released arrays, the first released in front
+	bytes int64
+	stats PoolStats
+}
+
+// A kind is what a request and a buffer must have in common.
+type kind struct {
+	elem   reflect.Type
+	shape  string
+	pinned bool
+}
+
+func newPool(m *memory, err error, c PoolConfig) *pool {
+	if c.MaxBuffers == 0 {
+		c.MaxBuffers = 100
+	}
+	if c.MaxBufferBytes == 0 {
+		c.MaxBufferBytes = 1 << 30
+	}
+	return &pool{mem: m, err: err, c: c, like: map[kind][]*list.Element{}, age: list.New()}
+}
+
+// create makes an array that the pool will keep. The slab pools that it draws on are
+// told that the pool keeps memory of theirs.
+func (p *pool) create(k kind, n, elem int) (*array, error) {
+	for _, d := range []side{host, onDevice} {
+		s, err := p.mem.pool(d, k.pinned)
+		if err != nil {
+			return nil, err
+		}
+		s.Share(p)
+	}
+	a := newArray(p.mem, n, elem, k.pinned)
+	a.pool, a.kind = p, k
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.stats.CacheMisses++
+	return a, nil
+}
+
+// take removes the array of a kind that was released last, nil if there is none.
+func (p *pool) take(k kind) *array {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	same := p.like[k]
+	if len(same) == 0 {
+		return nil
+	}
+	p.stats.CacheHits++
+	return p.removeLocked(same[len(same)-1])
+}
+
+// removeLocked takes an array out, the first or the last of its kind.
+func (p *pool) removeLocked(e *list.Element) *array {
+	a := p.age.Remove(e).(*array)
+	same := p.like[a.kind]
+	i := slices.Index(same, e)
+	if same = slices.Delete(same, i, i+1); len(same) == 0 {
+		delete(p.like, a.kind)
+	} else {
+		p.like[a.kind] = same
+	}
+	p.bytes -= a.bytes()
+	return a
+}
+
+// release keeps an array whose lease is over. It frees the array where the pool
+// may not keep it, or else the one that was released first if the pool is full.
+func (p *pool) release(a *array) {
+	out, stops := p.keep(a)
+	if out != nil {
+		out.free()
+	}
+	if stops {
+		p.mem.freeHeld()
+	}
+}
+
+// keep returns the array that there is no room for, and whether nothing may be held.
+func (p *pool) keep(a *array) (out *array, stops bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.stats.TotalReleased++
+	if p.stops || p.c.MaxBuffers < 0 || a.bytes() > p.c.MaxBufferBytes {
+		return a, p.stops
+	}
+	if p.age.Len() == p.c.MaxBuffers {
+		out = p.removeLocked(p.age.Front())
+	}
+	p.like[a.kind] = append(p.like[a.kind], p.age.PushBack(a))
+	p.bytes += a.bytes()
+	return out, false
+}
+
+// FreeHeld makes the pool a [slab.Reclaimer]: it frees the arrays that it keeps. Whoever
+// asks has the slab pools give back. The asker may be an array that is out, which holds
+// its lock; that one is not among them.
+func (p *pool) FreeHeld() {
+	p.mu.Lock()
+	all := p.age
+	p.age, p.like, p.bytes = list.New(), map[kind][]*list.Element{}, 0
+	p.mu.Unlock()
+	for e := all.Front(); e != nil; e = e.Next() {
+		e.Value.(*array).free()
+	}
+}
+
+func (p *pool) clear() {
+	p.FreeHeld()
+	p.mem.freeHeld()
+}
+
+func (p *pool) stopHolding() {
+	p.stop()
+	p.clear()
+}
+
+func (p *pool) stop() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.stops = true
+}
+
+// abandon ends a pool whose user has forgotten it. What the slab pools hold is up to
+// them.
+func (p *pool) abandon() {
+	p.stop()
+	p.FreeHeld()
+	for _, s := range p.mem.pools() {
+		s.Unshare(p)
+	}
+}
+
+// counts returns the figures, all of one moment.
+func (p *pool) counts() PoolStats {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	s := p.stats
+	s.PoolSize = int64(p.age.Len())
+	s.TotalAcquired = s.CacheHits + s.CacheMisses
+	return s
+}
+
+func (p *pool) keptBytes() int64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.bytes
+}
