@@ -72,6 +72,18 @@ func (l *leakLog) recordRelease(b PooledBuffer) {
 	l.sites[b.slot.ID()] = s
 }
 
+const foundForgotten = "found forgotten"
+
+// how says how a block came back whose streams are done.
+func (l *leakLog) how(id handle.ID) string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if at := l.sites[id].released; at != "" {
+		return "released at " + at
+	}
+	return foundForgotten
+}
+
 // releasedTwice counts, and with Config.Strict panics.
 func (l *leakLog) releasedTwice(b PooledBuffer) error {
 	l.doubles.Add(1)

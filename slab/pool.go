@@ -47,6 +47,7 @@ type pool struct {
 	accounting *upstream.Accounting
 	strategy   Allocator
 	blocks     numbered // of strategy
+	check      *Check   // nil unless Config.Check
 
 	cache   percpu.Cache
 	table   handle.Table
@@ -120,7 +121,10 @@ func (p *pool) stack(on Allocator) error {
 	}
 	p.strategy = newStrategy(p.accounting.Checked(), c)
 	if c.Check {
-		p.strategy = newCheck(p.strategy, max(c.Align, c.traits.Align))
+		p.check = newCheck(p.strategy, max(c.Align, c.traits.Align))
+		p.check.lookAgain()
+		p.accounting.OnLeave(p.check.leave)
+		p.strategy = p.check
 	}
 	if c.Record != "" {
 		r, finish, err := recordTo(c.Record, p.strategy)

@@ -34,7 +34,7 @@ func (p *Pool) Close() error {
 	for _, s := range sharersOf(q.upstream) {
 		s.Unshare(q)
 	}
-	errs := []error{leakError(q.stats(), &q.leaks)}
+	errs := []error{leakError(q.stats(), &q.leaks), q.check.err()}
 	for _, f := range q.onClose {
 		errs = append(errs, f())
 	}

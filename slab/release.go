@@ -56,5 +56,8 @@ func (p *pool) freePending(b *pending.Block) {
 		b.Slot.Discard()
 		return
 	}
+	if p.check != nil {
+		p.check.setLate(b.Slot.Block(b.Slot.Len()), p.leaks.how(b.Slot.ID()))
+	}
 	p.free(b.Entry)
 }
