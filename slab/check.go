@@ -87,10 +87,14 @@ func (c *Check) Alloc(size int) (device.Block, error) {
 		paint(m, canary)
 		paint(m[c.around:c.around+size], poisonNew)
 	}
+	c.enter(k)
+	return k.inner, nil
+}
+
+func (c *Check) enter(k checkedBlock) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.live[address{k.inner.Region, k.inner.Off}] = k
-	return k.inner, nil
 }
 
 // Free verifies the canaries, fills the block with poison and gives it to
@@ -105,7 +109,7 @@ func (c *Check) Free(b device.Block) {
 	}
 	fault := k.fault()
 	c.bury(k)
-	c.upstream.Free(k.outer)
+	c.pass(k)
 	switch {
 	case fault == "":
 	case k.late != "":
@@ -125,6 +129,20 @@ func (c *Check) take(b device.Block) (k checkedBlock, ok bool) {
 	}
 	delete(c.live, at)
 	return k, true
+}
+
+// pass gives k to the upstream. If that panics, the block is out as before, but for what
+// was in it.
+func (c *Check) pass(k checkedBlock) {
+	gone := false
+	defer func() {
+		if !gone {
+			k.painted = false
+			c.enter(k)
+		}
+	}()
+	c.upstream.Free(k.outer)
+	gone = true
 }
 
 // setLate says that b is about to be freed where nobody could recover from a panic, and

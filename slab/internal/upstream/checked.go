@@ -87,6 +87,20 @@ func (c Checked) fault(b device.Block, size int) string {
 // Free gives a block back.
 func (c Checked) Free(b device.Block) { c.source.Free(b) }
 
+// FreeAll gives blocks back. Where the source panics, keep gets those that are left,
+// the one that it would not take first.
+func (c Checked) FreeAll(list []device.Block, keep func(left []device.Block)) {
+	i := 0
+	defer func() {
+		if i < len(list) {
+			keep(list[i:])
+		}
+	}()
+	for ; i < len(list); i++ {
+		c.Free(list[i])
+	}
+}
+
 // Reserve asks the source for a range. The error wraps device.ErrUnavailable
 // where it cannot extend regions.
 func (c Checked) Reserve(size int) (device.Range, error) { return Reserve(c.source, size) }
