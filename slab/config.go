@@ -110,7 +110,7 @@ func (c Config) Explain() string {
 // Explain explains the pool's Config as [Config.Explain] does, with what the
 // opened device has told: the alignment that it needs, and a warning if it is
 // deferred (see [device.Traits]).
-func (p *Pool) Explain() string { return p.pool.config.given.Explain() }
+func (p *Pool) Explain() string { return p.opened().config.given.Explain() }
 
 // Validate returns a *[ConfigError] that names every value out of range and
 // every option that the strategy or device cannot use, or nil. Whether the

@@ -199,7 +199,7 @@ func leakError(s Stats, l *leakLog) error {
 // Leaks lists the buffers that are out, and after them those that were forgotten, with
 // the place of their Get. It needs Config.Check, Strict or OnForget=report, else it is
 // nil.
-func (p *Pool) Leaks() []Leak { return p.pool.leaks.list() }
+func (p *Pool) Leaks() []Leak { return p.opened().leaks.list() }
 
 func (l *leakLog) list() []Leak {
 	l.mu.Lock()

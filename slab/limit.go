@@ -43,6 +43,9 @@ func NewLimit(upstream Allocator, max int64) *Limit { return newLimit(upstream, 
 
 // newLimit also wants host memory to be aligned.
 func newLimit(over Allocator, max int64, align int) *Limit {
+	if over == nil {
+		panic("slab: a Limit has no upstream")
+	}
 	up := checked(over, align)
 	return &Limit{voucher: up.Voucher(), upstream: over, up: up, grain: grainOf(over), max: max, sharers: map[Reclaimer]struct{}{}}
 }

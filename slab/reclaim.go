@@ -7,24 +7,27 @@ import "errors"
 
 // FreeHeld gives upstream all memory that is kept for reuse and can be given. What
 // waits for a stream cannot, and FreeHeld does not wait for it.
-func (p *Pool) FreeHeld() { p.pool.freeHeld() }
+func (p *Pool) FreeHeld() { p.opened().freeHeld() }
 
 // StopHolding is FreeHeld, and from now on released memory goes upstream as soon as
 // nothing of its region is active. It waits for streams that use what has been
 // released, and so does Release from now on. There is no way back.
-func (p *Pool) StopHolding() { p.pool.stopHolding() }
+func (p *Pool) StopHolding() { p.opened().stopHolding() }
 
 // Trim ends an epoch and gives upstream what has been held, untouched, for the last
 // idle epochs. Trim(0) is FreeHeld. A cached block goes to the strategy when it was
 // untouched for an epoch, and its epochs begin to count then; so do those of a block
 // that has waited for a stream. Trim returns the bytes that went upstream.
 // Config.TrimAfter calls it by the clock.
-func (p *Pool) Trim(idle int) int64 { return p.pool.trimHeld(idle) }
+func (p *Pool) Trim(idle int) int64 { return p.opened().trimHeld(idle) }
 
 // Close stops holding, see StopHolding, and makes further Gets fail with ErrClosed. If
 // buffers are still out its error wraps a *LeakError; they stay valid, and their memory
 // goes upstream as they are released. Later calls return nil.
 func (p *Pool) Close() error {
+	if !p.isOpened() {
+		return errNotOpened
+	}
 	q := p.pool
 	if q.closed.Swap(true) {
 		return nil

@@ -31,7 +31,7 @@ type Stats struct {
 }
 
 // Stats returns the counters, added up over the processors.
-func (p *Pool) Stats() Stats { return p.pool.stats() }
+func (p *Pool) Stats() Stats { return p.opened().stats() }
 
 func (p *pool) stats() Stats {
 	var s Stats
