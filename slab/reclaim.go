@@ -44,8 +44,11 @@ func (p *Pool) Close() error {
 	return errors.Join(errs...)
 }
 
-// abandon closes a pool whose user has forgotten it.
-func (p *pool) abandon() { _ = (&Pool{p}).Close() } // no one is left to hear of its leaks
+// abandon closes a pool whose user has forgotten it. It may wait for a stream, and the
+// runtime's goroutine for cleanups must not.
+func (p *pool) abandon() {
+	go func() { _ = (&Pool{p}).Close() }() // no one is left to hear of its leaks
+}
 
 // FreeHeld makes the pool a [Reclaimer]. The caller has no room, so this waits for
 // streams.
