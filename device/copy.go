@@ -42,6 +42,15 @@ func HostBytes(name string, b Block) ([]byte, error) {
 	return m, nil
 }
 
+// SyncEvent waits for e. A nil event gives an error that wraps [ErrUnavailable]. A
+// backend calls it for events that are not its own.
+func SyncEvent(e Event) error {
+	if e == nil {
+		return fmt.Errorf("device: Wait for no event: %w", ErrUnavailable)
+	}
+	return e.Sync()
+}
+
 // Fill sets every byte of m to value.
 func Fill(m []byte, value byte) {
 	if len(m) == 0 {

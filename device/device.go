@@ -14,6 +14,8 @@
 // simulated accelerator, device/cuda and device/opencl drive real ones.
 package device
 
+import "fmt"
+
 // A Region is one allocation of a device. Each device has a type of its own
 // for it, which is comparable: strategies use regions as map keys.
 type Region interface {
@@ -38,7 +40,8 @@ type Block struct {
 }
 
 // Bytes returns the memory of b with its capacity cut to its length, or nil
-// where the CPU cannot reach it. It does not copy.
+// where the CPU cannot reach it. It does not copy. It panics if b, which someone made
+// up then, is not within its region.
 func Bytes(b Block) []byte {
 	h, ok := b.Region.(HostRegion)
 	if !ok {
@@ -47,6 +50,9 @@ func Bytes(b Block) []byte {
 	m := h.Bytes()
 	if m == nil {
 		return nil
+	}
+	if b.Off < 0 || b.Len < 0 || b.Off > len(m)-b.Len {
+		panic(fmt.Sprintf("device: block of %d bytes at offset %d of a region of %d", b.Len, b.Off, len(m)))
 	}
 	end := b.Off + b.Len
 	return m[b.Off:end:end]
@@ -111,7 +117,7 @@ type Stream interface {
 	Record() (Event, error)
 	// Wait makes work enqueued later wait for e, an event of any stream of any
 	// device. If the work before e fails, this stream fails with the same
-	// error.
+	// error; if e is nil, with one that wraps ErrUnavailable.
 	Wait(e Event) error
 	Sync() error
 	// Close waits for the work as Sync does, but does not return its error.

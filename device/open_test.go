@@ -2,6 +2,8 @@ package device
 
 import (
 	"errors"
+	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -98,6 +100,25 @@ func TestHost(t *testing.T) {
 	}
 	if Host(nil) != (Block{}) || cap(Bytes(Host(m[:2]))) != 2 {
 		t.Error("Host of nothing is something, or of something too much")
+	}
+}
+
+// Bytes panics with numbers where a block is not within its region.
+func TestBytesOfABlockBeyondItsRegion(t *testing.T) {
+	r := Host(make([]byte, 100)).Region
+	for _, b := range []Block{{r, 0, 101}, {r, 1, 100}, {r, -1, 10}, {r, 10, -1}, {r, 101, 0}, {r, 1, math.MaxInt}, {r, math.MaxInt, 1}} {
+		func() {
+			defer func() {
+				want := fmt.Sprintf("device: block of %d bytes at offset %d of a region of 100", b.Len, b.Off)
+				if got := recover(); got != want {
+					t.Errorf("%v, want %s", got, want)
+				}
+			}()
+			Bytes(b)
+		}()
+	}
+	if m := Bytes(Block{r, 100, 0}); m == nil || len(m) != 0 {
+		t.Errorf("the end of a region is %v", m)
 	}
 }
 

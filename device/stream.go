@@ -48,7 +48,7 @@ func (s *immediate) Fill(dst Block, value byte) error {
 }
 
 // Wait waits here and now: e may be of a device that works late.
-func (s *immediate) Wait(e Event) error { return s.do(e.Sync) }
+func (s *immediate) Wait(e Event) error { return s.do(func() error { return SyncEvent(e) }) }
 
 func (s *immediate) Sync() error { return s.do(func() error { return nil }) }
 

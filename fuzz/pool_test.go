@@ -84,7 +84,8 @@ var configs = []struct {
 }{
 	{"held", slab.Config{Strategy: "slab", MaxHeld: 30 << 10}, nil},
 	{"held nothing", slab.Config{Strategy: "bestfit", MaxHeld: -1}, nil},
-	{"held few", slab.Config{Strategy: "sizeclass", MaxHeld: 40 << 10, MaxHeldBlocks: 3}, nil},
+	{"held few", slab.Config{Strategy: "bitlog", MaxHeld: 40 << 10, MaxHeldBlocks: 3}, nil},
+	{"held little", slab.Config{Strategy: "sizeclass", MaxHeld: 40 << 10}, nil},
 	{"check", slab.Config{Strategy: "sizeclass", Check: true}, nil},
 	{"check, slab", slab.Config{Strategy: "slab", Check: true}, nil},
 	{"check, exact", slab.Config{Strategy: "exact", Check: true}, nil},

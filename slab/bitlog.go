@@ -14,7 +14,7 @@ import (
 // aligned within their size. Alloc and Free take constant time. Of c it reads
 // Bits, MaxHeld, MaxHeldBlocks and MaxBlockBytes.
 func newBitlog(up upstream.Checked, c Config) *keyedPool {
-	bins := sizeclass.Bitlog(c.Bits)
+	bins := sizeclass.Bitlog(max(c.Bits, 0)) // -1 is 0 bits
 	bin := func(n int) (key, blockSize int) {
 		i := bins.Index(n)
 		if i < 0 {

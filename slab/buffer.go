@@ -39,13 +39,16 @@ func (b PooledBuffer) Bytes() []byte {
 
 // With calls f with the buffer's memory, nil for device memory. While f runs the
 // memory is not recycled, even if the buffer is released meanwhile: that takes effect
-// when f returns. f must not keep the slice. After Release With returns ErrReleased
+// when f returns. f must not keep the slice, nor be nil. After Release With returns ErrReleased
 // and does not call f. A panic of f passes through.
 func (b PooledBuffer) With(f func([]byte)) error {
 	if b.slot == nil || !b.slot.Pin(b.gen) {
 		return ErrReleased
 	}
 	defer b.unpin()
+	if f == nil {
+		panic("slab: With has no function to call")
+	}
 	var m []byte
 	if b.ptr != nil {
 		m = unsafe.Slice((*byte)(b.ptr), b.n)

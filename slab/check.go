@@ -3,7 +3,9 @@ package slab
 import (
 	"bytes"
 	"fmt"
+	"log/slog"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/bufslab/bufslab/device"
@@ -14,6 +16,17 @@ import (
 // and go, and remembers where each was allocated. It panics with what it found and
 // that place. Memory that the CPU cannot reach has no canaries and no poison.
 //
+// In a pool (Config.Check) it also verifies the poison of a released block, which finds
+// a write after Release: when a byte of the block is handed out again, and then Get
+// panics, or when it goes upstream. It looks at the last 16,384 released blocks. It does
+// not find a write that puts the poison back, nor one to memory that has gone upstream.
+// A Check of [NewCheck] is not told what its upstream does with free blocks: their links
+// may be in them, or they may be gone. So it looks at none.
+//
+// What a pool finds where no caller could recover, it logs (package log/slog) and returns
+// as a *[CheckError] from Close: a canary of a forgotten buffer, or of one that streams
+// used after its Release, and poison of memory that goes upstream.
+//
 // It costs 128 bytes a block, more in a pool whose blocks are aligned to more
 // than 64, and a look at the call stack: it is for tests. It is safe for
 // concurrent use if its upstream is.
@@ -21,8 +34,10 @@ type Check struct {
 	forward
 	around int // bytes of a canary
 
-	mu   sync.Mutex
-	live map[address]checkedBlock
+	mu     sync.Mutex // leaf
+	live   map[address]checkedBlock
+	freed  *freedBlocks // nil where nobody tells what goes upstream
+	faults []string
 }
 
 var _ Allocator = (*Check)(nil)
@@ -31,14 +46,16 @@ var _ Allocator = (*Check)(nil)
 // does.
 type checkedBlock struct {
 	inner, outer device.Block
-	site         string
+	got          string // where
+	painted      bool   // canaries are in place
+	late         string // how it came back, where Free must not panic
 }
 
 const (
 	canaryBytes = 64 // on each side at least; a block is aligned to no more
 	canary      = 0xC5
 	poisonNew   = 0xA1 // of memory that was not written yet
-	poisonFreed = 0xF3 // of memory that is not to be read any more
+	poisonFreed = 0xF3 // of memory that is not to be used any more
 )
 
 // NewCheck returns a Check over upstream.
@@ -49,7 +66,8 @@ func newCheck(upstream Allocator, align int) *Check {
 	return &Check{forward: newForward(upstream), around: max(canaryBytes, align), live: map[address]checkedBlock{}}
 }
 
-// Alloc returns a block with canaries around it, filled with poison.
+// Alloc returns a block with canaries around it, filled with poison. The collector may
+// just be finding the region of the block dead: then it cannot be painted.
 func (c *Check) Alloc(size int) (device.Block, error) {
 	if err := checkSize(size); err != nil || size == 0 {
 		return device.Block{}, err
@@ -58,16 +76,25 @@ func (c *Check) Alloc(size int) (device.Block, error) {
 	if err != nil {
 		return device.Block{}, err
 	}
-	k := checkedBlock{outer: outer, site: caller()}
+	if fault := c.reuse(outer); fault != "" {
+		c.upstream.Free(outer)
+		panic(fault)
+	}
+	k := checkedBlock{outer: outer, got: caller()}
 	k.inner = device.Block{Region: outer.Region, Off: outer.Off + c.around, Len: size}
 	if m := device.Bytes(outer); m != nil {
+		k.painted = true
 		paint(m, canary)
 		paint(m[c.around:c.around+size], poisonNew)
 	}
+	c.enter(k)
+	return k.inner, nil
+}
+
+func (c *Check) enter(k checkedBlock) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.live[address{k.inner.Region, k.inner.Off}] = k
-	return k.inner, nil
 }
 
 // Free verifies the canaries, fills the block with poison and gives it to
@@ -76,43 +103,80 @@ func (c *Check) Free(b device.Block) {
 	if b == (device.Block{}) {
 		return
 	}
-	at := address{b.Region, b.Off}
-	c.mu.Lock()
-	k, ok := c.live[at]
-	if !ok || k.inner != b {
-		c.mu.Unlock()
+	k, ok := c.take(b)
+	if !ok {
 		panic(notOut(b))
 	}
-	delete(c.live, at)
-	c.mu.Unlock()
 	fault := k.fault()
-	if m := device.Bytes(k.outer); m != nil {
-		paint(m, poisonFreed)
-	}
-	c.upstream.Free(k.outer)
-	if fault != "" {
+	c.bury(k)
+	c.pass(k)
+	switch {
+	case fault == "":
+	case k.late != "":
+		c.report(fault)
+	default:
 		panic(fault)
+	}
+}
+
+// take removes b from what is out.
+func (c *Check) take(b device.Block) (k checkedBlock, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	at := address{b.Region, b.Off}
+	if k = c.live[at]; k.inner != b {
+		return k, false
+	}
+	delete(c.live, at)
+	return k, true
+}
+
+// pass gives k to the upstream. If that panics, the block is out as before, but for what
+// was in it.
+func (c *Check) pass(k checkedBlock) {
+	gone := false
+	defer func() {
+		if !gone {
+			k.painted = false
+			c.enter(k)
+		}
+	}()
+	c.upstream.Free(k.outer)
+	gone = true
+}
+
+// setLate says that b is about to be freed where nobody could recover from a panic, and
+// how it came back.
+func (c *Check) setLate(b device.Block, how string) {
+	if c == nil {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	at := address{b.Region, b.Off}
+	if k, ok := c.live[at]; ok {
+		k.late = how
+		c.live[at] = k
 	}
 }
 
 // fault says which canary is dead, or "".
 func (k checkedBlock) fault() string {
 	m := device.Bytes(k.outer)
-	if m == nil {
+	if m == nil || !k.painted {
 		return ""
 	}
 	around := k.inner.Off - k.outer.Off
-	alive := bytes.Repeat([]byte{canary}, around)
 	side := ""
 	switch {
-	case !bytes.Equal(m[:around], alive):
+	case !isAll(m[:around], canary):
 		side = "before"
-	case !bytes.Equal(m[len(m)-around:], alive):
+	case !isAll(m[len(m)-around:], canary):
 		side = "after"
 	default:
 		return ""
 	}
-	return fmt.Sprintf("slab: something wrote %s a block of %d bytes, allocated at %s", side, k.inner.Len, k.site)
+	return fmt.Sprintf("slab: something wrote %s a block of %d bytes, allocated at %s", side, k.inner.Len, k.got)
 }
 
 func paint(m []byte, v byte) {
@@ -121,13 +185,49 @@ func paint(m []byte, v byte) {
 	}
 }
 
+// isAll reports whether every byte of m is v.
+func isAll(m []byte, v byte) bool { return bytes.Count(m, []byte{v}) == len(m) }
+
+// maxFaults bounds what a CheckError lists.
+const maxFaults = 100
+
+// report keeps a fault for Close and logs it, on another goroutine: the caller may hold
+// locks.
+func (c *Check) report(fault string) {
+	go slog.Error(fault)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.faults) < maxFaults {
+		c.faults = append(c.faults, fault)
+	}
+}
+
+// A CheckError lists what Config.Check found where no caller could be told, up to 100
+// faults.
+type CheckError struct{ Faults []string }
+
+func (e *CheckError) Error() string { return strings.Join(e.Faults, "\n") }
+
+// err returns a *CheckError of what was reported, or nil.
+func (c *Check) err() error {
+	if c == nil {
+		return nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.faults) == 0 {
+		return nil
+	}
+	return &CheckError{slices.Clone(c.faults)}
+}
+
 // Leaks lists the blocks that are out, with the place of their Alloc, by size.
 func (c *Check) Leaks() []Leak {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var l []Leak
 	for _, k := range c.live {
-		l = append(l, Leak{Bytes: k.inner.Len, Site: k.site})
+		l = append(l, Leak{Bytes: k.inner.Len, Site: k.got})
 	}
 	slices.SortFunc(l, func(a, b Leak) int { return a.Bytes - b.Bytes })
 	return l

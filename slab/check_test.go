@@ -2,11 +2,17 @@ package slab
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"runtime"
 	"strings"
+	"sync"
 	"testing"
+	"time"
+	"unsafe"
 
 	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/slab/internal/upstreamtest"
 )
 
 func TestCheckFindsWhoWritesBeyond(t *testing.T) {
@@ -63,5 +69,102 @@ func TestCheckListsLeaksBySize(t *testing.T) {
 	l := k.Leaks()
 	if len(l) != 2 || l[0].Bytes != 100 || l[1].Bytes != 300 || !strings.Contains(l[0].Site, "_test.go:") {
 		t.Errorf("%+v", l)
+	}
+}
+
+// faultsOf closes a pool and returns what its Check reported.
+func faultsOf(p *Pool) []string {
+	var e *CheckError
+	if errors.As(p.Close(), &e) {
+		return e.Faults
+	}
+	return nil
+}
+
+// A late upstream has memory behind a block only after Alloc has returned: as a region
+// has that the collector was just finding dead.
+type late struct{ source }
+
+func (l *late) Alloc(size int) (device.Block, error) {
+	l.Host = false
+	return l.source.Alloc(size)
+}
+
+// A block that Alloc could not paint has no canaries to be verified.
+func TestCheckKnowsWhereItPaintedNoCanary(t *testing.T) {
+	c := NewCheck(&late{})
+	b := mustAlloc(t, c, 100)
+	b.Region.(*upstreamtest.Region).Mem = make([]byte, b.Region.Size())
+	c.Free(b)
+}
+
+// Check reports nothing of a program that only forgets buffers.
+func TestCheckReportsNothingBesideForgottenBuffers(t *testing.T) {
+	p := openPool(t, "heap", Config{Check: true})
+	var programs sync.WaitGroup
+	for range 2 {
+		programs.Go(func() {
+			for i := range bounded(t, long(t, 20_000), 700*time.Millisecond) {
+				b := mustGet(t, p, 1000+i*37%8000)
+				paint(b.Bytes(), byte(i))
+				if i%20 != 0 {
+					mustRelease(t, b)
+				}
+			}
+		})
+	}
+	done := make(chan struct{})
+	go func() { programs.Wait(); close(done) }()
+	for running := true; running; {
+		runtime.GC()
+		select {
+		case <-done:
+			running = false
+		default:
+		}
+	}
+	if f := faultsOf(p); len(f) != 0 {
+		t.Error(f[0])
+	}
+}
+
+// A canary that is dead when a buffer is found forgotten is reported by Close: a panic
+// on the finalizer goroutine would end the process.
+func TestCheckReportsAForgottenBufferThatWasWrittenBeyond(t *testing.T) {
+	p := openPool(t, "heap", Config{Check: true})
+	func() {
+		b := mustGet(t, p, 1000)
+		*(*byte)(unsafe.Add(unsafe.Pointer(&b.Bytes()[0]), 1000))++
+	}()
+	eventually(t, "a buffer is found forgotten", func() bool { cycle(); return p.Stats().Forgotten == 1 })
+	f := faultsOf(p)
+	if len(f) != 1 || !strings.HasPrefix(f[0], "slab: something wrote after a block of 1000 bytes, allocated at ") {
+		t.Errorf("%q", f)
+	}
+}
+
+// So is one of a buffer that was released while a stream used it.
+func TestCheckReportsABufferThatAStreamWroteBeyond(t *testing.T) {
+	p := openPool(t, "mmap", Config{Check: true})
+	s := &queue{}
+	b := used(t, mustGet(t, p, 1000), s)
+	*(*byte)(unsafe.Add(unsafe.Pointer(&b.Bytes()[0]), -1))++
+	mustRelease(t, b)
+	s.Finish()
+	mustRelease(t, mustGet(t, p, 1000))
+	if f := faultsOf(p); len(f) != 1 || !strings.HasPrefix(f[0], "slab: something wrote before a block of 1000 bytes") {
+		t.Errorf("%q", f)
+	}
+}
+
+func TestCheckPanicsOnceOfABlockThatAPoolReleased(t *testing.T) {
+	p := openPool(t, "mmap", Config{Check: true})
+	b := mustGet(t, p, 1000)
+	*(*byte)(unsafe.Add(unsafe.Pointer(&b.Bytes()[0]), 1000))++
+	if !doesPanic(func() { b.Release() }) {
+		t.Error("no panic")
+	}
+	if f := faultsOf(p); len(f) != 0 {
+		t.Errorf("reported again: %q", f)
 	}
 }

@@ -41,9 +41,9 @@ func Grid(steps, align int) Classes {
 // that falls into it. With 4 bits 1000 becomes 1023. A block is less than
 // 1/2^bits larger than asked; powers of two are the worst case, and no block
 // is aligned. Sizes 0 and 1 share bin 0. Bins are numbered as in pyopencl, with gaps.
-// It panics unless bits is in 1..16.
+// With 0 bits the bins are the powers of two. It panics unless bits is in 0..16.
 func Bitlog(bits int) Classes {
-	if bits < 1 || bits > 16 {
+	if bits < 0 || bits > 16 {
 		panic(fmt.Sprintf("slab: Bitlog of %d bits", bits))
 	}
 	return sizeclass.Bitlog(bits)

@@ -13,7 +13,7 @@ type Config struct {
 	Device   string // see device.Open; "" is heap
 	Strategy string // one of Strategies; "" is sizeclass on heap, slab elsewhere
 
-	Bits       int     // bitlog: leading bits kept; 0 is 4
+	Bits       int     // bitlog: bits kept below the leading one; 0 is 4, -1 keeps none
 	Steps      int     // sizeclass: classes a doubling, a power of two; 0 is 4
 	Align      int     // alignment of blocks in bytes, a power of two; 0 is the strategy's default, or what the device needs
 	MissTarget float64 // bestfit, slab: share of allocations that may go upstream; 0 is 0.01
@@ -21,7 +21,7 @@ type Config struct {
 
 	MaxBytes      int64 // hard budget of managed bytes; 0 is none
 	MaxHeld       int64 // bytes kept for reuse at most, up to a quarter of them in caches; 0 is no limit, -1 keeps nothing
-	MaxHeldBlocks int   // blocks kept for reuse at most, and then none in caches; 0 is no limit (exact: 100), -1 keeps nothing
+	MaxHeldBlocks int   // exact, bitlog: blocks kept for reuse at most; 0 is no limit (exact: 100), -1 keeps nothing, with sizeclass too
 	MaxBlockBytes int64 // larger blocks are never kept; 0 is no limit (exact: 1 GiB)
 	CacheBytes    int64 // per-processor caches, bytes a processor; 0 is the strategy's default, -1 turns them off
 
@@ -54,7 +54,8 @@ type Config struct {
 // [time.ParseDuration] reads durations, and a miss_target is 0.01 or 1%.
 //
 // An omitted key takes its default. cache_bytes=0, max_held=0,
-// max_held_blocks=0 and gc_trigger=0 turn these off, which is -1 in the Config.
+// max_held_blocks=0 and gc_trigger=0 turn these off, which is -1 in the Config, as is
+// bits=0.
 // max_bytes, max_held, max_held_blocks, max_block_bytes and trim_after take none
 // for no limit, and idle takes keep. Any other explicit zero is validated like every value.
 //
@@ -110,7 +111,7 @@ func (c Config) Explain() string {
 // Explain explains the pool's Config as [Config.Explain] does, with what the
 // opened device has told: the alignment that it needs, and a warning if it is
 // deferred (see [device.Traits]).
-func (p *Pool) Explain() string { return p.pool.config.given.Explain() }
+func (p *Pool) Explain() string { return p.opened().config.given.Explain() }
 
 // Validate returns a *[ConfigError] that names every value out of range and
 // every option that the strategy or device cannot use, or nil. Whether the

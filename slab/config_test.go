@@ -16,17 +16,18 @@ func TestKeys(t *testing.T) {
 		"":                           {},
 		"device=virtual:fixed,64MiB": {Device: "virtual:fixed,64MiB"},
 		"strategy=bitlog,bits=16":    {Strategy: "bitlog", Bits: 16},
+		"strategy=bitlog,bits=0":     {Strategy: "bitlog", Bits: -1},
 		"steps=64,align=4096":        {Steps: 64, Align: 4096},
-		"strategy=slab,miss_target=0.05,decommit=true": {Strategy: "slab", MissTarget: 0.05, Decommit: true},
-		"max_bytes=4GiB,max_held=5KiB":                 {MaxBytes: 4 << 30, MaxHeld: 5 << 10},
-		"max_held=0,max_held_blocks=0":                 {MaxHeld: -1, MaxHeldBlocks: -1},
-		"max_held_blocks=7,max_block_bytes=3MiB":       {MaxHeldBlocks: 7, MaxBlockBytes: 3 << 20},
-		"max_held_blocks=none,max_block_bytes=none":    {MaxHeldBlocks: math.MaxInt, MaxBlockBytes: math.MaxInt64},
-		"cache_bytes=1000,trim_after=1m30s":            {CacheBytes: 1000, TrimAfter: 90 * time.Second},
-		"cache_bytes=0,on_forget=free,gc_trigger=0":    {CacheBytes: -1, OnForget: "free", GCTrigger: -1},
-		"device=mmap,gc_trigger=1TiB":                  {Device: "mmap", GCTrigger: 1 << 40},
-		"zero=true,strict=true":                        {Zero: true, Strict: true},
-		"check=true,record=a,b.csv":                    {Check: true, Record: "a,b.csv"},
+		"strategy=slab,miss_target=0.05,decommit=true":          {Strategy: "slab", MissTarget: 0.05, Decommit: true},
+		"max_bytes=4GiB,max_held=5KiB":                          {MaxBytes: 4 << 30, MaxHeld: 5 << 10},
+		"max_held=0,max_held_blocks=0":                          {MaxHeld: -1, MaxHeldBlocks: -1},
+		"strategy=exact,max_held_blocks=7,max_block_bytes=3MiB": {Strategy: "exact", MaxHeldBlocks: 7, MaxBlockBytes: 3 << 20},
+		"max_held_blocks=none,max_block_bytes=none":             {MaxHeldBlocks: math.MaxInt, MaxBlockBytes: math.MaxInt64},
+		"cache_bytes=1000,trim_after=1m30s":                     {CacheBytes: 1000, TrimAfter: 90 * time.Second},
+		"cache_bytes=0,on_forget=free,gc_trigger=0":             {CacheBytes: -1, OnForget: "free", GCTrigger: -1},
+		"device=mmap,gc_trigger=1TiB":                           {Device: "mmap", GCTrigger: 1 << 40},
+		"zero=true,strict=true":                                 {Zero: true, Strict: true},
+		"check=true,record=a,b.csv":                             {Check: true, Record: "a,b.csv"},
 	} {
 		c, err := ParseConfig(line)
 		object, _ := json.Marshal(c)
@@ -42,7 +43,6 @@ func TestKeys(t *testing.T) {
 
 func TestEveryValueOutOfRangeIsNamed(t *testing.T) {
 	const want = `device=: want a name for device.Open
-bits=0: want 1 to 16
 miss_target=0: want a share above 0 and up to 1 (1% is 0.01)
 max_bytes=0: want a size of 1 byte or more or none
 max_held=-1: want a size or 0 or none
@@ -55,6 +55,7 @@ zero=2: want true or false
 record=: want a file name
 idle=0: want a positive duration like 30s or keep
 strategy=best: want direct, exact, bitlog, sizeclass, bestfit, slab
+bits=17: want 1 to 16 or 0
 steps=3: want a power of two, 1 to 64
 align=8192: want a power of two, 8 to 4096
 trim_after=-1s: want a positive duration like 30s or none`
@@ -73,11 +74,11 @@ func TestKeysWithoutUse(t *testing.T) {
 		"device=mmap,strategy=direct":    "bits steps align miss_target decommit max_held max_held_blocks max_block_bytes cache_bytes trim_after idle",
 		"device=mmap,strategy=exact":     "bits steps align miss_target decommit cache_bytes",
 		"device=mmap,strategy=bitlog":    "steps align miss_target decommit cache_bytes",
-		"device=mmap,strategy=sizeclass": "bits miss_target decommit",
+		"device=mmap,strategy=sizeclass": "bits miss_target decommit max_held_blocks",
 		"device=mmap,strategy=bestfit":   "bits steps max_held_blocks max_block_bytes",
 		"device=mmap,check=true":         "bits steps max_held_blocks max_block_bytes cache_bytes",
 		"device=mmap,record=x":           "bits steps max_held_blocks max_block_bytes cache_bytes",
-		"device=heap":                    "bits miss_target decommit gc_trigger",
+		"device=heap":                    "bits miss_target decommit max_held_blocks gc_trigger",
 	} {
 		var got []string
 		for pair := range strings.SplitSeq(all, ",") {

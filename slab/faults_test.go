@@ -109,22 +109,3 @@ func TestPoolsNest(t *testing.T) {
 		}
 	}
 }
-
-// A panic of the upstream passes through: no lock is held then, nothing is out,
-// and the next call works.
-func TestAPanicOfTheUpstreamPassesThrough(t *testing.T) {
-	eachOn(Strategies(), func(name string, ranges bool) {
-		up := &pages{Source: source{Panic: true}}
-		s := strategyOn(name, onRanges(up, ranges), Config{})
-		for _, size := range []int{100, 100_000} {
-			up.FailAt = up.Calls + 1
-			if !doesPanic(func() { s.Alloc(size) }) {
-				t.Fatalf("%s: %d bytes without a panic", name, size)
-			}
-			if u := s.(UsageReporter).Usage(); u.ActiveBlocks != 0 || u.ManagedBytes() != up.Bytes {
-				t.Errorf("%s: %+v of %d bytes", name, u, up.Bytes)
-			}
-			s.Free(mustAlloc(t, s, size))
-		}
-	})
-}

@@ -11,7 +11,12 @@ type forward struct {
 	upstream Allocator
 }
 
-func newForward(to Allocator) forward { return forward{upstream.VoucherOf(to), to} }
+func newForward(to Allocator) forward {
+	if to == nil {
+		panic("slab: a wrapper has no upstream")
+	}
+	return forward{upstream.VoucherOf(to), to}
+}
 
 // FreeHeld is the upstream's, if it is a [Holder].
 func (f forward) FreeHeld() {

@@ -52,10 +52,23 @@ var ownRows = []goldenRow{
 	{"free", "ok", 5, 0, 0, 5, 5, 0, 0, 0, 0},
 }
 
+// rowsOfPowers is one with bits=0: a bin is a power of two up to the next, less one.
+var rowsOfPowers = []goldenRow{
+	{"alloc", "ok", 600, 1, 1023, 1, 0, 0, 1, 1023, 600}, // 512..1023
+	{"free", "ok", 0, 0, 1023, 1, 0, 1, 0, 1023, 0},
+	{"alloc", "ok", 1023, 1, 1023, 1, 0, 0, 1, 1023, 1023}, // the block of 600
+	{"alloc", "ok", 1024, 2, 3070, 2, 0, 0, 2, 3070, 2047}, // 1024..2047
+	{"alloc", "ok", 1, 3, 3071, 3, 0, 0, 3, 3071, 2048},
+	{"free", "ok", 2, 2, 3071, 3, 0, 1, 2, 3071, 1024},
+	{"alloc", "ok", 2048, 3, 7166, 4, 0, 1, 3, 7166, 3072}, // 2048..4095
+	{"alloc", "ok", 1100, 4, 7166, 4, 0, 0, 4, 7166, 4172}, // the block of 1024
+}
+
 // The bitlog strategy behind a pool with its caches off is pyopencl's pool,
 // counter for counter.
 func TestGoldenScripts(t *testing.T) {
 	t.Run("own", func(t *testing.T) { runGolden(t, ownRows, Config{Bits: 2, MaxBytes: 4096}) })
+	t.Run("bits0", func(t *testing.T) { runGolden(t, rowsOfPowers, Config{Bits: -1}) })
 	t.Run("bits4", func(t *testing.T) {
 		runGolden(t, goldenRows(t, "pool-bits4-nocap.csv.gz"), Config{Bits: 4})
 	})

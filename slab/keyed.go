@@ -79,7 +79,7 @@ func (k *keyedPool) draw(key, size int) (device.Block, error) {
 		if !ok {
 			break
 		}
-		k.up.Free(victim)
+		k.free([]device.Block{victim})
 		b, err = k.up.Alloc(size)
 	}
 	return b, err
@@ -120,9 +120,14 @@ func (k *keyedPool) takeBack(b device.Block) (leave []device.Block, ok bool) {
 }
 
 // free gives blocks upstream, without the lock.
-func (k *keyedPool) free(leave []device.Block) {
-	for _, b := range leave {
-		k.up.Free(b)
+func (k *keyedPool) free(leave []device.Block) { k.up.FreeAll(leave, k.strand) }
+
+// strand holds blocks again that the upstream would not take.
+func (k *keyedPool) strand(left []device.Block) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, b := range left {
+		k.held.Strand(b, k.up.Footprint(b))
 	}
 }
 

@@ -1,6 +1,7 @@
 package slab
 
 import (
+	"cmp"
 	"fmt"
 	"runtime"
 	"slices"
@@ -72,6 +73,18 @@ func (l *leakLog) recordRelease(b PooledBuffer) {
 	l.sites[b.slot.ID()] = s
 }
 
+const foundForgotten = "found forgotten"
+
+// how says how a block came back whose streams are done.
+func (l *leakLog) how(id handle.ID) string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if at := l.sites[id].released; at != "" {
+		return "released at " + at
+	}
+	return foundForgotten
+}
+
 // releasedTwice counts, and with Config.Strict panics.
 func (l *leakLog) releasedTwice(b PooledBuffer) error {
 	l.doubles.Add(1)
@@ -135,12 +148,53 @@ type Leak struct {
 	Forgotten bool   // the collector has found it
 }
 
+// Error adds the leaks up by site, and lists the ten sites with the most bytes.
 func (e *LeakError) Error() string {
-	s := fmt.Sprintf("slab: pool closed with %d buffers of %d bytes out", e.Blocks, e.Bytes)
-	for _, l := range e.Leaks {
-		s += fmt.Sprintf("\n\t%d bytes got at %s", l.Bytes, l.Site)
+	var s strings.Builder
+	fmt.Fprintf(&s, "slab: pool closed with %d buffers of %d bytes out", e.Blocks, e.Bytes)
+	sites := bySite(e.Leaks)
+	for _, at := range sites[:min(len(sites), leakLines)] {
+		fmt.Fprintf(&s, "\n\t%d bytes in %d buffers got at %s", at.bytes, at.buffers, at.site)
+		if at.forgotten > 0 {
+			fmt.Fprintf(&s, ", %d of them found forgotten", at.forgotten)
+		}
 	}
-	return s
+	if n := len(sites) - leakLines; n > 0 {
+		fmt.Fprintf(&s, "\n\tand %d more sites", n)
+	}
+	return s.String()
+}
+
+// leakLines is how many sites the text of a LeakError lists.
+const leakLines = 10
+
+// A leakSite is what was got at one place.
+type leakSite struct {
+	site                      string
+	bytes, buffers, forgotten int64
+}
+
+// bySite adds leaks up, the most bytes first.
+func bySite(leaks []Leak) []leakSite {
+	at := map[string]leakSite{}
+	for _, l := range leaks {
+		s := at[l.Site]
+		s.bytes += int64(l.Bytes)
+		s.buffers++
+		if l.Forgotten {
+			s.forgotten++
+		}
+		at[l.Site] = s
+	}
+	var sites []leakSite
+	for site, s := range at {
+		s.site = site
+		sites = append(sites, s)
+	}
+	slices.SortFunc(sites, func(a, b leakSite) int {
+		return cmp.Or(cmp.Compare(b.bytes, a.bytes), cmp.Compare(a.site, b.site))
+	})
+	return sites
 }
 
 func leakError(s Stats, l *leakLog) error {
@@ -153,7 +207,7 @@ func leakError(s Stats, l *leakLog) error {
 // Leaks lists the buffers that are out, and after them those that were forgotten, with
 // the place of their Get. It needs Config.Check, Strict or OnForget=report, else it is
 // nil.
-func (p *Pool) Leaks() []Leak { return p.pool.leaks.list() }
+func (p *Pool) Leaks() []Leak { return p.opened().leaks.list() }
 
 func (l *leakLog) list() []Leak {
 	l.mu.Lock()

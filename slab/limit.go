@@ -40,6 +40,9 @@ func NewLimit(upstream Allocator, max int64) *Limit { return newLimit(upstream, 
 
 // newLimit also wants host memory to be aligned.
 func newLimit(over Allocator, max int64, align int) *Limit {
+	if over == nil {
+		panic("slab: a Limit has no upstream")
+	}
 	up := checked(over, align)
 	return &Limit{voucher: up.Voucher(), upstream: over, up: up, grain: grainOf(over), max: max}
 }
@@ -63,6 +66,19 @@ func (l *Limit) reserve(n int64) error {
 	}
 }
 
+// keepIf gives n reserved bytes back if draw fails or panics.
+func (l *Limit) keepIf(n int64, draw func() error) error {
+	drawn := false
+	defer func() {
+		if !drawn {
+			l.inUse.Add(-n)
+		}
+	}()
+	err := draw()
+	drawn = err == nil
+	return err
+}
+
 // Alloc returns a block of size bytes, or a *LimitError.
 func (l *Limit) Alloc(size int) (device.Block, error) {
 	if err := checkSize(size); err != nil || size == 0 {
@@ -72,9 +88,9 @@ func (l *Limit) Alloc(size int) (device.Block, error) {
 	if err := l.reserve(n); err != nil {
 		return device.Block{}, err
 	}
-	b, err := l.up.Alloc(size)
+	var b device.Block
+	err := l.keepIf(n, func() (err error) { b, err = l.up.Alloc(size); return err })
 	if err != nil {
-		l.inUse.Add(-n)
 		return b, err
 	}
 	// A region may still turn out larger: of a device that does not tell.
@@ -119,8 +135,7 @@ func (r *limitRange) Commit(off, n int) error {
 	if err := r.l.reserve(int64(n)); err != nil {
 		return err
 	}
-	if err := r.Range.Commit(off, n); err != nil {
-		r.l.inUse.Add(-int64(n))
+	if err := r.l.keepIf(int64(n), func() error { return r.Range.Commit(off, n) }); err != nil {
 		return err
 	}
 	r.bytes += int64(n)

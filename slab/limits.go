@@ -1,7 +1,6 @@
 package slab
 
 import (
-	"math"
 	"sync/atomic"
 
 	"github.com/bufslab/bufslab/slab/internal/percpu"
@@ -9,8 +8,8 @@ import (
 )
 
 // What lies in caches is held, too. So what Config says of held memory bounds the
-// caches: block by block, and together to a quarter of Config.MaxHeld. Where blocks
-// are counted nothing is cached, as a cache is not the place to count.
+// caches: block by block, and together to a quarter of Config.MaxHeld. What bounds the
+// number of blocks has no caches.
 
 const (
 	// cachedLimit is the largest block that is cached where whole regions are held
@@ -47,7 +46,7 @@ func bound(o percpu.Options, c Config) percpu.Options {
 		o.Largest = largestWithin(o.Grid, int(n))
 	}
 	switch {
-	case c.MaxHeldBlocks < 0, c.MaxHeldBlocks > 0 && c.MaxHeldBlocks < math.MaxInt:
+	case c.MaxHeldBlocks < 0:
 		return percpu.Options{}
 	case c.MaxHeld != 0:
 		share := heldLimit(c.MaxHeld) / 4 / int64(percpu.CPUs()+1) // one for the depot

@@ -30,7 +30,7 @@ var options = optline.Table[Config]{
 		Range: strategyNames, DefaultFor: defaultStrategy},
 
 	key[int]{Name: "bits", Field: func(c *Config) *int { return &c.Bits }, Kind: optline.Counts,
-		Range: optline.Between(1, 16), Needs: strategy("bitlog"), Default: 4},
+		Range: optline.Between(1, 16), Words: map[string]int{"0": -1}, Needs: strategy("bitlog"), Default: 4},
 	key[int]{Name: "steps", Field: func(c *Config) *int { return &c.Steps }, Kind: optline.Counts,
 		Range: optline.PowerOfTwo(1, 64), Needs: strategy("sizeclass"), Default: 4},
 	key[int]{Name: "align", Field: func(c *Config) *int { return &c.Align }, Kind: optline.Counts,
@@ -47,7 +47,7 @@ var options = optline.Table[Config]{
 		Range: optline.Positive[int64]("a size"), Words: map[string]int64{"0": -1, "none": 0}, Needs: holding, ZeroText: "none"},
 	key[int]{Name: "max_held_blocks", Field: func(c *Config) *int { return &c.MaxHeldBlocks }, Kind: optline.Counts,
 		Range: optline.Positive[int]("1 block or more"), Words: map[string]int{"0": -1, "none": math.MaxInt},
-		Needs: strategy("exact", "bitlog", "sizeclass"), DefaultFor: defaultOfExact(100), ZeroText: "none"},
+		Needs: countsBlocks, DefaultFor: defaultOfExact(100), ZeroText: "none"},
 	key[int64]{Name: "max_block_bytes", Field: func(c *Config) *int64 { return &c.MaxBlockBytes }, Kind: sizes,
 		Range: optline.Positive[int64]("a size of 1 byte or more"), Words: map[string]int64{"none": math.MaxInt64},
 		Needs: strategy("exact", "bitlog", "sizeclass"), DefaultFor: defaultOfExact(int64(1 << 30)), ZeroText: "none"},
@@ -151,6 +151,15 @@ func strategy(names ...string) func(Config) string {
 		}
 		return fmt.Sprintf("strategy %s has no use for it, only %s", c.Strategy, strings.Join(names, ", "))
 	}
+}
+
+// countsBlocks refuses a bound that sizeclass could not keep: a slab with one block out
+// may have a hundred that are free.
+func countsBlocks(c Config) string {
+	if c.Strategy == "sizeclass" && 0 < c.MaxHeldBlocks && c.MaxHeldBlocks < math.MaxInt {
+		return "strategy sizeclass keeps the free blocks of its slabs, however many they are; max_held bounds their bytes"
+	}
+	return strategy("exact", "bitlog", "sizeclass")(c)
 }
 
 func holding(c Config) string {

@@ -1,6 +1,7 @@
 package slab
 
 import (
+	"fmt"
 	"log/slog"
 	"runtime"
 	"sync"
@@ -39,6 +40,20 @@ import (
 // reports what is still out.
 type Pool struct{ pool *pool }
 
+// errNotOpened is what Gets of a nil or zero Pool return.
+var errNotOpened = fmt.Errorf("slab: a Pool that Open did not return: %w", ErrClosed)
+
+// isOpened reports whether p came from Open.
+func (p *Pool) isOpened() bool { return p != nil && p.pool != nil }
+
+// opened returns what p has from Open, or panics.
+func (p *Pool) opened() *pool {
+	if !p.isOpened() {
+		panic("slab: a Pool that Open did not return")
+	}
+	return p.pool
+}
+
 // A pool is a Pool without the part that its user holds, so that the collector can
 // tell when the user has let go of it. docs/design.md lists all locks in their order; of
 // the pool's own, reclaimMu comes before those of the caches, the strategy, the table,
@@ -49,6 +64,7 @@ type pool struct {
 	accounting *upstream.Accounting
 	strategy   Allocator
 	blocks     numbered // of strategy
+	check      *Check   // nil unless Config.Check
 
 	cache   percpu.Cache
 	table   handle.Table
@@ -79,6 +95,9 @@ type settings struct {
 // Explain. The error is a *ConfigError that names every fault of c, or that of creating
 // the record file.
 func Open(upstream Allocator, c Config) (*Pool, error) {
+	if upstream == nil {
+		return nil, fmt.Errorf("%w: a pool has none", ErrUpstream)
+	}
 	dev := deviceOf(upstream)
 	if dev != nil && c.Device == "" {
 		c.Device = dev.Name() // defaults depend on it
@@ -124,7 +143,10 @@ func (p *pool) stack(on Allocator) error {
 		p.strategy = newVerified(p.strategy, align, p.accounting.Managed)
 	}
 	if c.Check {
-		p.strategy = newCheck(p.strategy, max(c.Align, c.traits.Align))
+		p.check = newCheck(p.strategy, max(c.Align, c.traits.Align))
+		p.check.lookAgain()
+		p.accounting.OnLeave(p.check.leave)
+		p.strategy = p.check
 	}
 	if c.Record != "" {
 		r, finish, err := recordTo(c.Record, p.strategy)
@@ -151,10 +173,13 @@ func poolOf(s *handle.Slot) *pool { return (*pool)(s.Owner()) }
 
 // Get returns a buffer of size bytes with undefined contents. Size 0 gives an empty
 // buffer without a call upstream. The error wraps ErrSize for a negative size,
-// ErrClosed after Close. It is an *OutOfMemoryError where there is no room though all
+// ErrClosed after Close, and for a Pool that Open did not return. It is an *OutOfMemoryError where there is no room though all
 // held memory was given back and all streams that use released memory were waited
 // for; nothing changes then.
 func (p *Pool) Get(size int) (PooledBuffer, error) {
+	if !p.isOpened() {
+		return PooledBuffer{}, errNotOpened
+	}
 	q := p.pool
 	if !q.cache.Caches(size) {
 		return q.get(size, q.cache.Uncached(), true)

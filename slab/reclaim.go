@@ -9,14 +9,15 @@ import "errors"
 // waits for a stream cannot, and FreeHeld does not wait for it. If the upstream is a
 // [Holder], a strategy that the pool was opened on, it gives back, too; so it does for
 // Trim, StopHolding and Close, which leaves it holding for others.
-func (p *Pool) FreeHeld() { p.pool.freeHeld() }
+func (p *Pool) FreeHeld() { p.opened().freeHeld() }
 
 // StopHolding is FreeHeld, and from now on released memory goes upstream as soon as
 // nothing of its region is active. It waits for streams that use what has been
 // released, and so does Release from now on. There is no way back.
 func (p *Pool) StopHolding() {
-	p.pool.stopHolding()
-	if h, ok := p.pool.below().(Holder); ok {
+	q := p.opened()
+	q.stopHolding()
+	if h, ok := q.below().(Holder); ok {
 		h.StopHolding()
 	}
 }
@@ -26,12 +27,15 @@ func (p *Pool) StopHolding() {
 // untouched for an epoch, and its epochs begin to count then; so do those of a block
 // that has waited for a stream. Trim returns the bytes that went upstream.
 // Config.TrimAfter calls it by the clock.
-func (p *Pool) Trim(idle int) int64 { return p.pool.trimHeld(idle) }
+func (p *Pool) Trim(idle int) int64 { return p.opened().trimHeld(idle) }
 
 // Close stops holding, see StopHolding, and makes further Gets fail with ErrClosed. If
 // buffers are still out its error wraps a *LeakError; they stay valid, and their memory
 // goes upstream as they are released. Later calls return nil.
 func (p *Pool) Close() error {
+	if !p.isOpened() {
+		return errNotOpened
+	}
 	q := p.pool
 	if q.closed.Swap(true) {
 		return nil
@@ -42,15 +46,18 @@ func (p *Pool) Close() error {
 	for _, s := range sharersOf(q.upstream) {
 		s.Unshare(q)
 	}
-	errs := []error{leakError(q.stats(), &q.leaks)}
+	errs := []error{leakError(q.stats(), &q.leaks), q.check.err()}
 	for _, f := range q.onClose {
 		errs = append(errs, f())
 	}
 	return errors.Join(errs...)
 }
 
-// abandon closes a pool whose user has forgotten it.
-func (p *pool) abandon() { _ = (&Pool{p}).Close() } // no one is left to hear of its leaks
+// abandon closes a pool whose user has forgotten it. It may wait for a stream, and the
+// runtime's goroutine for cleanups must not.
+func (p *pool) abandon() {
+	go func() { _ = (&Pool{p}).Close() }() // no one is left to hear of its leaks
+}
 
 // FreeHeld makes the pool a [Reclaimer]. The caller has no room, so this waits for
 // streams, and asks those who keep buffers of the pool.

@@ -25,9 +25,14 @@ func (s *sizeclassPool) takeBack(b device.Block) (leave []device.Block, ok bool)
 }
 
 // free gives blocks upstream, without the lock.
-func (s *sizeclassPool) free(leave []device.Block) {
-	for _, b := range leave {
-		s.up.Free(b)
+func (s *sizeclassPool) free(leave []device.Block) { s.up.FreeAll(leave, s.strand) }
+
+// strand holds blocks again that the upstream would not take.
+func (s *sizeclassPool) strand(left []device.Block) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, b := range left {
+		s.held.Strand(b, s.up.Footprint(b))
 	}
 }
 

@@ -2,11 +2,16 @@ package slab
 
 import "fmt"
 
-// Stats counts what a pool has done and says where its memory is. While the
-// pool is in use the figures are of slightly different moments. When no call runs,
-// they are exact and
+// Stats counts what a pool has done and says where its memory is. In every reading
 //
 //	ManagedBytes = ActiveBytes + RoundingBytes + HeldBytes + UnusableBytes
+//
+// While the pool is in use the figures are of slightly different moments: what is on its
+// way from one place to another then counts as RoundingBytes, which a Get or Release
+// beside the reading can make too small. When no call runs all are exact.
+//
+// HeldBlocks counts blocks in caches and lists, free blocks of slabs and, with bestfit and
+// slab, free extents: neighbours merge, so those are not the blocks that were released.
 //
 // If the upstream is a strategy itself, a [UsageReporter], what it holds beyond the pool's
 // blocks is counted, too; PeakManagedBytes then knows of it what Stats has seen.
@@ -17,7 +22,7 @@ type Stats struct {
 	HeldBytes        int64 // free: in caches, lists, slabs and ranges, and what waits for streams
 	RoundingBytes    int64 // what active blocks have beyond what was asked
 	UnusableBytes    int64 // tails of slabs; of blocks forgotten off the heap whose bytes escaped, what could not go back
-	ManagedBytes     int64 // from upstream now
+	ManagedBytes     int64 // from upstream now, less what is on its way back
 	PeakManagedBytes int64 // from upstream at most
 
 	WaitingBlocks, WaitingBytes int64 // of the held: until streams that use it are done
@@ -29,14 +34,15 @@ type Stats struct {
 }
 
 // Stats returns the counters, added up over the processors.
-func (p *Pool) Stats() Stats { return p.pool.stats() }
+func (p *Pool) Stats() Stats { return p.opened().stats() }
 
 func (p *pool) stats() Stats {
 	var s Stats
+	l := p.accounting
+	u := usageOf(p.strategy, l.Managed()) // first: what reaches the strategy meanwhile is not counted twice
 	cached := p.cache.Usage()
 	deferred, waiting := p.table.Deferred(), p.pending.Waiting()
 	forgotten, quarantined := p.leaks.counts()
-	l := p.accounting
 
 	s.ActiveBlocks = cached.Gets - cached.Releases - forgotten.Blocks
 	s.ActiveBytes = cached.Asked - forgotten.Bytes
@@ -44,9 +50,8 @@ func (p *pool) stats() Stats {
 	s.UpstreamAllocs, s.UpstreamFrees = l.Allocs(), l.Frees()
 	s.Misses = min(s.UpstreamAllocs, cached.Gets)
 	s.Hits = cached.Gets - s.Misses
-	s.ManagedBytes, s.PeakManagedBytes = l.Managed(), l.Peak()
+	s.ManagedBytes, s.PeakManagedBytes = u.ManagedBytes(), l.Peak()
 
-	u := usageOf(p.strategy, s.ManagedBytes)
 	s.WaitingBlocks, s.WaitingBytes = waiting.Blocks, waiting.Bytes
 	s.HeldBlocks = u.HeldBlocks + cached.Blocks + deferred.Blocks + waiting.Blocks
 	s.HeldBytes = u.HeldBytes + cached.Bytes + deferred.Bytes + waiting.Bytes

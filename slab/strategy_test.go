@@ -205,3 +205,20 @@ func ExampleNewStrategy_nested() {
 	fmt.Println(upper.(UsageReporter).Usage().HeldBytes, lower.(UsageReporter).Usage().ActiveBytes)
 	// Output: 100 100
 }
+
+// A number of epochs that 32 bits do not hold is more than have passed, not none.
+func TestTrimOfManyEpochsGivesNothingBack(t *testing.T) {
+	if math.MaxInt == math.MaxInt32 {
+		t.Skip("no int is so large")
+	}
+	for _, s := range keepers() {
+		for _, idle := range []int{math.MaxInt>>31 + 1, math.MaxInt} {
+			up := &pages{}
+			a := holderOn(s, up, Config{})
+			a.Free(mustAlloc(t, a, 100_000))
+			if n := a.Trim(idle); n != 0 || a.Usage().HeldBytes == 0 {
+				t.Errorf("%s: Trim(%d) gave %d bytes back", s, idle, n)
+			}
+		}
+	}
+}

@@ -61,6 +61,9 @@ func (p *Pool) GetOn(size int, s device.Stream) (PooledBuffer, error) {
 	if s == nil {
 		return PooledBuffer{}, fmt.Errorf("slab: GetOn of %d bytes on no stream: %w", size, device.ErrUnavailable)
 	}
+	if !p.isOpened() {
+		return PooledBuffer{}, errNotOpened
+	}
 	q := p.pool
 	b, err := q.getOn(size, s)
 	if err == nil && b.n > 0 {

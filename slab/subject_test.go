@@ -78,7 +78,10 @@ func strategySubject(s Allocator) subject {
 }
 
 func poolSubject(t *testing.T, up Allocator, c Config) subject {
-	p := mustOpen(t, up, c)
+	return subjectOf(t, mustOpen(t, up, c))
+}
+
+func subjectOf(t *testing.T, p *Pool) subject {
 	return subject{
 		alloc: func(size int) ([]byte, func(), error) {
 			b, err := p.Get(size)

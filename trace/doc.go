@@ -12,7 +12,8 @@
 // An id is any number that no other live allocation has; the size of a free
 // repeats that of its allocation or is left empty. The columns key, stream and
 // time_ns may follow. The header may be missing: columns then stand in that
-// order. Logs of RMM's logging resource adaptor need no conversion.
+// order. Each row ends with a newline: a last one without was cut short and is dropped.
+// Logs of RMM's logging resource adaptor need no conversion.
 //
 // A keyed trace has the requests to the buffers of a growpool.Pool instead:
 //

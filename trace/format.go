@@ -60,6 +60,9 @@ func parseRow(names, fields []string) (op Op, err error) {
 	op.Size = noSize
 	named := false
 	for i, text := range fields {
+		if err := checkLength(text, longest(names[i])); err != nil {
+			return op, err
+		}
 		is, err := op.parse(names[i], text)
 		if err != nil {
 			return op, fmt.Errorf("%w: %s %q: %w", ErrMalformed, names[i], text, err)
@@ -73,6 +76,14 @@ func parseRow(names, fields []string) (op Op, err error) {
 		err = fmt.Errorf("%w: op %v wants an id and a size", ErrMalformed, op.Kind)
 	}
 	return op, err
+}
+
+// longest returns the most bytes that a field of the column may have.
+func longest(column string) int {
+	if column == "key" {
+		return maxText
+	}
+	return maxField
 }
 
 // parse parses one column. named is true if the column names the op: the key of
@@ -134,6 +145,11 @@ func parseOptional(text string) (uint64, error) {
 // rmmRow parses a row of RMM's log. It skips failed allocations, and null
 // pointers, which are allocations of zero bytes.
 func rmmRow(fields []string) (op Op, skip bool, err error) {
+	for _, text := range fields {
+		if err := checkLength(text, maxField); err != nil {
+			return op, false, err
+		}
+	}
 	action, pointer, stream := fields[2], fields[3], fields[5]
 	switch action {
 	case "allocate":

@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"errors"
 	"io"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -35,7 +36,6 @@ func TestReaderTakesAllFormsOfOneTrace(t *testing.T) {
 	for name, text := range map[string]string{
 		"header":             "op,id,size\na,7,100\na,8,0\nf,7,100\nf,8,0\n",
 		"no header":          "a,7,100\na,8,0\nf,7,100\nf,8,0\n",
-		"no last newline":    "a,7,100\na,8,0\nf,7,100\nf,8,0",
 		"sizes of frees":     "op,id,size\na,7,100\na,8,0\nf,7,\nf,8,\n",
 		"another order":      "op,size,id\na,100,7\na,0,8\nf,100,7\nf,0,8\n",
 		"carriage returns":   "op,id,size\r\na,7,100\r\na,8,0\r\nf,7,100\r\nf,8,0\r\n",
@@ -67,6 +67,14 @@ func TestReaderTakesOptionalColumns(t *testing.T) {
 		if got, err := ops(text); err != nil || len(got) != 1 || got[0] != want {
 			t.Errorf("%q: %+v, %v", text, got, err)
 		}
+	}
+}
+
+// A time beyond what TimeNS holds is the last that it holds.
+func TestTimeDoesNotWrap(t *testing.T) {
+	got, err := ops("op,id,size,time_ns\na,1,2,18446744073709551615\n")
+	if err != nil || len(got) != 1 || got[0].TimeNS != math.MaxInt64 {
+		t.Errorf("%+v, %v", got, err)
 	}
 }
 

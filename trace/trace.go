@@ -21,6 +21,8 @@ type Trace struct {
 	Gets         int   // requests
 	LargestBytes int64 // the sum of the largest request of each key
 
+	Warnings []string // what was wrong with the file and is no error
+
 	steps []step
 	slots int      // handles that a replay needs at a time
 	keys  []string // of Gets, by slot
@@ -67,7 +69,8 @@ func Load(path string) (*Trace, error) {
 // Read reads a whole trace with a [Reader]. The Trace and its errors get the name.
 func Read(r io.Reader, name string) (*Trace, error) {
 	b := builder{Trace: Trace{Name: name}, slotOf: make(map[uint64]int32), keyOf: make(map[string]int32)}
-	for op, err := range NewReader(r, name).All() {
+	rows := NewReader(r, name)
+	for op, err := range rows.All() {
 		if err != nil {
 			return nil, err
 		}
@@ -75,6 +78,7 @@ func Read(r io.Reader, name string) (*Trace, error) {
 			return nil, fmt.Errorf("trace: %s: %w", name, err)
 		}
 	}
+	b.Warnings = rows.Warnings()
 	return &b.Trace, nil
 }
 

@@ -54,10 +54,13 @@ func Create(path string, extra ...string) (*Writer, error) {
 	return w, w.err
 }
 
-// Write writes a row. A Get needs the column key.
+// Write writes a row. A Get needs the column key, which has at most 200 bytes.
 func (w *Writer) Write(op Op) error {
 	if op.Kind == Get && w.err == nil && !slices.Contains(w.extra, "key") {
 		w.err = fmt.Errorf("trace: op g needs the column key: %w", ErrMalformed)
+	}
+	if w.err == nil && slices.Contains(w.extra, "key") {
+		w.err = checkLength(op.Key, maxText)
 	}
 	if w.err != nil {
 		return w.err

@@ -54,6 +54,14 @@ func TestReplayPrintsATable(t *testing.T) {
 	}
 }
 
+func TestReplayWarnsOfATraceThatWasCutShort(t *testing.T) {
+	path := file(t, small+"a,3,10")
+	code, out, stderr := command("replay", "-config", "strategy=direct", path)
+	if code != exitOK || !strings.Contains(out, "| small |") || stderr != "bufslab: warning: trace: "+path+":8: the row has no newline and was dropped: the file was cut short\n" {
+		t.Errorf("exit %d: %s%s", code, out, stderr)
+	}
+}
+
 func TestReplayPrintsJSON(t *testing.T) {
 	path := file(t, small)
 	code, out, stderr := command("replay", "-json", "-config", "strategy=direct", path)

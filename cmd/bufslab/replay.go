@@ -95,6 +95,11 @@ func replay(args []string, stdout, stderr io.Writer) int {
 	if err != nil {
 		return fail(stderr, exitBad, err)
 	}
+	for _, t := range traces {
+		for _, w := range t.Warnings {
+			fmt.Fprintln(stderr, "bufslab: warning:", w)
+		}
+	}
 	jobs, err := jobsOf(traces, lines, keyed)
 	if err != nil {
 		return fail(stderr, exitBad, err)

@@ -88,7 +88,7 @@ func (s *stream) Wait(e device.Event) error {
 	if own, is := e.(*event); is {
 		return s.work(func() error { return own.holdUp(s.mem.gpu, s.queue) })
 	}
-	return s.work(e.Sync)
+	return s.work(func() error { return device.SyncEvent(e) })
 }
 
 // Sync waits for an event, not for the queue: others may enqueue meanwhile,

@@ -46,6 +46,10 @@ func streamError(t *testing.T, d device.Device) {
 	wants(t, err, "Record after Close", device.ErrClosed)
 	wants(t, s.Sync(), "Sync after Close", device.ErrClosed)
 	wants(t, s.Close(), "second Close", device.ErrClosed)
+	s = stream(t, d)
+	_ = s.Wait(nil)
+	wants(t, s.Sync(), "Sync after Wait for no event", device.ErrUnavailable)
+	must(t, s.Close())
 	o := stream(t, d)
 	must(t, o.Sync(), o.Close())
 }

@@ -49,7 +49,7 @@ func newEvent(s *Stream, id eventID) *Event {
 func (s *Stream) Wait(e device.Event) error {
 	o, ok := e.(*Event)
 	if !ok || o.stream.ctx != s.ctx {
-		return s.do(e.Sync)
+		return s.do(func() error { return device.SyncEvent(e) })
 	}
 	defer runtime.KeepAlive(o)
 	return s.do(func() error {

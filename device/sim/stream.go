@@ -78,7 +78,7 @@ func (s *Stream) enqueue(plan func() (*work, error)) error {
 func (s *Stream) Wait(e device.Event) error {
 	own, ok := e.(*event)
 	if !ok || own.stream.dev != s.dev {
-		err := e.Sync() // without the lock: the event may be of any device
+		err := device.SyncEvent(e) // without the lock: the event may be of any device
 		return s.enqueue(func() (*work, error) { return failing(err), nil })
 	}
 	return s.enqueue(func() (*work, error) {

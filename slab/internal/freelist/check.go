@@ -44,9 +44,12 @@ func (l *List) check() error {
 }
 
 func (l *List) checkStacks() error {
-	stacked := 0
+	stacked, ordered := 0, 0
 	for key, top := range l.tops {
-		if l.o.Ordered && l.keys.Next(key) != key {
+		if key != stranded {
+			ordered++
+		}
+		if l.o.Ordered && key != stranded && l.keys.Next(key) != key {
 			return fmt.Errorf("key %d has blocks and no bit", key)
 		}
 		for above, i := int32(0), top; i != 0; above, i = i, l.nodes[i].down {
@@ -60,8 +63,8 @@ func (l *List) checkStacks() error {
 	for key := l.keys.Next(0); key >= 0; key = l.keys.Next(key + 1) {
 		bits++
 	}
-	if l.o.Ordered && bits != len(l.tops) || stacked != l.blocks {
-		return fmt.Errorf("%d blocks in stacks of %d keys, %d blocks in all, %d bits", stacked, len(l.tops), l.blocks, bits)
+	if l.o.Ordered && bits != ordered || stacked != l.blocks {
+		return fmt.Errorf("%d blocks in stacks of %d keys, %d blocks in all, %d bits", stacked, ordered, l.blocks, bits)
 	}
 	return nil
 }

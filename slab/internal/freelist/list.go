@@ -64,16 +64,26 @@ func (l *List) Push(key int, b device.Block, size int64, out []device.Block) []d
 	if key < 0 || size > l.o.MaxBlockBytes || size > l.o.MaxBytes || l.o.MaxBlocks == 0 {
 		return append(out, b)
 	}
+	l.hold(key, b, size)
+	return l.Shrink(l.o.MaxBlocks, l.o.MaxBytes, out)
+}
+
+// stranded is the key of blocks that Strand holds.
+const stranded = -1
+
+// Strand holds a block that the upstream would not take, whatever the bounds are. It
+// serves no Pop, and leaves as others do.
+func (l *List) Strand(b device.Block, size int64) { l.hold(stranded, b, size) }
+
+// hold enters a block as the youngest, and as the top of its stack.
+func (l *List) hold(key int, b device.Block, size int64) {
 	i := l.node()
 	n := &l.nodes[i]
 	*n = node{block: b, key: key, size: size, stamp: l.epoch, down: l.tops[key]}
 	if n.down != 0 {
 		l.nodes[n.down].above = i
 	}
-	l.tops[key] = i
-	if l.o.Ordered {
-		l.keys.Set(key)
-	}
+	l.setTop(key, i)
 	last := l.nodes[0].prev
 	n.prev = last
 	l.nodes[last].next = i
@@ -81,7 +91,6 @@ func (l *List) Push(key int, b device.Block, size int64, out []device.Block) []d
 	l.blocks++
 	l.bytes += size
 	l.verify()
-	return l.Shrink(l.o.MaxBlocks, l.o.MaxBytes, out)
 }
 
 // node returns a node that is not in use.
@@ -98,7 +107,7 @@ func (l *List) node() int32 {
 // Pop returns the block of the key that was pushed last.
 func (l *List) Pop(key int) (device.Block, bool) {
 	i := l.tops[key]
-	if i == 0 {
+	if i == 0 || key == stranded {
 		return device.Block{}, false
 	}
 	return l.remove(i), true
@@ -115,14 +124,15 @@ func (l *List) PopRange(lo, hi int) (b device.Block, key int, ok bool) {
 }
 
 // PopVictim returns what to part with first when there is no room: a block of
-// the largest key, or the oldest block where keys have no order.
+// the largest key, or the oldest block where keys have no order. A stranded block
+// comes last.
 func (l *List) PopVictim() (device.Block, bool) {
 	i := l.nodes[0].next
 	if i == 0 {
 		return device.Block{}, false
 	}
 	if l.o.Ordered {
-		i = l.tops[l.keys.Last()]
+		i = l.tops[l.keys.Last()] // that of stranded blocks, if there are no others
 	}
 	return l.remove(i), true
 }
@@ -180,12 +190,16 @@ func (l *List) remove(i int32) device.Block {
 }
 
 func (l *List) setTop(key int, i int32) {
+	ordered := l.o.Ordered && key != stranded
 	if i != 0 {
 		l.tops[key] = i
+		if ordered {
+			l.keys.Set(key)
+		}
 		return
 	}
 	delete(l.tops, key)
-	if l.o.Ordered {
+	if ordered {
 		l.keys.Clear(key)
 	}
 }

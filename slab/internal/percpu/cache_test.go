@@ -18,8 +18,9 @@ type store struct {
 	table handle.Table
 	Cache
 
-	mu    sync.Mutex
-	freed int
+	mu      sync.Mutex
+	freed   int
+	panicAt int // this call of free panics, when the block is free
 }
 
 func openStore(t *testing.T, o Options) *store {
@@ -44,7 +45,9 @@ func (s *store) free(e handle.Entry) {
 	runtime.KeepAlive(e.Mem)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.freed++
+	if s.freed++; s.freed == s.panicAt {
+		panic("told to")
+	}
 }
 
 // get is what a pool does, without handles.
@@ -194,6 +197,40 @@ func TestStop(t *testing.T) {
 	s.release(e, 100)
 	if u := s.Usage(); u.Blocks != 0 || s.freed != 1 {
 		t.Errorf("%+v, %d freed", u, s.freed)
+	}
+}
+
+// If the strategy panics as it takes a block, all others are in the caches still: in a
+// reclaim, and as the depot has no room.
+func TestAPanicOfTheStrategyLosesNoBlock(t *testing.T) {
+	for _, depot := range []int64{0, 1 << 20} {
+		for at := 1; ; at++ {
+			s := openStore(t, Options{Largest: 32 << 10, Bytes: 100_000, Depot: depot})
+			s.panicAt = at
+			try := func(f func()) {
+				defer func() {
+					if r := recover(); r != nil && r != "told to" {
+						panic(r)
+					}
+				}()
+				f()
+			}
+			var live []handle.Entry
+			for range 200 {
+				live = append(live, s.get(t, 1000))
+			}
+			for _, e := range live {
+				try(func() { s.release(e, 1000) })
+			}
+			try(func() { s.Reclaim(false) })
+			s.Reclaim(false)
+			if s.freed != len(live) || s.Usage().Blocks != 0 {
+				t.Fatalf("%d blocks freed of %d, %+v, with a panic at %d", s.freed, len(live), s.Usage(), at)
+			}
+			if at == len(live) {
+				break
+			}
+		}
 	}
 }
 

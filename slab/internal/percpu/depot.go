@@ -70,6 +70,28 @@ func (d *depot) put(m *magazine, size, limit int64) bool {
 	return true
 }
 
+// restore puts linked magazines back that put or a reclaim has let go, whatever the
+// bounds are. The next reclaim finds them.
+func (d *depot) restore(m *magazine, size func(class int) int64) {
+	for m != nil {
+		next := m.next
+		if m.n > 0 {
+			d.push(m, int64(m.n)*size(int(m.class)))
+		}
+		m = next
+	}
+}
+
+func (d *depot) push(m *magazine, bytes int64) {
+	d.bytes.Add(bytes)
+	c := &d.classes[m.class]
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	m.next = c.full.Load()
+	c.full.Store(m)
+	c.count++
+}
+
 // emptyMagazine returns an empty magazine for the class.
 func (d *depot) emptyMagazine(class int) *magazine {
 	c := &d.classes[class]

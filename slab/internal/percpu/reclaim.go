@@ -17,10 +17,10 @@ func (c *Cache) Reclaim(idle bool) (any bool) {
 		out = c.takeAll(idle, out)
 	}
 	any = out != nil
-	for m := out; m != nil; {
-		next := m.next
-		c.free(m)
-		m = next
+	defer func() { c.depot.restore(out, c.BlockBytes) }() // what is left if the strategy panics
+	for out != nil {
+		c.free(out)
+		out = out.next
 	}
 	return any
 }

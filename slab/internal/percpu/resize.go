@@ -173,6 +173,7 @@ func (k *ClassCache) unload(m *magazine, class int, n int32, out **magazine) (em
 
 // putAway gives linked magazines to the depot, or their blocks to the strategy.
 func (c *Cache) putAway(m *magazine) {
+	defer func() { c.depot.restore(m, c.BlockBytes) }() // what is left if the strategy panics
 	for m != nil {
 		next := m.next
 		if m.n == 0 || !c.depot.put(m, c.BlockBytes(int(m.class)), c.depotBudget()) {
@@ -183,11 +184,19 @@ func (c *Cache) putAway(m *magazine) {
 	}
 }
 
-// free gives the blocks of a magazine to the strategy.
+// free gives the blocks of a magazine to the strategy. If that panics, the others are in
+// the magazine still.
 func (c *Cache) free(m *magazine) {
-	for i := range m.n {
+	i := int32(0)
+	defer func() {
+		n := copy(m.entries[:], m.entries[i:m.n])
+		clear(m.entries[n:m.n])
+		m.n = int32(n)
+	}()
+	for i < m.n {
 		e := m.entries[i]
 		m.entries[i] = handle.Entry{} // or the collector would never find it forgotten
+		i++
 		c.options.Free(e)
 	}
 }

@@ -1,6 +1,7 @@
 package sizeclass
 
 import (
+	mathbits "math/bits"
 	"math/rand/v2"
 	"strconv"
 	"testing"
@@ -76,7 +77,7 @@ func TestClassesHaveAnEnd(t *testing.T) {
 
 // pyopencl's own test of its bins, as it was meant.
 func TestBitlogBinsHoldTheirSizes(t *testing.T) {
-	for bits := 1; bits <= 16; bits++ {
+	for bits := range 17 {
 		c := Bitlog(bits)
 		sizesUpTo46(func(n int) {
 			size := c.Size(c.Index(n))
@@ -90,6 +91,33 @@ func TestBitlogBinsHoldTheirSizes(t *testing.T) {
 		if size := c.Size(c.Index(v[0])); size != v[1] {
 			t.Errorf("%d gets %d, not %d", v[0], size, v[1])
 		}
+	}
+}
+
+// pyopencl's formula, from its bin_number and alloc_size, with shifts to the left by a
+// negative number.
+func TestBitlogIsPyopenclsFormula(t *testing.T) {
+	shift := func(n uint64, k int) uint64 {
+		if k < 0 {
+			return n >> -k
+		}
+		return n << k
+	}
+	for _, bits := range []int{0, 1, 4, 16} {
+		c := Bitlog(bits)
+		sizesUpTo46(func(n int) {
+			if n == 0 {
+				return
+			}
+			exponent := mathbits.Len64(uint64(n)) - 1
+			mantissa := shift(uint64(n), bits-exponent) &^ (1 << bits)
+			bin := exponent<<bits | int(mantissa)
+			ones := max(shift(1, exponent-bits), 1) - 1
+			size := int(shift(1<<bits|mantissa, exponent-bits) | ones)
+			if i := c.Index(n); i != bin || c.Size(i) != size {
+				t.Fatalf("%d bits, %d bytes: bin %d of %d bytes, not %d of %d", bits, n, i, c.Size(i), bin, size)
+			}
+		})
 	}
 }
 

@@ -13,6 +13,7 @@ type Accounting struct {
 	Voucher
 	up      Checked
 	leaving func(device.Region)
+	onLeave func(device.Block)
 
 	allocs, frees atomic.Int64
 	managed, peak atomic.Int64
@@ -21,8 +22,13 @@ type Accounting struct {
 // NewAccounting returns an Accounting over up. Leaving is called with each
 // region before the region, or the block in it, goes upstream.
 func NewAccounting(up Checked, leaving func(device.Region)) *Accounting {
-	return &Accounting{Voucher: up.Voucher(), up: up, leaving: leaving}
+	return &Accounting{Voucher: up.Voucher(), up: up, leaving: leaving, onLeave: func(device.Block) {}}
 }
+
+// OnLeave makes f see all memory just before it goes upstream, while it can still be
+// read: a block, a part of a range, or all addresses of a range. It is called before
+// anything is drawn.
+func (a *Accounting) OnLeave(f func(device.Block)) { a.onLeave = f }
 
 // Checked returns what a strategy draws on.
 func (a *Accounting) Checked() Checked { return Check(a, a.up.regions, a.up.align) }
@@ -55,9 +61,9 @@ func (a *Accounting) Alloc(size int) (device.Block, error) {
 
 // Free gives a block back upstream.
 func (a *Accounting) Free(b device.Block) {
+	a.onLeave(b)
 	a.leaving(b.Region)
-	a.managed.Add(-a.up.Footprint(b)) // first, so that no budget looks exceeded
-	a.up.Free(b)
+	_ = a.giveBack(a.up.Footprint(b), func() error { a.up.Free(b); return nil })
 	a.frees.Add(1)
 }
 
@@ -68,6 +74,21 @@ func (a *Accounting) Abandon(b device.Block, n int64) {
 	}
 	a.managed.Add(-n)
 	a.up.Abandon(b, n)
+}
+
+// giveBack takes n bytes from what is managed and gives them upstream: first, so that no
+// budget looks exceeded. If upstream fails or panics they are managed still.
+func (a *Accounting) giveBack(n int64, free func() error) error {
+	a.managed.Add(-n)
+	gone := false
+	defer func() {
+		if !gone {
+			a.add(n)
+		}
+	}()
+	err := free()
+	gone = err == nil
+	return err
 }
 
 func (a *Accounting) add(n int64) {
@@ -105,9 +126,8 @@ func (r *accountedRange) Commit(off, n int) error {
 }
 
 func (r *accountedRange) Decommit(off, n int) error {
-	r.a.managed.Add(-int64(n))
-	if err := r.Range.Decommit(off, n); err != nil {
-		r.a.add(int64(n))
+	r.a.onLeave(device.Block{Region: r.Region(), Off: off, Len: n})
+	if err := r.a.giveBack(int64(n), func() error { return r.Range.Decommit(off, n) }); err != nil {
 		return err
 	}
 	r.bytes -= int64(n)
@@ -116,10 +136,9 @@ func (r *accountedRange) Decommit(off, n int) error {
 }
 
 func (r *accountedRange) Close() error {
+	r.a.onLeave(device.Block{Region: r.Region(), Len: r.Region().Size()})
 	r.a.leaving(r.Region())
-	r.a.managed.Add(-r.bytes)
-	if err := r.Range.Close(); err != nil {
-		r.a.add(r.bytes)
+	if err := r.a.giveBack(r.bytes, r.Range.Close); err != nil {
 		return err
 	}
 	if r.bytes > 0 {

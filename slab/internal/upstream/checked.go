@@ -98,6 +98,20 @@ func Abandon(s Source, b device.Block, n int64) {
 	}
 }
 
+// FreeAll gives blocks back. Where the source panics, keep gets those that are left,
+// the one that it would not take first.
+func (c Checked) FreeAll(list []device.Block, keep func(left []device.Block)) {
+	i := 0
+	defer func() {
+		if i < len(list) {
+			keep(list[i:])
+		}
+	}()
+	for ; i < len(list); i++ {
+		c.Free(list[i])
+	}
+}
+
 // Reserve asks the source for a range. The error wraps device.ErrUnavailable
 // where it cannot extend regions.
 func (c Checked) Reserve(size int) (device.Range, error) { return Reserve(c.source, size) }

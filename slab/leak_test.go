@@ -1,0 +1,54 @@
+package slab
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+// The text of a LeakError adds leaks up by site: the ten with the most bytes, and how many
+// more there are.
+func TestLeakErrorAddsUpBySite(t *testing.T) {
+	e := &LeakError{Blocks: 4, Bytes: 1000, Leaks: []Leak{{300, "b.go:1", false}, {100, "a.go:2", false}, {350, "a.go:2", true}, {250, "c.go:3", false}}}
+	const want = `slab: pool closed with 4 buffers of 1000 bytes out
+	450 bytes in 2 buffers got at a.go:2, 1 of them found forgotten
+	300 bytes in 1 buffers got at b.go:1
+	250 bytes in 1 buffers got at c.go:3`
+	if e.Error() != want {
+		t.Error(e)
+	}
+	for i := range 12 {
+		e.Leaks = append(e.Leaks, Leak{1000 + i, fmt.Sprintf("d.go:%d", i), false})
+	}
+	lines := strings.Split(e.Error(), "\n")
+	if len(lines) != 12 || lines[1] != "\t1011 bytes in 1 buffers got at d.go:11" || lines[10] != "\t1002 bytes in 1 buffers got at d.go:2" || lines[11] != "\tand 5 more sites" {
+		t.Error(e)
+	}
+}
+
+// A million leaks are no reason to wait: adding texts up took time by their square.
+func TestLeakErrorOfAMillionLeaks(t *testing.T) {
+	e := &LeakError{Leaks: make([]Leak, 1_000_000)}
+	for i := range e.Leaks {
+		e.Leaks[i] = Leak{Bytes: i, Site: sites[i%len(sites)]}
+	}
+	least := time.Hour // of some, as others use the machine, too
+	for i := 0; i < 20 && least > 100*time.Millisecond; i++ {
+		start := time.Now()
+		if n := len(e.Error()); n > 2000 {
+			t.Fatalf("a text of %d bytes", n)
+		}
+		least = min(least, time.Since(start))
+	}
+	if least > 100*time.Millisecond && !raceEnabled && !sanitized {
+		t.Errorf("it took %v", least)
+	}
+}
+
+var sites = func() (s [50]string) {
+	for i := range s {
+		s[i] = fmt.Sprintf("/home/somebody/src/example.com/program/internal/file.go:%d", i)
+	}
+	return s
+}()

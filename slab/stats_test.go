@@ -1,0 +1,71 @@
+package slab
+
+import (
+	"testing"
+	"time"
+
+	"github.com/bufslab/bufslab/device"
+)
+
+// A reader calls read as it takes a block back.
+type reader struct {
+	source
+	read func()
+}
+
+func (r *reader) Free(b device.Block) {
+	if r.read != nil {
+		r.read()
+	}
+	r.source.Free(b)
+}
+
+// The identity of Stats holds in every reading, also while memory goes upstream.
+func TestStatsAddUpWhileMemoryGoesUpstream(t *testing.T) {
+	for name, back := range map[string]func(*Pool){
+		"Trim": func(p *Pool) { p.Trim(0) }, "FreeHeld": (*Pool).FreeHeld, "StopHolding": (*Pool).StopHolding,
+	} {
+		for _, s := range keepers() {
+			t.Run(name+","+s, func(t *testing.T) {
+				up := &reader{}
+				p := mustOpen(t, up, Config{Strategy: s})
+				var live []PooledBuffer
+				for i := range 100 {
+					live = append(live, mustGet(t, p, 1000*(i+1)))
+				}
+				releaseAll(t, live)
+				readings := 0
+				up.read = func() { checkQuiet(t, p); readings++ }
+				if back(p); readings == 0 {
+					t.Error("no reading")
+				}
+				checkNothing(t, p)
+			})
+		}
+	}
+}
+
+// And while another goroutine trims.
+func TestStatsAddUpBesideATrim(t *testing.T) {
+	p := openPool(t, "heap", Config{})
+	for range bounded(t, long(t, 200), 500*time.Millisecond) {
+		var live []PooledBuffer
+		for i := range 60 {
+			live = append(live, mustGet(t, p, 1000*(i+1)))
+		}
+		releaseAll(t, live)
+		done := make(chan struct{})
+		go func() { p.Trim(0); close(done) }()
+		for trimming := true; trimming; {
+			select {
+			case <-done:
+				trimming = false
+			default:
+				checkQuiet(t, p)
+			}
+		}
+		if t.Failed() {
+			return
+		}
+	}
+}
