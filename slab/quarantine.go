@@ -111,12 +111,27 @@ func (s *sizeclassPool) loseCarved(b device.Block) bool {
 	}
 	s.usage.sub(b.Len)
 	s.usage.RoundingBytes -= int64(v.Size - b.Len)
-	if s.spans.Lose(i) && giveUp(s.up, mem) {
-		s.excess -= s.up.Footprint(mem) - int64(mem.Len)
-		s.slabs.Remove(mem)
-		s.spans.Abandon(i)
+	if s.spans.Lose(i) {
+		s.giveUpSlab(i)
 	}
 	return true
+}
+
+// giveUpSlab gives up a slab whose blocks are lost or free. The caller holds the lock.
+func (s *sizeclassPool) giveUpSlab(i int32) {
+	mem := s.spans.At(i).Mem.block
+	if giveUp(s.up, mem) {
+		s.excess -= s.up.Footprint(mem) - int64(mem.Len)
+		s.slabs.Remove(mem)
+		s.spans.Remove(i)
+	}
+}
+
+// giveUpLost gives up what lost blocks keep from going upstream. The caller holds the lock.
+func (s *sizeclassPool) giveUpLost() {
+	for _, i := range s.spans.Lost() {
+		s.giveUpSlab(i)
+	}
 }
 
 // Quarantine takes a block out of use for good.
@@ -174,6 +189,18 @@ func (s *slabPool) loseBlock(extent int32, off, size int) (out bool, with int32)
 	case !s.spans.Lose(i):
 		return true, nothing
 	}
-	s.spans.Abandon(i)
-	return true, extent
+	return true, s.spans.Remove(i)
+}
+
+// giveUpLost puts slabs in quarantine that lost blocks keep from going back.
+func (s *slabPool) giveUpLost() {
+	var list []int32
+	s.heap.Lock()
+	for _, i := range s.spans.Lost() {
+		list = append(list, s.spans.Remove(i))
+	}
+	s.heap.Unlock()
+	for _, extent := range list {
+		s.heap.Quarantine(extent)
+	}
 }

@@ -108,6 +108,7 @@ func (s *sizeclassPool) shrink(leave []device.Block) []device.Block {
 // FreeHeld gives all held blocks and empty slabs upstream.
 func (s *sizeclassPool) FreeHeld() {
 	s.mu.Lock()
+	s.giveUpLost()
 	leave := s.held.Clear(s.holdEmpty())
 	s.mu.Unlock()
 	s.free(leave)
@@ -117,6 +118,7 @@ func (s *sizeclassPool) FreeHeld() {
 // back, and slabs when they are empty.
 func (s *sizeclassPool) StopHolding() {
 	s.mu.Lock()
+	s.giveUpLost()
 	leave := s.held.Stop(s.holdEmpty())
 	s.mu.Unlock()
 	s.free(leave)

@@ -130,6 +130,18 @@ func (s *slabPool) push(extent int32, off, size int) bool {
 	return true
 }
 
+// FreeHeld gives regions that are wholly free upstream, and free pages within ranges.
+func (s *slabPool) FreeHeld() {
+	s.giveUpLost()
+	s.bestfitPool.FreeHeld()
+}
+
+// StopHolding is FreeHeld, and from now on memory goes upstream as soon as it can.
+func (s *slabPool) StopHolding() {
+	s.giveUpLost()
+	s.bestfitPool.StopHolding()
+}
+
 // Usage reports where the managed bytes are.
 func (s *slabPool) Usage() Usage {
 	s.heap.Lock()

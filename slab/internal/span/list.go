@@ -63,19 +63,6 @@ func (l *List[M]) Add(class, size, bytes int, mem M) int32 {
 	return i
 }
 
-// Remove forgets span i, all of whose blocks are free.
-func (l *List[M]) Remove(i int32) M {
-	s := l.spans[i]
-	l.unlink(i)
-	l.counts.FreeBlocks -= int64(s.n)
-	l.counts.FreeBytes -= int64(s.n) * int64(s.Size)
-	l.counts.TailBytes -= int64(s.bytes) - int64(s.n)*int64(s.Size)
-	l.spans[i] = Span[M]{}
-	l.vacant = append(l.vacant, i)
-	l.verify()
-	return s.Mem
-}
-
 // Pop takes a free block of the class for size bytes: its span and its offset there.
 func (l *List[M]) Pop(class, size int) (i int32, off int, ok bool) {
 	k := &l.classes[class]
@@ -114,7 +101,7 @@ func (l *List[M]) Push(i int32, off int) (empty bool) {
 }
 
 // Lose says that a block of span i, which is out, will never come back. It reports
-// whether none of the span will; the owner may then Abandon it.
+// whether none of the span will; the owner may then remove it.
 func (l *List[M]) Lose(i int32) (all bool) {
 	s := &l.spans[i]
 	s.lost++
@@ -123,15 +110,34 @@ func (l *List[M]) Lose(i int32) (all bool) {
 	return s.lost == s.n
 }
 
-// Abandon forgets span i, all of whose blocks are lost.
-func (l *List[M]) Abandon(i int32) {
-	s := &l.spans[i]
-	l.counts.LostBytes -= int64(s.n) * int64(s.Size)
+// Remove forgets span i, whose blocks are free or lost.
+func (l *List[M]) Remove(i int32) M {
+	s := l.spans[i]
+	if s.nfree > 0 {
+		l.unlink(i)
+	}
+	l.counts.FreeBlocks -= int64(s.nfree)
+	l.counts.FreeBytes -= int64(s.nfree) * int64(s.Size)
+	l.counts.LostBytes -= int64(s.lost) * int64(s.Size)
 	l.counts.TailBytes -= int64(s.bytes) - int64(s.n)*int64(s.Size)
-	l.classes[s.class].live -= int(s.n)
-	*s = Span[M]{}
+	l.classes[s.class].live -= int(s.n - s.nfree)
+	l.spans[i] = Span[M]{}
 	l.vacant = append(l.vacant, i)
 	l.verify()
+	return s.Mem
+}
+
+// Lost returns the spans that have lost blocks, and none besides that are not free.
+func (l *List[M]) Lost() (list []int32) {
+	if l.counts.LostBytes == 0 {
+		return nil
+	}
+	for i := range l.spans {
+		if s := &l.spans[i]; s.lost > 0 && s.lost+s.nfree == s.n {
+			list = append(list, int32(i))
+		}
+	}
+	return list
 }
 
 // link puts span i at the front of its class's list.
