@@ -116,7 +116,7 @@ func TestAPanicOfTheUpstreamPassesThrough(t *testing.T) {
 				up := &breaking{pages: &pages{Source: source{Host: true, Capacity: 120_000}}, at: at}
 				up.drawsOnly = strings.HasSuffix(name, "bestfit") || strings.HasSuffix(name, "slab") // not yet for what page heaps give back
 				b := &breaker{t: t, s: open(up), up: up, rand: rand.New(rand.NewPCG(2, 2))}
-				for range long(t, 60) {
+				for range long(t, 40) {
 					b.step()
 				}
 				b.end()

@@ -205,7 +205,7 @@ func TestStop(t *testing.T) {
 func TestAPanicOfTheStrategyLosesNoBlock(t *testing.T) {
 	for _, depot := range []int64{0, 1 << 20} {
 		for at := 1; ; at++ {
-			s := openStore(t, Options{Largest: 32 << 10, Bytes: 100_000, Depot: depot})
+			s := openStore(t, Options{Largest: 32 << 10, Bytes: 20_000, Depot: depot})
 			s.panicAt = at
 			try := func(f func()) {
 				defer func() {
@@ -216,7 +216,7 @@ func TestAPanicOfTheStrategyLosesNoBlock(t *testing.T) {
 				f()
 			}
 			var live []handle.Entry
-			for range 200 {
+			for range 60 {
 				live = append(live, s.get(t, 1000))
 			}
 			for _, e := range live {
