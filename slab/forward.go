@@ -44,8 +44,10 @@ func (f forward) Trim(idle int) int64 {
 	return 0
 }
 
-// Abandon tells the upstream that bytes of a block have gone back for good.
-func (f forward) Abandon(b device.Block, n int64) { upstream.Abandon(f.upstream, b, n) }
+// GiveUp is the upstream's, for pages of a forgotten block that may still be in use.
+func (f forward) GiveUp(pages device.Block, n int64) bool {
+	return upstream.GiveUp(f.upstream, pages, n)
+}
 
 // Usage is the upstream's, if it is a [UsageReporter].
 func (f forward) Usage() Usage {

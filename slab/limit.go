@@ -109,10 +109,13 @@ func (l *Limit) Free(b device.Block) {
 	l.inUse.Add(-n)
 }
 
-// Abandon takes bytes of a block that have gone back for good from the count.
-func (l *Limit) Abandon(b device.Block, n int64) {
-	l.up.Abandon(b, n)
+// GiveUp puts pages in quarantine and takes n bytes for them from the count.
+func (l *Limit) GiveUp(pages device.Block, n int64) bool {
+	if !l.up.GiveUp(pages, n) {
+		return false
+	}
 	l.inUse.Add(-n)
+	return true
 }
 
 // Reserve makes a Limit a [device.Reserver] as far as its upstream is one;

@@ -144,8 +144,10 @@ func (p *pool) stack(on Allocator) error {
 	}
 	if c.Check {
 		p.check = newCheck(p.strategy, max(c.Align, c.traits.Align))
-		p.check.lookAgain()
-		p.accounting.OnLeave(p.check.leave)
+		if isBuiltin(c.Strategy) { // others may keep links in free blocks
+			p.check.lookAgain()
+			p.accounting.OnLeave(p.check.leave)
+		}
 		p.strategy = p.check
 	}
 	if c.Record != "" {

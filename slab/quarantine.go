@@ -23,6 +23,7 @@ var (
 	_ quarantiner = (*sizeclassPool)(nil)
 	_ quarantiner = (*bestfitPool)(nil)
 	_ quarantiner = (*slabPool)(nil)
+	_ quarantiner = (*Check)(nil)
 )
 
 // quarantine gives up a block that has no slot any more. Under a strategy that cannot it
@@ -39,12 +40,7 @@ func (p *pool) quarantine(a handle.Allocation) {
 
 // giveUp gives the pages of a block that is a region of its own back for good.
 func giveUp(up upstream.Checked, b device.Block) bool {
-	q, ok := b.Region.(device.Quarantiner)
-	if !ok || !up.OwnsRegions() || q.Quarantine(0, b.Region.Size()) != nil {
-		return false
-	}
-	up.Abandon(b, up.Footprint(b))
-	return true
+	return up.OwnsRegions() && up.GiveUp(device.Block{Region: b.Region, Len: b.Region.Size()}, up.Footprint(b))
 }
 
 // Quarantine takes a block out of use for good.
@@ -203,4 +199,25 @@ func (s *slabPool) giveUpLost() {
 	for _, extent := range list {
 		s.heap.Quarantine(extent)
 	}
+}
+
+// Quarantine reports a dead canary, and takes the block out of use for good with what is
+// around it.
+func (c *Check) Quarantine(b device.Block, _ int32) bool {
+	q, ok := c.upstream.(quarantiner)
+	if !ok {
+		return false
+	}
+	k, ok := c.take(b)
+	if !ok {
+		return false
+	}
+	if fault := k.fault(); fault != "" {
+		c.report(fault)
+	}
+	if !q.Quarantine(k.outer, 0) {
+		c.enter(k)
+		return false
+	}
+	return true
 }

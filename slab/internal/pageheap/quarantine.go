@@ -117,13 +117,7 @@ func (h *Heap) giveUp(s int32, off, n int) int64 {
 	h.mu.Lock()
 	seg := h.segs[s]
 	h.mu.Unlock()
-	q, ok := seg.block.Region.(device.Quarantiner)
-	if n == 0 || !ok || q.Quarantine(seg.block.Off+off, n) != nil {
-		return 0
-	}
-	if seg.rng == nil {
-		h.up.Abandon(seg.block, int64(n))
-	} else if seg.rng.Decommit(off, n) != nil {
+	if n == 0 || !h.sendPages(seg, device.Block{Region: seg.block.Region, Off: seg.block.Off + off, Len: n}) {
 		return 0
 	}
 	h.mu.Lock()
@@ -135,4 +129,17 @@ func (h *Heap) giveUp(s int32, off, n int) int64 {
 		h.removeSegment(s) // without a Free: its addresses stay taken
 	}
 	return int64(n)
+}
+
+// sendPages has pages of a segment go back for good.
+func (h *Heap) sendPages(seg segment, pages device.Block) bool {
+	if seg.rng == nil {
+		return h.up.GiveUp(pages, int64(pages.Len))
+	}
+	q, ok := seg.block.Region.(device.Quarantiner)
+	if !ok || seg.rng.Decommit(pages.Off, pages.Len) != nil {
+		return false
+	}
+	_ = q.Quarantine(pages.Off, pages.Len) // the pages have gone; else a late reader finds zeros
+	return true
 }

@@ -3,8 +3,6 @@ package pageheap
 import (
 	"errors"
 	"testing"
-
-	"github.com/bufslab/bufslab/slab/internal/upstreamtest"
 )
 
 // Blocks that are smaller than a page go back, too, once a page has no others.
@@ -64,8 +62,9 @@ func TestQuarantineThatCannotGoBack(t *testing.T) {
 	up := &pages{}
 	p := start(up, Options{})
 	b := p.mustAlloc(t, 4*page)
-	upstreamtest.RegionOf(b).Refuse = errors.New("locked")
+	up.Fail = errors.New("locked")
 	p.giveUpBlock(b)
+	up.Fail = nil
 	p.mustCheck(t, &up.Source)
 	if c := p.Counts(); c.Quarantined != 4*page || up.Bytes < 4*page {
 		t.Errorf("%+v, %d upstream", c, up.Bytes)

@@ -67,13 +67,17 @@ func (a *Accounting) Free(b device.Block) {
 	a.frees.Add(1)
 }
 
-// Abandon takes bytes of a block that have gone back for good from the count.
-func (a *Accounting) Abandon(b device.Block, n int64) {
-	if n == a.up.Footprint(b) {
-		a.leaving(b.Region)
+// GiveUp puts pages in quarantine and takes n bytes for them from the count.
+func (a *Accounting) GiveUp(pages device.Block, n int64) bool {
+	a.onLeave(pages)
+	if !a.up.GiveUp(pages, n) {
+		return false
+	}
+	if pages.Len == pages.Region.Size() {
+		a.leaving(pages.Region)
 	}
 	a.managed.Add(-n)
-	a.up.Abandon(b, n)
+	return true
 }
 
 // giveBack takes n bytes from what is managed and gives them upstream: first, so that no

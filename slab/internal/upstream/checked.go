@@ -87,15 +87,19 @@ func (c Checked) fault(b device.Block, size int) string {
 // Free gives a block back.
 func (c Checked) Free(b device.Block) { c.source.Free(b) }
 
-// Abandon tells the source that n bytes of a block have gone back for good: they are in
-// nobody's budget any more, and the block, or the rest of it, will never be freed.
-func (c Checked) Abandon(b device.Block, n int64) { Abandon(c.source, b, n) }
+// GiveUp puts whole pages of a region in quarantine, and takes n bytes for them out of
+// every budget. They are never freed. It reports whether the pages have gone.
+func (c Checked) GiveUp(pages device.Block, n int64) bool { return GiveUp(c.source, pages, n) }
 
-// Abandon tells a source, as far as it wants to know; see [Checked.Abandon].
-func Abandon(s Source, b device.Block, n int64) {
-	if a, ok := s.(interface{ Abandon(device.Block, int64) }); ok {
-		a.Abandon(b, n)
+// GiveUp has a source give up pages that came from it; see [Checked.GiveUp].
+func GiveUp(s Source, pages device.Block, n int64) bool {
+	if g, ok := s.(interface {
+		GiveUp(device.Block, int64) bool
+	}); ok {
+		return g.GiveUp(pages, n)
 	}
+	q, ok := pages.Region.(device.Quarantiner)
+	return ok && q.Quarantine(pages.Off, pages.Len) == nil
 }
 
 // FreeAll gives blocks back. Where the source panics, keep gets those that are left,

@@ -118,11 +118,15 @@ func (s *Source) Free(b device.Block) {
 	s.Bytes -= int64(b.Region.(*Region).size)
 }
 
-// Abandon hears that bytes of a block have gone back.
-func (s *Source) Abandon(_ device.Block, n int64) {
+// GiveUp puts pages in quarantine, if their region does not refuse.
+func (s *Source) GiveUp(pages device.Block, n int64) bool {
+	if RegionOf(pages).Quarantine(pages.Off, pages.Len) != nil {
+		return false
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.Bytes -= n
+	return true
 }
 
 // A Device is a Source that says it is a device: its blocks are whole regions. It has
