@@ -9,6 +9,7 @@ import (
 	"github.com/bufslab/bufslab/device"
 	"github.com/bufslab/bufslab/device/sim"
 	"github.com/bufslab/bufslab/fuzz"
+	"github.com/bufslab/bufslab/slab"
 	"github.com/bufslab/bufslab/unified"
 )
 
@@ -30,6 +31,16 @@ func slow() (device.Device, error) {
 
 func pinned(d device.Device, n int) (fuzz.UnifiedBuffer, error) { return unified.NewPinned[byte](d, n) }
 
+// onSlabPools has each buffer of a Pool on a slab.Pool of its own: they give back for each
+// other on one device, and the Pool is forgotten at once.
+func onSlabPools(d device.Device, n int) (fuzz.UnifiedBuffer, error) {
+	dev, err := slab.Open(d, slab.Config{Strategy: "exact"})
+	if err != nil {
+		return nil, err
+	}
+	return unified.Acquire[byte](unified.NewPoolOn(nil, dev, unified.PoolConfig{}), n)
+}
+
 func TestUnified(t *testing.T) {
 	for _, name := range []string{"sim", "heap", "mmap"} {
 		t.Run(name, func(t *testing.T) { fuzz.CheckUnified(t, opener(name)) })
@@ -37,6 +48,7 @@ func TestUnified(t *testing.T) {
 	t.Run("slow", func(t *testing.T) { fuzz.CheckUnified(t, slow) })
 	t.Run("slow,pinned", func(t *testing.T) { fuzz.CheckUnified(t, slow, fuzz.Buffers(pinned)) })
 	t.Run("late,pinned", func(t *testing.T) { fuzz.CheckUnified(t, late(9), fuzz.Buffers(pinned)) })
+	t.Run("late,slab pools", func(t *testing.T) { fuzz.CheckUnified(t, late(11), fuzz.Buffers(onSlabPools)) })
 	for seed := range uint64(4) {
 		t.Run(fmt.Sprintf("late,%d", seed), func(t *testing.T) { fuzz.CheckUnified(t, late(seed)) })
 	}

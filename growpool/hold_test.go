@@ -3,6 +3,7 @@ package growpool
 import (
 	"reflect"
 	"runtime"
+	"strings"
 	"sync"
 	"testing"
 
@@ -137,22 +138,26 @@ func TestZeroPool(t *testing.T) {
 	}
 }
 
-// A zero View shows nothing, and a Lease that no Acquire returned is released already.
+// A Lease that no Acquire returned is released already, and shows what the zero View does:
+// nothing.
 func TestZeroLease(t *testing.T) {
-	var none *Lease[byte]
-	wantError(t, none.Release(), ErrReleased)
-	wantError(t, new(Lease[byte]).Release(), ErrReleased)
-	for name, use := range map[string]func(View[byte]){
-		"At": func(v View[byte]) { v.At(0) }, "Set": func(v View[byte]) { v.Set(1) }, "Row": func(v View[byte]) { v.Row() },
-	} {
-		func() {
-			defer func() {
-				if _, ours := recover().(string); !ours {
-					t.Errorf("%s of a zero View panics without a sentence of ours", name)
-				}
+	for _, l := range []*Lease[byte]{nil, {}} {
+		wantError(t, l.Release(), ErrReleased)
+		if l.Slice() != nil || l.Shape() != nil || l.Len() != 0 || l.Valid() || l.Block() != (device.Block{}) {
+			t.Error("it shows something")
+		}
+		for name, use := range map[string]func(){
+			"At": func() { l.At(0) }, "Set": func() { l.Set(1) }, "Row": func() { l.Row() },
+		} {
+			func() {
+				defer func() {
+					if says, ours := recover().(string); !ours || !strings.HasPrefix(says, "growpool: index") {
+						t.Errorf("%s panics without a sentence of ours", name)
+					}
+				}()
+				use()
 			}()
-			use(new(Lease[byte]).View)
-		}()
+		}
 	}
 }
 

@@ -13,7 +13,9 @@ func TestPoolNamesItsDevice(t *testing.T) {
 			}
 		}
 	}
-	if got := mustOpen(t, struct{ Allocator }{d}, Config{}).Device(); got != nil {
-		t.Errorf("device %v of an Allocator that does not tell", got)
+	for _, p := range []*Pool{mustOpen(t, struct{ Allocator }{d}, Config{}), nil, {}} {
+		if got := p.Device(); got != nil {
+			t.Errorf("device %v of a Pool that does not know it", got)
+		}
 	}
 }

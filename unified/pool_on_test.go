@@ -102,6 +102,7 @@ func TestPoolOnErrors(t *testing.T) {
 	for want, p := range map[string]*unified.Pool{
 		"no slab.Pool for the device side": unified.NewPoolOn(plain, nil, unified.PoolConfig{}),
 		"names no device":                  unified.NewPoolOn(plain, unknown, unified.PoolConfig{}),
+		"Allocator that names no device":   unified.NewPoolOn(nil, new(slab.Pool), unified.PoolConfig{}),
 		"is not page-locked":               unified.NewPoolOn(plain, dev, unified.PoolConfig{}),
 	} {
 		_, err := unified.AcquirePinned[byte](p, 10)
