@@ -42,19 +42,6 @@ func addressBytes(t testing.TB) int64 {
 	return number(t, pages) * int64(os.Getpagesize())
 }
 
-func openLine(t testing.TB, line string) *Pool {
-	t.Helper()
-	c, err := ParseConfig(line)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := OpenConfig(c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
-}
-
 // growGoHeap allocates Go memory, n times 64 MiB at a time. If there are no addresses
 // the runtime ends the process.
 func growGoHeap(n int) {

@@ -10,7 +10,10 @@ import (
 // regions, merges what comes back, and asks its upstream for more by a miss
 // budget. On an upstream that can extend a range in place ([device.Reserver]) it
 // keeps one range and grows its top; elsewhere it adds segments and gives free
-// ones back before it passes its old peak. Alloc and Free take constant time.
+// ones back before it passes its old peak. There the budget is for blocks below 256
+// KiB: a segment for a larger one has head-room for more of its size only, and at most
+// 1/32 of what is managed; page-locked memory has none. Alloc and Free take constant
+// time.
 //
 // Blocks and their lengths are multiples of Config.Align: unless set 16 bytes,
 // or what the device needs. For many small blocks use slab:

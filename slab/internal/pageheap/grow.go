@@ -8,8 +8,14 @@ import (
 	"github.com/bufslab/bufslab/slab/internal/upstream"
 )
 
-// unit is the least that a segment grows by where the upstream does not say.
-const unit = 4 << 10
+// How large segments are. They cannot grow, and what is free in one goes back only
+// with the rest: for a large block head-room is a cost that no later step makes good.
+const (
+	unit       = 4 << 10   // segments of small blocks are multiples of it
+	lockedUnit = 64 << 10  // the least of page-locked memory, where there is no head-room
+	largeBlock = 256 << 10 // blocks from here on have head-room for more such blocks only,
+	largeShare = 32        // and at most this part of the managed bytes, as a divisor
+)
 
 // firstRange is what the first range of a heap reserves, unless a block needs more.
 const firstRange = 64 << 20
@@ -172,10 +178,14 @@ func (h *Heap) switchRange(n int) (reserve int, ok bool) {
 	return h.rangeFor(n), false
 }
 
-// step is the policy's, but for no more beyond need than may be held: that
-// would have to go back at the next Free.
+// step is the policy's.
 func (h *Heap) step(need, least, page int) int {
-	n := h.policy.step(need, least, page, h.managed)
+	return h.mayHold(need, h.policy.step(need, least, page, h.managed), page)
+}
+
+// mayHold returns n, but no more beyond need than may be held: that would have to go
+// back at the next Free.
+func (h *Heap) mayHold(need, n, page int) int {
 	if h.maxHeld > int64(n) {
 		return n
 	}
@@ -186,7 +196,7 @@ func (h *Heap) step(need, least, page int) int {
 // where the heap would otherwise pass its old peak: each of them is too small
 // for n, or it would have been used.
 func (h *Heap) growBySegment(n int, exact bool) error {
-	size := align.Up(n, unit)
+	size := n
 	if !exact {
 		var over int64
 		if size, over = h.segmentSize(n); over > 0 && h.releaseSegments(over) > 0 {
@@ -213,9 +223,22 @@ func (h *Heap) growBySegment(n int, exact bool) error {
 func (h *Heap) segmentSize(n int) (size int, over int64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	size = h.step(n, 2*n, unit)
+	size = h.segmentFor(n)
 	if h.policy.high > 0 {
 		over = h.managed + int64(size) - h.policy.high
 	}
 	return size, over
+}
+
+// segmentFor returns the size of a segment for n bytes, with its head-room. The caller
+// holds mu.
+func (h *Heap) segmentFor(n int) int {
+	switch {
+	case h.locked:
+		return h.mayHold(n, max(n, lockedUnit), unit)
+	case n < largeBlock:
+		return h.step(n, 2*n, unit)
+	}
+	more := min(h.step(n, 0, unit)-n, int(h.managed/largeShare))
+	return n * (1 + more/n)
 }

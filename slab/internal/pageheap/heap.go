@@ -33,6 +33,7 @@ import (
 type Heap struct {
 	up       upstream.Checked
 	decommit bool
+	locked   bool
 
 	growMu  sync.Mutex // before mu
 	stopped bool       // StopHolding was called; under growMu
@@ -53,6 +54,7 @@ type Options struct {
 	Align      int     // of extents, a power of two of at least 8
 	MissTarget float64 // share of allocations that may go upstream
 	Decommit   bool    // give free pages back before a new peak
+	Locked     bool    // memory is page-locked: ask for no more than is needed
 	MaxHeld    int64   // bytes that may be held free; the largest int64 is no bound
 }
 
@@ -61,6 +63,7 @@ func New(up upstream.Checked, o Options) *Heap {
 	return &Heap{
 		up:       up,
 		decommit: o.Decommit,
+		locked:   o.Locked,
 		maxHeld:  o.MaxHeld,
 		extents:  newExtents(o.Align),
 		segments: newSegments(),
