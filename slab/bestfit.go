@@ -49,14 +49,20 @@ func (p *bestfitPool) alloc(size int, cut func(size int) (device.Block, int32, e
 		return device.Block{}, 0, err
 	}
 	p.heap.Lock()
-	defer p.heap.Unlock()
 	p.heap.Grew(size)
+	done := false
+	defer func() { // also if upstream panics
+		if !done {
+			p.heap.Shrank(size)
+		}
+		p.heap.Unlock()
+	}()
 	b, extent, err := cut(size)
 	if err != nil {
-		p.heap.Shrank(size)
 		return device.Block{}, 0, err
 	}
 	p.active.add(size)
+	done = true
 	return b, extent, nil
 }
 
