@@ -17,27 +17,6 @@ const (
 	largeShare = 32        // and at most this part of the managed bytes, as a divisor
 )
 
-// firstRange is what the first range of a heap reserves, unless a block needs more.
-const firstRange = 64 << 20
-
-// more is how many times as much a new range has: as the block that it is for, and as
-// all ranges before it.
-const more = 8
-
-// rangeFor returns what to reserve so that n bytes fit, whatever the page is.
-// Addresses cost no memory, but all pools of a process share them with the Go heap.
-// So a heap begins with few: many small pools need few, and a large one has few
-// ranges all the same. The caller holds mu.
-func (h *Heap) rangeFor(n int) int {
-	before := 0
-	for s := range h.segs {
-		if r := h.segs[s].rng; r != nil {
-			before = min(before+r.Region().Size(), upstream.MaxSize)
-		}
-	}
-	return max(firstRange, more*min(max(n, before), upstream.MaxSize/more), n+n/8+8<<20)
-}
-
 // grow gets memory from upstream so that n bytes fit, or says why it cannot.
 // On out of memory it wants less, then gives back what is held, then fails.
 // It takes growMu; the caller holds no lock.
@@ -122,60 +101,6 @@ func (h *Heap) recommit(i int32, n int) {
 		h.list(h.split(i, n), decommitted)
 	}
 	h.merge(i, free)
-}
-
-// closeUnused closes the range of a plan that failed if nothing was ever
-// committed there: no extent of it would remind us to. If that fails its addresses
-// stay, which costs no memory.
-func (h *Heap) closeUnused(p plan) {
-	if p.extent == none && h.removeUnused() {
-		_ = p.rng.Close()
-	}
-}
-
-// removeUnused forgets the current range if it has no extent, and reports whether.
-func (h *Heap) removeUnused() bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.top(h.current) != none {
-		return false
-	}
-	h.removeSegment(h.current)
-	return true
-}
-
-// openRange makes a range current that has n bytes of addresses left, a new
-// one if need be.
-func (h *Heap) openRange(n int) error {
-	size, ok := h.switchRange(n)
-	if ok {
-		return nil
-	}
-	r, err := h.up.Reserve(size)
-	if err != nil {
-		return err
-	}
-	if r.Region().Size() < n+r.Page() {
-		return errors.Join(device.ErrUnavailable, r.Close())
-	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.current = h.addSegment(segment{block: device.Block{Region: r.Region(), Len: r.Region().Size()}, rng: r})
-	return nil
-}
-
-// switchRange makes an open range with n bytes of addresses left current. It
-// reports whether there was one, and else what to reserve.
-func (h *Heap) switchRange(n int) (reserve int, ok bool) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	for s := range h.segs {
-		if h.segs[s].rng != nil && h.room(int32(s)) >= n {
-			h.current = int32(s)
-			return 0, true
-		}
-	}
-	return h.rangeFor(n), false
 }
 
 // step is the policy's.

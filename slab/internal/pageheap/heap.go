@@ -9,6 +9,7 @@
 //	pagemap.go  which extent a byte lies in
 //	segment.go  the regions of the upstream
 //	policy.go   how much to ask of the upstream at a time
+//	range.go    ranges that grow in place: how many addresses, and when they go
 //	grow.go     more memory: extend a range, or add a segment
 //	release.go  less memory: what goes back, and when
 //	leave.go    whole segments, or pages of a range, on their way upstream
