@@ -88,6 +88,9 @@ func TestPoolsUnderALimitOfAddresses(t *testing.T) {
 	if sanitized || raceEnabled {
 		t.Skip("the sanitizer takes more addresses than the limit")
 	}
+	if maxInt>>40 == 0 {
+		t.Skip("an int has 32 bits: there are fewer addresses than the limit")
+	}
 	if !inChild(t) {
 		return
 	}

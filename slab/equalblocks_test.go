@@ -12,6 +12,9 @@ import (
 // is left of a capacity or a budget can be had as one block. go test -v prints a table.
 func TestEqualBlocksTakeWhatTheyNeed(t *testing.T) {
 	large := []int{1 << 20, 40 << 20, 100 << 20}
+	if maxInt>>40 == 0 {
+		large = large[:1] // addresses are few where an int has 32 bits
+	}
 	for _, c := range []struct {
 		line  string // of which %d is the capacity
 		sizes []int

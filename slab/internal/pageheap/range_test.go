@@ -1,6 +1,9 @@
 package pageheap
 
-import "testing"
+import (
+	"math"
+	"testing"
+)
 
 func TestAFullRangeOpensAnother(t *testing.T) {
 	up := &pages{RangeBytes: 16 * page}
@@ -55,7 +58,10 @@ func TestABlockLargerThanARangeHasASegment(t *testing.T) {
 // A heap reserves few addresses at first and a multiple of what it has then: many heaps
 // need few, and one that grows has few ranges.
 func TestRangesBeginSmallAndMultiply(t *testing.T) {
-	up := &pages{RangeBytes: 1 << 50, Bare: true}
+	if math.MaxInt>>40 == 0 {
+		t.Skip("an int has 32 bits")
+	}
+	up := &pages{RangeBytes: math.MaxInt, Bare: true}
 	p := start(up, Options{})
 	p.mustAlloc(t, 10)
 	if n := p.segs[0].rng.Region().Size(); n != 64<<20 {
@@ -67,7 +73,7 @@ func TestRangesBeginSmallAndMultiply(t *testing.T) {
 	if up.Open > 5 {
 		t.Errorf("%d ranges for 64 GiB", up.Open)
 	}
-	p.mustAlloc(t, 1<<40) // larger than all before
+	p.mustAlloc(t, math.MaxInt>>20) // larger than all before
 	if err := p.check(); err != nil {
 		t.Error(err)
 	}
