@@ -10,7 +10,10 @@ import (
 // regions, merges what comes back, and asks its upstream for more by a miss
 // budget. On an upstream that can extend a range in place ([device.Reserver]) it
 // keeps one range and grows its top; elsewhere it adds segments and gives free
-// ones back before it passes its old peak. Alloc and Free take constant time.
+// ones back before it passes its old peak. There the budget is for blocks below 256
+// KiB: a segment for a larger one has head-room for more of its size only, and at most
+// 1/32 of what is managed; page-locked memory has none. Alloc and Free take constant
+// time.
 //
 // Blocks and their lengths are multiples of Config.Align: unless set 16 bytes,
 // or what the device needs. For many small blocks use slab:
@@ -46,14 +49,20 @@ func (p *bestfitPool) alloc(size int, cut func(size int) (device.Block, int32, e
 		return device.Block{}, 0, err
 	}
 	p.heap.Lock()
-	defer p.heap.Unlock()
 	p.heap.Grew(size)
+	done := false
+	defer func() { // also if upstream panics
+		if !done {
+			p.heap.Shrank(size)
+		}
+		p.heap.Unlock()
+	}()
 	b, extent, err := cut(size)
 	if err != nil {
-		p.heap.Shrank(size)
 		return device.Block{}, 0, err
 	}
 	p.active.add(size)
+	done = true
 	return b, extent, nil
 }
 

@@ -68,7 +68,7 @@ func freelistOptions(c Config, ordered bool) freelist.Options {
 
 // heapOptions are what of c concerns a page heap.
 func heapOptions(c Config) pageheap.Options {
-	return pageheap.Options{Align: c.Align, MissTarget: c.MissTarget, Decommit: c.Decommit, MaxHeld: heldLimit(c.MaxHeld)}
+	return pageheap.Options{Align: c.Align, MissTarget: c.MissTarget, Decommit: c.Decommit, Locked: c.traits.locked, MaxHeld: heldLimit(c.MaxHeld)}
 }
 
 const noLimit = math.MaxInt64

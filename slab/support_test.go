@@ -60,6 +60,20 @@ func openPool(t testing.TB, dev string, c Config) *Pool {
 	return p
 }
 
+// openLine is OpenConfig of a line where nothing can be wrong.
+func openLine(t testing.TB, line string) *Pool {
+	t.Helper()
+	c, err := ParseConfig(line)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := OpenConfig(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
 // everyStack runs f on each strategy over some devices.
 func everyStack(t *testing.T, f func(t *testing.T, dev string, c Config)) {
 	for _, dev := range []string{"heap", "mmap", "mmap:fixed", "virtual", "sim"} {

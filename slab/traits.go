@@ -2,6 +2,7 @@ package slab
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/bufslab/bufslab/device"
 )
@@ -10,13 +11,15 @@ import (
 // is no device, and for most devices that there are.
 type traits struct {
 	device.Traits
-	name string
+	name   string
+	locked bool // page-locked memory: see device.Pinner
 }
 
 func traitsOf(d device.Device) (t traits) {
 	if t.Traits = device.TraitsOf(d); t != (traits{}) {
 		t.name = d.Name()
 	}
+	t.locked = d != nil && strings.HasSuffix(d.Name(), ":pinned")
 	return t
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/bufslab/bufslab/device"
 	"github.com/bufslab/bufslab/device/cuda/internal/double"
 	"github.com/bufslab/bufslab/fuzz"
+	"github.com/bufslab/bufslab/internal/blocktable"
 	"github.com/bufslab/bufslab/internal/check"
 	"github.com/bufslab/bufslab/slab"
 )
@@ -142,6 +143,27 @@ func churn(t *testing.T, p *slab.Pool, r *rand.Rand) {
 	}
 	for _, b := range live {
 		check.Must(t, b.Release())
+	}
+}
+
+// Where regions cannot grow in place, equal large blocks take what they need, and the
+// rest of a budget can be had as one block. go test -v prints a table.
+func TestEqualBlocksTakeWhatTheyNeed(t *testing.T) {
+	for _, name := range []string{"cuda:0:pinned", "cuda:0:managed", "cuda:0:async"} {
+		t.Run(name, func(t *testing.T) {
+			d := opened(t, name)
+			blocktable.Run(t, []int{1 << 20}, func(capacity int64) blocktable.Pool {
+				p := openPool(t, d, slab.Config{Strategy: "slab", MaxBytes: capacity})
+				t.Cleanup(func() { check.Must(t, p.Close()) })
+				return blocktable.Pool{
+					Get: func(size int) (func(), error) {
+						b, err := p.Get(size)
+						return func() { check.Must(t, b.Release()) }, err
+					},
+					Managed: func() int64 { return p.Stats().ManagedBytes },
+				}
+			})
+		})
 	}
 }
 

@@ -3,6 +3,7 @@
 package cuda
 
 import (
+	"errors"
 	"fmt"
 
 	"gorgonia.org/cu"
@@ -115,12 +116,16 @@ func (g *addressRange) Commit(off, n int) error {
 	return nil
 }
 
+// Decommit commits again what it took back when it cannot take back all.
 func (g *addressRange) Decommit(off, n int) error {
 	first, end, err := g.check(off, n)
 	if err != nil {
 		return err
 	}
-	return g.decommit(first, end)
+	if err := g.decommit(first, end); err != nil {
+		return errors.Join(err, g.Commit(off, n))
+	}
+	return nil
 }
 
 // decommit goes on after an error: what can be had back is had.

@@ -8,29 +8,14 @@ import (
 	"github.com/bufslab/bufslab/slab/internal/upstream"
 )
 
-// unit is the least that a segment grows by where the upstream does not say.
-const unit = 4 << 10
-
-// firstRange is what the first range of a heap reserves, unless a block needs more.
-const firstRange = 64 << 20
-
-// more is how many times as much a new range has: as the block that it is for, and as
-// all ranges before it.
-const more = 8
-
-// rangeFor returns what to reserve so that n bytes fit, whatever the page is.
-// Addresses cost no memory, but all pools of a process share them with the Go heap.
-// So a heap begins with few: many small pools need few, and a large one has few
-// ranges all the same. The caller holds mu.
-func (h *Heap) rangeFor(n int) int {
-	before := 0
-	for s := range h.segs {
-		if r := h.segs[s].rng; r != nil {
-			before = min(before+r.Region().Size(), upstream.MaxSize)
-		}
-	}
-	return max(firstRange, more*min(max(n, before), upstream.MaxSize/more), n+n/8+8<<20)
-}
+// How large segments are. They cannot grow, and what is free in one goes back only
+// with the rest: for a large block head-room is a cost that no later step makes good.
+const (
+	unit       = 4 << 10   // segments of small blocks are multiples of it
+	lockedUnit = 64 << 10  // the least of page-locked memory, where there is no head-room
+	largeBlock = 256 << 10 // blocks from here on have head-room for more such blocks only,
+	largeShare = 32        // and at most this part of the managed bytes, as a divisor
+)
 
 // grow gets memory from upstream so that n bytes fit, or says why it cannot.
 // On out of memory it wants less, then gives back what is held, then fails.
@@ -118,64 +103,14 @@ func (h *Heap) recommit(i int32, n int) {
 	h.merge(i, free)
 }
 
-// closeUnused closes the range of a plan that failed if nothing was ever
-// committed there: no extent of it would remind us to. If that fails its addresses
-// stay, which costs no memory.
-func (h *Heap) closeUnused(p plan) {
-	if p.extent == none && h.removeUnused() {
-		_ = p.rng.Close()
-	}
-}
-
-// removeUnused forgets the current range if it has no extent, and reports whether.
-func (h *Heap) removeUnused() bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.top(h.current) != none {
-		return false
-	}
-	h.removeSegment(h.current)
-	return true
-}
-
-// openRange makes a range current that has n bytes of addresses left, a new
-// one if need be.
-func (h *Heap) openRange(n int) error {
-	size, ok := h.switchRange(n)
-	if ok {
-		return nil
-	}
-	r, err := h.up.Reserve(size)
-	if err != nil {
-		return err
-	}
-	if r.Region().Size() < n+r.Page() {
-		return errors.Join(device.ErrUnavailable, r.Close())
-	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.current = h.addSegment(segment{block: device.Block{Region: r.Region(), Len: r.Region().Size()}, rng: r})
-	return nil
-}
-
-// switchRange makes an open range with n bytes of addresses left current. It
-// reports whether there was one, and else what to reserve.
-func (h *Heap) switchRange(n int) (reserve int, ok bool) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	for s := range h.segs {
-		if h.segs[s].rng != nil && h.room(int32(s)) >= n {
-			h.current = int32(s)
-			return 0, true
-		}
-	}
-	return h.rangeFor(n), false
-}
-
-// step is the policy's, but for no more beyond need than may be held: that
-// would have to go back at the next Free.
+// step is the policy's.
 func (h *Heap) step(need, least, page int) int {
-	n := h.policy.step(need, least, page, h.managed)
+	return h.mayHold(need, h.policy.step(need, least, page, h.managed), page)
+}
+
+// mayHold returns n, but no more beyond need than may be held: that would have to go
+// back at the next Free.
+func (h *Heap) mayHold(need, n, page int) int {
 	if h.maxHeld > int64(n) {
 		return n
 	}
@@ -186,7 +121,7 @@ func (h *Heap) step(need, least, page int) int {
 // where the heap would otherwise pass its old peak: each of them is too small
 // for n, or it would have been used.
 func (h *Heap) growBySegment(n int, exact bool) error {
-	size := align.Up(n, unit)
+	size := n
 	if !exact {
 		var over int64
 		if size, over = h.segmentSize(n); over > 0 && h.releaseSegments(over) > 0 {
@@ -213,9 +148,22 @@ func (h *Heap) growBySegment(n int, exact bool) error {
 func (h *Heap) segmentSize(n int) (size int, over int64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	size = h.step(n, 2*n, unit)
+	size = h.segmentFor(n)
 	if h.policy.high > 0 {
 		over = h.managed + int64(size) - h.policy.high
 	}
 	return size, over
+}
+
+// segmentFor returns the size of a segment for n bytes, with its head-room. The caller
+// holds mu.
+func (h *Heap) segmentFor(n int) int {
+	switch {
+	case h.locked:
+		return h.mayHold(n, max(n, lockedUnit), unit)
+	case n < largeBlock:
+		return h.step(n, 2*n, unit)
+	}
+	more := min(h.step(n, 0, unit)-n, int(h.managed/largeShare))
+	return n * (1 + more/n)
 }

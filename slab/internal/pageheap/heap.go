@@ -9,6 +9,7 @@
 //	pagemap.go     which extent a byte lies in
 //	segment.go     the regions of the upstream
 //	policy.go      how much to ask of the upstream at a time
+//	range.go       ranges that grow in place: how many addresses, and when they go
 //	grow.go        more memory: extend a range, or add a segment
 //	release.go     less memory: what goes back, and when
 //	leave.go       whole segments, or pages of a range, on their way upstream
@@ -34,6 +35,7 @@ import (
 type Heap struct {
 	up       upstream.Checked
 	decommit bool
+	locked   bool
 
 	growMu  sync.Mutex // before mu
 	stopped bool       // StopHolding was called; under growMu
@@ -55,6 +57,7 @@ type Options struct {
 	Align      int     // of extents, a power of two of at least 8
 	MissTarget float64 // share of allocations that may go upstream
 	Decommit   bool    // give free pages back before a new peak
+	Locked     bool    // memory is page-locked: ask for no more than is needed
 	MaxHeld    int64   // bytes that may be held free; the largest int64 is no bound
 }
 
@@ -63,6 +66,7 @@ func New(up upstream.Checked, o Options) *Heap {
 	return &Heap{
 		up:       up,
 		decommit: o.Decommit,
+		locked:   o.Locked,
 		maxHeld:  o.MaxHeld,
 		extents:  newExtents(o.Align),
 		segments: newSegments(),

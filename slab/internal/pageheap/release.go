@@ -1,7 +1,5 @@
 package pageheap
 
-import "github.com/bufslab/bufslab/device"
-
 // FreeHeld gives regions that are wholly free upstream, and free pages within ranges.
 func (h *Heap) FreeHeld() {
 	h.growMu.Lock()
@@ -143,24 +141,4 @@ func (h *Heap) decommitLargest(n int) {
 			return
 		}
 	}
-}
-
-// shrinkRanges gives up the addresses above the memory of each range: a block that is
-// never released would keep them for ever. The caller holds growMu.
-func (h *Heap) shrinkRanges() {
-	for s := range h.segs {
-		if h.segs[s].rng == nil {
-			continue
-		}
-		if r, ok := h.segs[s].rng.Region().(device.Shrinker); ok {
-			_ = r.Shrink(h.edge(int32(s))) // if it fails the addresses stay: a cost, not a fault
-		}
-	}
-}
-
-// edge returns the end of the memory of segment s.
-func (h *Heap) edge(s int32) int {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.at(h.segs[s].end).off
 }

@@ -129,12 +129,15 @@ func (s *Source) GiveUp(pages device.Block, n int64) bool {
 	return true
 }
 
-// A Device is a Source that says it is a device: its blocks are whole regions. It has
-// no other method of one.
+// A Device is a Source that says it is a device: its blocks are whole regions. Of the
+// other methods of one it has Name only.
 type Device struct {
 	device.Device
 	*Source
 }
+
+// Name is no scheme's.
+func (d Device) Name() string { return "upstreamtest" }
 
 // Alloc is the source's.
 func (d Device) Alloc(size int) (device.Block, error) { return d.Source.Alloc(size) }

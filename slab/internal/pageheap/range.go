@@ -1,0 +1,103 @@
+package pageheap
+
+import (
+	"errors"
+
+	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/slab/internal/upstream"
+)
+
+// firstRange is what the first range of a heap reserves, unless a block needs more.
+const firstRange = 64 << 20
+
+// more is how many times as much a new range has: as the block that it is for, and as
+// all ranges before it.
+const more = 8
+
+// rangeFor returns what to reserve so that n bytes fit, whatever the page is.
+// Addresses cost no memory, but all pools of a process share them with the Go heap.
+// So a heap begins with few: many small pools need few, and a large one has few
+// ranges all the same. The caller holds mu.
+func (h *Heap) rangeFor(n int) int {
+	before := 0
+	for s := range h.segs {
+		if r := h.segs[s].rng; r != nil {
+			before = min(before+r.Region().Size(), upstream.MaxSize)
+		}
+	}
+	return max(firstRange, more*min(max(n, before), upstream.MaxSize/more), n+n/8+8<<20)
+}
+
+// openRange makes a range current that has n bytes of addresses left, a new
+// one if need be.
+func (h *Heap) openRange(n int) error {
+	size, ok := h.switchRange(n)
+	if ok {
+		return nil
+	}
+	r, err := h.up.Reserve(size)
+	if err != nil {
+		return err
+	}
+	if r.Region().Size() < n+r.Page() {
+		return errors.Join(device.ErrUnavailable, r.Close())
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.current = h.addSegment(segment{block: device.Block{Region: r.Region(), Len: r.Region().Size()}, rng: r})
+	return nil
+}
+
+// switchRange makes an open range with n bytes of addresses left current. It
+// reports whether there was one, and else what to reserve.
+func (h *Heap) switchRange(n int) (reserve int, ok bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for s := range h.segs {
+		if h.segs[s].rng != nil && h.room(int32(s)) >= n {
+			h.current = int32(s)
+			return 0, true
+		}
+	}
+	return h.rangeFor(n), false
+}
+
+// closeUnused closes the range of a plan that failed if nothing was ever
+// committed there: no extent of it would remind us to. If that fails its addresses
+// stay, which costs no memory.
+func (h *Heap) closeUnused(p plan) {
+	if p.extent == none && h.removeUnused() {
+		_ = p.rng.Close()
+	}
+}
+
+// removeUnused forgets the current range if it has no extent, and reports whether.
+func (h *Heap) removeUnused() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.top(h.current) != none {
+		return false
+	}
+	h.removeSegment(h.current)
+	return true
+}
+
+// shrinkRanges gives up the addresses above the memory of each range: a block that is
+// never released would keep them for ever. The caller holds growMu.
+func (h *Heap) shrinkRanges() {
+	for s := range h.segs {
+		if h.segs[s].rng == nil {
+			continue
+		}
+		if r, ok := h.segs[s].rng.Region().(device.Shrinker); ok {
+			_ = r.Shrink(h.edge(int32(s))) // if it fails the addresses stay: a cost, not a fault
+		}
+	}
+}
+
+// edge returns the end of the memory of segment s.
+func (h *Heap) edge(s int32) int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.at(h.segs[s].end).off
+}

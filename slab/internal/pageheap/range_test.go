@@ -1,0 +1,111 @@
+package pageheap
+
+import (
+	"math"
+	"testing"
+)
+
+func TestAFullRangeOpensAnother(t *testing.T) {
+	up := &pages{RangeBytes: 16 * page}
+	p := start(up, Options{})
+	live := fill(t, p, 50)
+	if up.Open < 4 {
+		t.Errorf("%d ranges", up.Open)
+	}
+	p.mustCheck(t, &up.Source)
+	p.freeAll(live)
+	p.FreeHeld()
+	if up.Open != 0 || up.Bytes != 0 {
+		t.Errorf("%d ranges of %d bytes", up.Open, up.Bytes)
+	}
+}
+
+// Without new addresses a segment serves, and decommitted pages of the old ones still do.
+func TestSegmentsServeWhereNoRangeCanBeOpened(t *testing.T) {
+	up := &pages{RangeBytes: 16 * page, Ranges: 1}
+	p := start(up, Options{})
+	live := fill(t, p, 16)
+	large := p.mustAlloc(t, 40*page)
+	if large.Region == live[0].Region || up.Opened != 1 {
+		t.Fatalf("%d ranges, the block is at %d of the first", up.Opened, large.Off)
+	}
+	for i := p.largest(free); i != none; i = p.largest(free) {
+		p.mustAlloc(t, p.at(i).len)
+	}
+	p.freeAll(live[3:5])
+	p.FreeHeld()
+	if p.index[decommitted].bytes != 2*page {
+		t.Fatalf("%d bytes decommitted", p.index[decommitted].bytes)
+	}
+	if blk, err := p.alloc(2 * page); err != nil || blk.Off != live[3].Off || blk.Region != live[0].Region {
+		t.Errorf("block at %d, %v", blk.Off, err)
+	}
+	p.mustCheck(t, &up.Source)
+}
+
+// A block larger than the upstream gives a range has a segment.
+func TestABlockLargerThanARangeHasASegment(t *testing.T) {
+	up := &pages{RangeBytes: 16 * page}
+	p := start(up, Options{Decommit: true})
+	p.mustAlloc(t, page)
+	p.free(p.mustAlloc(t, 40*page))
+	fill(t, p, 100) // of both
+	p.mustCheck(t, &up.Source)
+	p.FreeHeld()
+	p.mustCheck(t, &up.Source)
+}
+
+// A heap reserves few addresses at first and a multiple of what it has then: many heaps
+// need few, and one that grows has few ranges.
+func TestRangesBeginSmallAndMultiply(t *testing.T) {
+	if math.MaxInt>>40 == 0 {
+		t.Skip("an int has 32 bits")
+	}
+	up := &pages{RangeBytes: math.MaxInt, Bare: true}
+	p := start(up, Options{})
+	p.mustAlloc(t, 10)
+	if n := p.segs[0].rng.Region().Size(); n != 64<<20 {
+		t.Errorf("a range of %d bytes for a block of 10", n)
+	}
+	for range 1000 {
+		p.mustAlloc(t, 64<<20)
+	}
+	if up.Open > 5 {
+		t.Errorf("%d ranges for 64 GiB", up.Open)
+	}
+	p.mustAlloc(t, math.MaxInt>>20) // larger than all before
+	if err := p.check(); err != nil {
+		t.Error(err)
+	}
+}
+
+// A heap that holds nothing keeps no addresses above its memory, also of what is freed
+// later, and can still grow.
+func TestStopHoldingGivesUpAddresses(t *testing.T) {
+	up := &pages{RangeBytes: 64 * page}
+	p := start(up, Options{})
+	live := fill(t, p, 40)
+	p.freeAll(live[30:])
+	p.StopHolding()
+	size := func(s int) int { return p.segs[s].rng.Region().Size() }
+	if n := size(0); n != 30*page {
+		t.Errorf("%d bytes of addresses for 30 pages", n)
+	}
+	p.freeAll(live[10:30])
+	if n := size(0); n != 10*page {
+		t.Errorf("%d bytes of addresses for 10 pages", n)
+	}
+	more := fill(t, p, 5)
+	if up.Open != 2 || size(1) != 64*page {
+		t.Errorf("%d ranges", up.Open)
+	}
+	p.freeAll(more[1:])
+	if n := size(1); n != page {
+		t.Errorf("%d bytes of addresses for a page", n)
+	}
+	p.mustCheck(t, &up.Source)
+	p.freeAll(live[:10])
+	if p.free(more[0]); up.Open != 0 || up.Bytes != 0 {
+		t.Errorf("%d ranges of %d bytes left", up.Open, up.Bytes)
+	}
+}
