@@ -72,6 +72,18 @@ func TestTheLadderOfOutOfMemory(t *testing.T) {
 	}
 }
 
+// Before it fails, a heap asks for the block and not for a page more.
+func TestTheLastAttemptIsForTheBlockAlone(t *testing.T) {
+	up := &source{Capacity: 2*page + 160}
+	p := start(up, Options{})
+	p.mustAlloc(t, page+80)
+	p.mustAlloc(t, page+80)
+	if up.Bytes != up.Capacity {
+		t.Errorf("%d bytes of %d", up.Bytes, up.Capacity)
+	}
+	p.mustCheck(t, up)
+}
+
 // What is held after a Free is MaxHeld, and parts of pages beside active blocks.
 func TestHeapHoldsAtMostMaxHeld(t *testing.T) {
 	for _, c := range []Options{{MaxHeld: 20 * page}, {MaxHeld: -1}} {
