@@ -114,7 +114,7 @@ func (d deviceSharers) Reclaim(except Reclaimer) {
 // releases them. The pool calls it, without a lock, in a Get that has no room, and for
 // others that share its Limit or its device; r must not wait there for a lock that is
 // held around a Get. The pool keeps r alive until Unshare.
-func (p *Pool) Share(r Reclaimer) { p.pool.keepers.share(r) }
+func (p *Pool) Share(r Reclaimer) { p.opened().keepers.share(r) }
 
 // Unshare undoes Share.
-func (p *Pool) Unshare(r Reclaimer) { p.pool.keepers.unshare(r) }
+func (p *Pool) Unshare(r Reclaimer) { p.opened().keepers.unshare(r) }

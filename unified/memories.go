@@ -5,16 +5,17 @@ import (
 	"fmt"
 	"reflect"
 	"sync"
+	"time"
 	"weak"
 
 	"github.com/bufslab/bufslab/device"
 	"github.com/bufslab/bufslab/internal/gcwatch"
 )
 
-// memories finds the memory that all buffers of a device share. It holds one strongly from its last
-// use until the second collection after it: a program that has no buffer for a
-// moment keeps its pools, and a device that was forgotten goes. One that was
-// closed goes when the next device comes, too.
+// memories finds the memory that all buffers of a device share. It holds one strongly
+// for idleMemory after its last use, and until a collection has come by: a program that
+// has no buffer for a while keeps its pools, and a device that was forgotten goes. One
+// that was closed goes when the next device comes, too.
 var memories = struct {
 	sync.Mutex
 	of map[device.Device]*entry
@@ -24,8 +25,11 @@ type entry struct {
 	dev    device.Device
 	weak   weak.Pointer[memory]
 	strong *memory
-	idle   int // collections since the last use
+	used   time.Time
 }
+
+// idleMemory is how long the memory of a device that no buffer has is kept.
+const idleMemory = time.Minute
 
 // memoryOf returns the memory of a device, the same one at each call.
 func memoryOf(d device.Device) (*memory, error) {
@@ -39,7 +43,7 @@ func memoryOf(d device.Device) (*memory, error) {
 	defer memories.Unlock()
 	if e := memories.of[d]; e != nil {
 		if m := e.weak.Value(); m != nil {
-			e.strong, e.idle = m, 0
+			e.strong, e.used = m, time.Now()
 			return m, nil
 		}
 	}
@@ -48,7 +52,7 @@ func memoryOf(d device.Device) (*memory, error) {
 		return nil, err
 	}
 	dropClosed()
-	e := &entry{dev: d, weak: weak.Make(m), strong: m}
+	e := &entry{dev: d, weak: weak.Make(m), strong: m, used: time.Now()}
 	memories.of[d] = e
 	gcwatch.Notify(e, (*entry).collected)
 	return m, nil
@@ -68,12 +72,12 @@ func dropClosed() {
 	}
 }
 
-// collected is called after each collection. It lets go of a memory that was
-// idle for two of them, and forgets one that no buffer has kept.
+// collected is called after each collection. It lets go of a memory that was not used for
+// idleMemory, and forgets one that no buffer has kept.
 func (e *entry) collected() (more bool) {
 	memories.Lock()
 	defer memories.Unlock()
-	if e.idle++; e.idle >= 2 {
+	if time.Since(e.used) >= idleMemory {
 		e.strong = nil
 	}
 	if e.weak.Value() != nil {
