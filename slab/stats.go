@@ -91,3 +91,26 @@ func (e *OutOfMemoryError) Error() string {
 
 // Unwrap returns the upstream's error.
 func (e *OutOfMemoryError) Unwrap() error { return e.Err }
+
+// A UsageReporter says what an allocator does with the bytes that it has from
+// upstream. Every strategy is one.
+type UsageReporter interface{ Usage() Usage }
+
+// Usage splits the bytes that a strategy has from its upstream:
+//
+//	managed = ActiveBytes + RoundingBytes + HeldBytes + UnusableBytes
+type Usage struct {
+	ActiveBlocks, HeldBlocks int64
+	ActiveBytes              int64 // as asked for
+	RoundingBytes            int64 // what active blocks have beyond that
+	HeldBytes                int64 // free, and could be handed out
+	UnusableBytes            int64 // the rest: tails of slabs, alignment
+}
+
+// ManagedBytes is the sum of the four.
+func (u Usage) ManagedBytes() int64 {
+	return u.ActiveBytes + u.RoundingBytes + u.HeldBytes + u.UnusableBytes
+}
+
+func (u *Usage) add(size int) { u.ActiveBlocks++; u.ActiveBytes += int64(size) }
+func (u *Usage) sub(size int) { u.ActiveBlocks--; u.ActiveBytes -= int64(size) }
