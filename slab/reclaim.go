@@ -94,6 +94,7 @@ func (p *pool) stopHolding() {
 	defer p.reclaimMu.Unlock()
 	p.cache.Stop()
 	p.pending.Stop()
+	p.table.Stop()
 	for p.freeOldestLocked() {
 	}
 	p.emptyCachesLocked(false)

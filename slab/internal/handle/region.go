@@ -104,7 +104,9 @@ func (r *Region) detach(s *Slot) (device.Block, int32) {
 	s.off = -1
 	if s.flags&watched != 0 {
 		r.table.watchedBytes.Add(-int64(s.len))
-		r.watched = append(r.watched, s)
+		if r.watched = append(r.watched, s); r.table.stopped {
+			r.unwatchVacant()
+		}
 	} else {
 		r.vacant = append(r.vacant, s)
 	}
@@ -112,6 +114,14 @@ func (r *Region) detach(s *Slot) (device.Block, int32) {
 		r.collected.Hold()
 	}
 	return b, s.extent
+}
+
+// unwatchVacant lets go of the vacant slots with a finalizer.
+func (r *Region) unwatchVacant() {
+	for _, s := range r.watched {
+		s.unwatch()
+	}
+	r.watched = nil
 }
 
 // each calls f with every slot that has a block and no finalizer.

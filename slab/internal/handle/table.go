@@ -27,6 +27,7 @@ type Table struct {
 	regions  map[device.Region]*Region
 	recent   *Region // found last
 	deferred Tally
+	stopped  bool // no vacant slot is kept
 }
 
 // Options are what a Table needs to know of its pool.
@@ -139,6 +140,18 @@ func (t *Table) newRegion(r device.Region) *Region {
 	return x
 }
 
+// Stop keeps no vacant slots with a finalizer from now on. Each reaches the pool, which
+// reaches it: a region that cannot go, as a part of it is lost, would keep a pool that
+// nobody uses for ever.
+func (t *Table) Stop() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.stopped = true
+	for _, r := range t.regions {
+		r.unwatchVacant()
+	}
+}
+
 // Forget forgets a region that goes upstream. A region stays while it has
 // attached blocks: over an upstream that cuts regions they are shared with others.
 func (t *Table) Forget(r device.Region) {
@@ -147,8 +160,6 @@ func (t *Table) Forget(r device.Region) {
 	if x, ok := t.regions[r]; ok && x.attached == 0 {
 		delete(t.regions, r)
 		t.recent = nil
-		for _, s := range x.watched {
-			s.unwatch()
-		}
+		x.unwatchVacant()
 	}
 }
