@@ -33,7 +33,7 @@ func (b PooledBuffer) Bytes() []byte {
 	if b.ptr == nil || !b.slot.Owns(b.gen) {
 		return nil
 	}
-	b.slot.Escape()
+	b.slot.Escape(b.gen)
 	return unsafe.Slice((*byte)(b.ptr), b.n)
 }
 
@@ -77,7 +77,7 @@ func (b PooledBuffer) Block() device.Block {
 		return device.Host(unsafe.Slice((*byte)(b.ptr), b.n))
 	}
 	if b.ptr != nil {
-		s.Escape()
+		s.Escape(b.gen)
 	}
 	return s.Block(b.n)
 }
@@ -95,7 +95,6 @@ func (b PooledBuffer) Release() error {
 	}
 	p := poolOf(s)
 	if s.Simple() {
-		s.ResetEscaped()
 		kept := false
 		id := p.cache.Pin()
 		if c := p.cache.At(id, s.Class()); c != nil {

@@ -14,7 +14,6 @@ import (
 func (p *pool) recycle(b PooledBuffer) {
 	p.leaks.recordRelease(b)
 	e := handle.Entry{Slot: b.slot, Mem: b.ptr}
-	e.Slot.ResetEscaped()
 	if e.Slot.Streamed() {
 		p.cache.CountRelease(b.n)
 		p.await(e, false, p.pending.EndUse(e.Slot))

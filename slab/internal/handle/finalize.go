@@ -67,12 +67,12 @@ func (t *Table) onSlotDead(s *Slot) {
 func (t *Table) takeDead(s *Slot) (a Allocation, escaped, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	escaped = s.hasEscaped()
 	if s.off < 0 || !s.expire() {
 		return a, false, false
 	}
 	r := s.header().region
 	s.watch()
-	escaped = s.escaped.Swap(false)
 	if t.options.Forgotten(s.entry(r.base), escaped) {
 		return a, escaped, false
 	}

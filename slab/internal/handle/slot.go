@@ -22,13 +22,13 @@ import (
 // line of its own: without that, releases on two processors took 13 times as long.
 type Slot struct {
 	word     atomic.Uint64
-	off, len int        // the block within its region; off is -1 while there is none; guarded by Table.mu
-	spare    spareBytes // of len, that the owner did not ask for
-	extent   int32      // the strategy's number for the block, 0 if it has none
-	class    uint16     // of the caches
-	back     uint8      // distance to the group's header, in units of headerBytes
-	flags    uint8      // see below; written while no other goroutine has the handle, or under the lock of package pending
-	escaped  atomic.Bool
+	off, len int         // the block within its region; off is -1 while there is none; guarded by Table.mu
+	spare    ownedNumber // bytes of len that the owner did not ask for
+	escaped  ownedNumber // of the generation that has a raw slice: see Escape
+	extent   int32       // the strategy's number for the block, 0 if it has none
+	class    uint16      // of the caches
+	back     uint8       // distance to the group's header, in units of headerBytes
+	flags    uint8       // see below; written while no other goroutine has the handle, or under the lock of package pending
 }
 
 const (
@@ -79,13 +79,6 @@ func (s *Slot) EndPinned(gen uint64) (won, idle bool) {
 	}
 }
 
-// ResetEscaped clears the escaped flag for the next owner.
-func (s *Slot) ResetEscaped() {
-	if s.escaped.Load() {
-		s.escaped.Store(false)
-	}
-}
-
 // Pin keeps the slot from being recycled, if gen is still its generation.
 func (s *Slot) Pin(gen uint64) bool {
 	for {
@@ -115,13 +108,20 @@ func (s *Slot) expire() bool {
 	return w&pinMask == 0 && s.word.CompareAndSwap(w, w+nextGen)
 }
 
-// Escape notes that the owner has a raw slice. Only slots with a finalizer need
-// to know: of other memory the collector sees every slice.
-func (s *Slot) Escape() {
-	if s.flags&watched != 0 && !s.escaped.Load() {
-		s.escaped.Store(true)
+// Escape notes that the owner, of generation gen, has a raw slice. Only slots with a
+// finalizer need to know: of other memory the collector sees every slice.
+func (s *Slot) Escape(gen uint64) {
+	if s.flags&watched != 0 {
+		s.escaped.Store(escapedNumber(gen))
 	}
 }
+
+// escapedNumber is never 0. It comes again after 2^31 generations: what has not escaped
+// may then count as if it had, never the other way round.
+func escapedNumber(gen uint64) uint32 { return uint32(gen>>pinBits) | 1<<31 }
+
+// hasEscaped reports whether the last owner, who is gone, had a raw slice.
+func (s *Slot) hasEscaped() bool { return s.escaped.Load() == escapedNumber(s.word.Load()) }
 
 // Simple reports whether Release only has to cache the block.
 func (s *Slot) Simple() bool { return s.flags&simple != 0 }

@@ -56,13 +56,13 @@ func TestLastUnpinRecycles(t *testing.T) {
 	}
 }
 
-// The next owner has shown the memory to no one.
-func TestResetEscaped(t *testing.T) {
-	s := newSlot()
-	s.escaped.Store(true)
-	s.ResetEscaped()
-	if s.escaped.Load() {
-		t.Error("the slot is not as new")
+// What one owner has taken is nothing to the next one.
+func TestEscapeIsOfOneGeneration(t *testing.T) {
+	s := &Slot{flags: watched}
+	if gen := s.Lend(0); s.hasEscaped() {
+		t.Error("escaped at once")
+	} else if s.Escape(gen); !s.hasEscaped() || !s.End(gen) || s.hasEscaped() {
+		t.Error("not escaped, or still")
 	}
 }
 

@@ -130,16 +130,16 @@ func TestAnEscapedBlockIsIsolated(t *testing.T) {
 		table, l := openTable(1)
 		r := newRegion()
 		s := attach(table, r, 0)
-		if s.Lend(100); escaped {
-			s.Escape()
+		if gen := s.Lend(100); escaped {
+			s.Escape(gen)
 		}
 		s.unwatch() // the runtime has removed the finalizer when it runs
 		table.onSlotDead(s)
 		if len(l.freed) == 0 != escaped || len(l.isolated) == 0 == escaped || table.WatchedBytes() != 0 || len(l.forgotten) != 1 {
 			t.Errorf("escaped %v: %v freed, %v isolated, %d watched", escaped, l.freed, l.isolated, table.WatchedBytes())
 		}
-		if other := attach(table, r, 100); other != s || other.escaped.Load() {
-			t.Errorf("escaped %v: the same slot %v, escaped %v", escaped, other == s, other.escaped.Load())
+		if other := attach(table, r, 100); other != s || other.hasEscaped() {
+			t.Errorf("escaped %v: the same slot %v, escaped %v", escaped, other == s, other.hasEscaped())
 		}
 	}
 }

@@ -4,4 +4,4 @@ package handle
 
 import "sync/atomic"
 
-type spareBytes = atomic.Uint32
+type ownedNumber = atomic.Uint32

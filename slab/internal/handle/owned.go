@@ -1,0 +1,11 @@
+//go:build !race
+
+package handle
+
+// An ownedNumber is one that the owner of a slot writes. It is read only after the
+// collector has found that there is no owner any more. That is all the
+// synchronisation it takes, but the race detector cannot know.
+type ownedNumber struct{ n uint32 }
+
+func (a *ownedNumber) Store(n uint32) { a.n = n }
+func (a *ownedNumber) Load() uint32   { return a.n }
