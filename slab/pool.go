@@ -139,12 +139,31 @@ func (p *pool) stack(on Allocator) error {
 		c.MaxHeld = heldBelow(caches, c.MaxHeld)
 		p.held.bytes = c.MaxHeld
 	}
-	if p.strategy = newStrategy(p.accounting.Checked(), c); !isBuiltin(c.Strategy) {
-		p.strategy = newVerified(p.strategy, align, p.accounting.Managed)
+	if err := p.openStrategy(c); err != nil {
+		return err
+	}
+	p.leaks.open(c)
+	p.config.needsFinish = p.leaks.sites != nil || c.Zero
+	reachable, unreachable := watchFrom(c)
+	p.table.Open(unsafe.Pointer(p), handle.Options{
+		WatchCollected: p.accounting.OwnsRegions(), WatchFrom: reachable, WatchUnreachableFrom: unreachable,
+		Forgotten: p.forgotten, Free: p.freeForgotten, Quarantine: p.quarantine,
+	})
+	p.clock.set(c)
+	p.gc = gcPressure{limit: c.GCTrigger, tracked: p.table.WatchedBytes, found: p.leaks.forgottenBytes}
+	return nil
+}
+
+// openStrategy builds the strategy over the accounting, and its wrappers.
+func (p *pool) openStrategy(c Config) error {
+	p.strategy = newStrategy(p.accounting.Checked(), c)
+	own := isBuiltin(c.Strategy)
+	if !own {
+		p.strategy = newVerified(p.strategy, max(c.Align, 16), p.accounting.Managed)
 	}
 	if c.Check {
 		p.check = newCheck(p.strategy, max(c.Align, c.traits.Align))
-		if isBuiltin(c.Strategy) { // others may keep links in free blocks
+		if own { // others may keep links in free blocks
 			p.check.lookAgain()
 			p.accounting.OnLeave(p.check.leave)
 		}
@@ -158,15 +177,6 @@ func (p *pool) stack(on Allocator) error {
 		p.strategy, p.onClose = r, append(p.onClose, finish)
 	}
 	p.blocks = numberedOf(p.strategy)
-	p.leaks.open(c)
-	p.config.needsFinish = p.leaks.sites != nil || c.Zero
-	reachable, unreachable := watchFrom(c)
-	p.table.Open(unsafe.Pointer(p), handle.Options{
-		WatchCollected: p.accounting.OwnsRegions(), WatchFrom: reachable, WatchUnreachableFrom: unreachable,
-		Forgotten: p.forgotten, Free: p.freeForgotten, Quarantine: p.quarantine,
-	})
-	p.clock.set(c)
-	p.gc = gcPressure{limit: c.GCTrigger, tracked: p.table.WatchedBytes, found: p.leaks.forgottenBytes}
 	return nil
 }
 
@@ -175,9 +185,9 @@ func poolOf(s *handle.Slot) *pool { return (*pool)(s.Owner()) }
 
 // Get returns a buffer of size bytes with undefined contents. Size 0 gives an empty
 // buffer without a call upstream. The error wraps ErrSize for a negative size,
-// ErrClosed after Close, and for a Pool that Open did not return. It is an *OutOfMemoryError where there is no room though all
-// held memory was given back and all streams that use released memory were waited
-// for; nothing changes then.
+// ErrClosed after Close, and for a Pool that Open did not return. It is an
+// *OutOfMemoryError where there is no room though all held memory was given back and all
+// streams that use released memory were waited for; nothing changes then.
 func (p *Pool) Get(size int) (PooledBuffer, error) {
 	if !p.isOpened() {
 		return PooledBuffer{}, errNotOpened
