@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bufslab/bufslab/device"
 	"github.com/bufslab/bufslab/slab/internal/percpu"
 )
 
@@ -98,6 +99,12 @@ func TestBudgetServesWhatFits(t *testing.T) {
 	}
 	p := openPool(t, "heap", Config{MaxBytes: 1000})
 	mustGet(t, p, 1000).Release()
+	q := openPool(t, "heap", Config{MaxBytes: 8 << 10, Align: 64})
+	kept := mustGet(t, q, 8<<10)
+	if _, err := q.Get(4); !errors.Is(err, device.ErrOutOfMemory) {
+		t.Error("what is too small to be aligned was tried:", err)
+	}
+	kept.Release()
 }
 
 // A budget below what a region of the device has at least is a fault of the Config.

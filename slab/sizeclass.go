@@ -30,6 +30,7 @@ type sizeclassPool struct {
 	up      upstream.Checked
 	grid    sizeclass.Grid
 	steps   int
+	align   int   // least size of a block that no class has: the heap aligns by size
 	carved  int   // classes below are carved from slabs
 	maxHeld int64 // bytes of whole blocks and free blocks of slabs that may be held
 
@@ -63,7 +64,7 @@ func newSizeclass(up upstream.Checked, c Config) *sizeclassPool {
 	g := sizeclass.NewGrid(c.Steps, c.Align)
 	carved := g.Index(carveLimit) + 1
 	return &sizeclassPool{
-		voucher: upstream.Vouch(), up: up, grid: g, steps: c.Steps, carved: carved, maxHeld: heldLimit(c.MaxHeld),
+		voucher: upstream.Vouch(), up: up, grid: g, steps: c.Steps, align: max(c.Align, 64), carved: carved, maxHeld: heldLimit(c.MaxHeld),
 		held: freelist.New(freelistOptions(c, true)), spans: span.NewList[allocation](carved),
 		slabs: upstream.NewRegions(), whole: map[address]allocation{},
 	}
@@ -145,9 +146,9 @@ func (s *sizeclassPool) allocWhole(class, size int) (device.Block, error) {
 		bytes = s.grid.Size(class)
 	}
 	a, err := s.obtain(class, bytes)
-	if outOfMemory(err) && size < bytes {
+	if exact := max(size, s.align); outOfMemory(err) && exact < bytes {
 		a.key = -1 // too small for its class, so it is not held afterwards
-		a.block, err = s.draw(nil, size)
+		a.block, err = s.draw(nil, exact)
 	}
 	if err != nil {
 		return device.Block{}, err
