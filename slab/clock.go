@@ -51,7 +51,7 @@ func (k *clock) start(p *pool) {
 	w := weak.Make(p)
 	k.timer.Store(time.AfterFunc(math.MaxInt64, func() {
 		if p := w.Value(); p != nil && !p.closed.Load() {
-			p.tick()
+			p.clock.tick(p)
 			p.clock.timer.Load().Reset(p.clock.every)
 		}
 	}))
@@ -74,15 +74,15 @@ func (k *clock) isIdle(traffic int64) bool {
 	return k.idle > 0 && k.quiet >= k.idle
 }
 
-// tick ends an epoch of what is held.
-func (p *pool) tick() {
+// tick ends an epoch of what a pool holds.
+func (k *clock) tick(p *pool) {
 	u := p.cache.Usage()
-	idle := p.clock.isIdle(u.Gets + u.Releases)
+	idle := k.isIdle(u.Gets + u.Releases)
 	switch {
 	case p.managed() == 0: // there is nothing to give
 	case idle:
 		p.trimHeld(0)
-	case p.clock.trim > 0:
-		p.trimHeld(p.clock.trim)
+	case k.trim > 0:
+		p.trimHeld(k.trim)
 	}
 }

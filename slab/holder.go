@@ -20,27 +20,23 @@ type Trimmer interface {
 // A pool's upstream can be a Holder itself: a strategy that the program has made and
 // opened the pool on. What it holds is held by the pool, too.
 
-// below returns the strategy, or what passes its blocks through, that stands nearest
-// below the pool, or nil.
-func (p *pool) below() Allocator {
-	for l := range layers(p.upstream) {
+// below returns the strategy, or what passes its blocks through, that upstream is or
+// stands on. There may be none: then nothing is held, and nothing given.
+func below(upstream Allocator) forward {
+	for l := range layers(upstream) {
 		if _, ok := l.(Holder); ok {
-			return l
+			return forward{upstream: l}
 		}
 	}
-	return nil
+	return forward{}
 }
 
-// belowUsage is what the strategy below does with bytes that the pool does not have.
-func (p *pool) belowUsage() Usage {
-	u, ok := p.below().(UsageReporter)
-	if !ok {
-		return Usage{}
-	}
-	v := u.Usage()
-	v.ActiveBlocks, v.ActiveBytes = 0, 0
-	return v
+// keptBelow is what the strategy below does with bytes that the pool does not have.
+func keptBelow(upstream Allocator) Usage {
+	u := below(upstream).Usage()
+	u.ActiveBlocks, u.ActiveBytes = 0, 0
+	return u
 }
 
 // managed returns the bytes that the pool has, or that are held for it below.
-func (p *pool) managed() int64 { return p.accounting.Managed() + p.belowUsage().ManagedBytes() }
+func (p *pool) managed() int64 { return p.accounting.Managed() + keptBelow(p.upstream).ManagedBytes() }

@@ -21,9 +21,7 @@ func (p *Pool) FreeHeld() { p.opened().freeHeld() }
 func (p *Pool) StopHolding() {
 	q := p.opened()
 	q.stopHolding()
-	if h, ok := q.below().(Holder); ok {
-		h.StopHolding()
-	}
+	below(q.upstream).StopHolding()
 }
 
 // Trim ends an epoch and gives upstream what has been held, untouched, for the last
@@ -46,7 +44,7 @@ func (p *Pool) Close() error {
 	}
 	q.clock.stop()
 	q.stopHolding()
-	q.freeBelow()
+	below(q.upstream).FreeHeld()
 	for _, s := range sharersOf(q.upstream) {
 		s.Unshare(q)
 	}
@@ -80,13 +78,7 @@ func (p *pool) freeHeld() {
 	if h, ok := p.strategy.(Holder); ok {
 		h.FreeHeld()
 	}
-	p.freeBelow()
-}
-
-func (p *pool) freeBelow() {
-	if h, ok := p.below().(Holder); ok {
-		h.FreeHeld()
-	}
+	below(p.upstream).FreeHeld()
 }
 
 func (p *pool) stopHolding() {
@@ -110,7 +102,7 @@ func (p *pool) trimHeld(idle int) int64 {
 	p.sweepLocked()
 	p.emptyCachesLocked(idle > 0)
 	forward{upstream: p.strategy}.Trim(idle)
-	forward{upstream: p.below()}.Trim(idle)
+	below(p.upstream).Trim(idle)
 	return max(0, before-p.managed())
 }
 

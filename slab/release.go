@@ -33,7 +33,7 @@ func (p *pool) free(e handle.Entry) {
 	p.blocks.FreeExtent(p.table.Detach(e.Slot))
 	runtime.KeepAlive(e.Mem) // until now, so that the region was not found dead
 	if p.closed.Load() {
-		p.freeBelow() // no later call would
+		below(p.upstream).FreeHeld() // no later call would
 	}
 }
 

@@ -56,7 +56,7 @@ func (p *pool) stats() Stats {
 	s.HeldBlocks = u.HeldBlocks + cached.Blocks + deferred.Blocks + waiting.Blocks
 	s.HeldBytes = u.HeldBytes + cached.Bytes + deferred.Bytes + waiting.Bytes
 	s.UnusableBytes = u.UnusableBytes + quarantined.Bytes
-	below := p.belowUsage()
+	below := keptBelow(p.upstream)
 	s.HeldBlocks += below.HeldBlocks
 	s.HeldBytes += below.HeldBytes
 	s.UnusableBytes += below.UnusableBytes
