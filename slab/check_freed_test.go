@@ -156,7 +156,7 @@ func TestCheckReportsNothingOfAGoodProgram(t *testing.T) {
 			p := mustOpen(t, on, c)
 			r := rand.New(rand.NewPCG(10, 1))
 			var live []PooledBuffer
-			for i := range 1000 {
+			for i := range long(t, 400) {
 				if len(live) > 40 || len(live) > 0 && r.IntN(2) == 0 {
 					mustRelease(t, takeAt(&live, r.IntN(len(live))))
 				} else {
@@ -164,7 +164,7 @@ func TestCheckReportsNothingOfAGoodProgram(t *testing.T) {
 					paint(b.Bytes(), byte(i))
 					live = append(live, b)
 				}
-				if i%300 == 299 {
+				if i%100 == 99 {
 					p.Trim(i % 2)
 				}
 			}

@@ -106,7 +106,7 @@ func TestAPanicOfTheUpstreamPassesThrough(t *testing.T) {
 			for at := 1; ; at++ {
 				up := &breaking{pages: &pages{Source: source{Host: true, Capacity: 120_000}}, at: at}
 				b := &breaker{t: t, s: open(up), up: up, rand: rand.New(rand.NewPCG(2, 2))}
-				for range long(t, 40) {
+				for range long(t, 25) {
 					b.step()
 				}
 				b.end()

@@ -17,7 +17,7 @@ import (
 	"github.com/bufslab/bufslab/device"
 )
 
-// For as long as BUFSLAB_SOAK says, or a second: four goroutines on pools of every device
+// For as long as BUFSLAB_SOAK says, or a fifth of a second: four goroutines on pools of every device
 // and strategy, two on one Limit, that get, fill, check, release and forget. The device
 // has no room now and then, panics, and takes its time. The number of processors and the
 // pace of the collector change, and held memory is given back, until somebody closes the
@@ -27,7 +27,7 @@ import (
 //
 //	BUFSLAB_SOAK=10m go test ./slab -run TestSoak -v -timeout 20m
 func TestSoak(t *testing.T) {
-	length := time.Second
+	length := 200 * time.Millisecond
 	if s := os.Getenv("BUFSLAB_SOAK"); s != "" {
 		var err error
 		if length, err = time.ParseDuration(s); err != nil {
@@ -39,7 +39,7 @@ func TestSoak(t *testing.T) {
 	s := &soak{t: t, r: rand.New(rand.NewPCG(12, uint64(length)))}
 	stacks := s.stacks()
 	for _, c := range stacks {
-		s.round(c, 2000) // so that what the runtime takes once is taken
+		s.round(c, 1000) // so that what the runtime takes once is taken
 	}
 	s.quarantined.Store(0)
 	s.ranges.Store(0)
