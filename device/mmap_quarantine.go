@@ -12,14 +12,14 @@ import (
 )
 
 // A process has some 65,000 mappings, and the Go runtime dies without a free one. Pages
-// that are inaccessible between others cost two, so there are at most so many runs of
+// that are inaccessible between others cost two, so there are at most mostRuns runs of
 // them; the pages of the rest stay accessible.
 const mostRuns = 8 << 10
 
 // inaccessible counts the runs of all regions.
 var inaccessible atomic.Int64
 
-// lostPages are the pages of a region that nobody may use again.
+// lostPages are the pages of a region that are never used again.
 type lostPages struct {
 	mu   sync.Mutex
 	runs spans

@@ -52,7 +52,7 @@ func TestQuarantineFaults(t *testing.T) {
 	}
 }
 
-// Beyond so many runs of pages, the process keeps its mappings: late readers find zeros.
+// Beyond mostRuns runs of pages the process keeps its mappings: late readers find zeros.
 func TestQuarantineKeepsMappings(t *testing.T) {
 	d, err := Open("mmap")
 	check.Must(t, err)

@@ -183,7 +183,7 @@ func (p *Pool[K]) reserveEvicting(e *entry[K], size int) bool {
 }
 
 // candidates is how many idle buffers evictIdle looks at. A budget of no more is
-// served exactly; of more, one in so many of the least used is enough to find one.
+// served exactly; of more, the least used of that many is about the least used of all.
 const candidates = 64
 
 // evictIdle evicts, of the idle buffers that it comes by, that of the key with the fewest

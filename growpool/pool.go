@@ -87,8 +87,8 @@ type Config struct {
 	// GCTrigger runs the collector, which knows nothing of the budget, when the
 	// bytes left to it exceed this and twice those that the last such collection
 	// has found in use. What Get has shown is left to it when its key loses or
-	// outgrows it, until no View of it is left and a collection has seen that,
-	// whoever's. A larger one has fewer collections and more memory out, see
+	// outgrows it, until no View of it is left and a collection, of this pool or not,
+	// has seen that. A larger one has fewer collections and more memory out, see
 	// Usage.LeftBytes. 0 is MaxBytes, and never without a budget; -1 is never.
 	GCTrigger int64
 	// IdleAfter is the time after which a key that was not asked for loses its

@@ -36,7 +36,7 @@ type Check struct {
 
 	mu     sync.Mutex // leaf
 	live   map[address]checkedBlock
-	freed  *freedBlocks // nil where nobody tells what goes upstream
+	freed  *freedBlocks // nil where what goes upstream is not told
 	faults []string
 }
 
@@ -145,7 +145,7 @@ func (c *Check) pass(k checkedBlock) {
 	gone = true
 }
 
-// setLate says that b is about to be freed where nobody could recover from a panic, and
+// setLate says that b is about to be freed where no caller could recover from a panic, and
 // how it came back.
 func (c *Check) setLate(b device.Block, how string) {
 	if c == nil {

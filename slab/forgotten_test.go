@@ -127,7 +127,7 @@ func TestForgottenOffHeapBufferComesBack(t *testing.T) {
 
 // Bytes of memory that the collector does not see may be in use for ever, whether they
 // were reached by Bytes or by Block: the address is never handed out again, its pages
-// go back and out of the budget, and whoever uses them still faults.
+// go back and out of the budget, and a program that still uses them faults.
 func TestEscapedOffHeapBytesAreQuarantined(t *testing.T) {
 	for way, reach := range map[string]func(PooledBuffer) []byte{
 		"Bytes": PooledBuffer.Bytes, "Block": func(b PooledBuffer) []byte { return device.Bytes(b.Block()) },

@@ -20,8 +20,11 @@ func TestIdlePoolLeavesNothingResident(t *testing.T) {
 		idleResident(t, line)
 		return
 	}
-	if sanitized || raceEnabled {
-		t.Skip("the sanitizer keeps freed memory resident, the race detector has its own for each thread")
+	if sanitized {
+		t.Skip("the sanitizer keeps freed memory resident")
+	}
+	if raceEnabled {
+		t.Skip("on a busy machine 2.4 to 3.1 % stay under the race detector, with nothing managed; whose they are is not known")
 	}
 	if runtime.GOOS != "linux" {
 		t.Skip("other systems tell in other ways what is resident")

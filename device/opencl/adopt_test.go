@@ -111,7 +111,7 @@ func TestNewRetainsTheContext(t *testing.T) {
 	}
 }
 
-// The memory is that of the hardware, whoever's the context is.
+// The memory is that of the hardware, in any context.
 func TestNewSharesTheRoom(t *testing.T) {
 	c := newCaller(t, unchanged)
 	one, two := check.Ok(openOn(c.found, "0"))(t), check.Ok(adopt(c.found, Options{Context: c.context}))(t)
