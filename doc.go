@@ -8,6 +8,7 @@
 //	unified      arrays in two places, host and device, that copy only what changed
 //	trace        recordings of allocations: read, write, replay
 //	fuzz         models that property-test a device, a strategy, a pool or a unified buffer
+//	fuzz/soak    pools of every strategy on any device, for as long as it is told
 //	cmd/bufslab  replays traces over configurations
 //
 // Imports point one way only, cmd to trace, growpool and unified to slab to

@@ -35,23 +35,41 @@ func opened(t testing.TB, name string) device.Device {
 // no mistake was made and no memory was left.
 func watch(t testing.TB) {
 	t.Helper()
+	watchMistakes(t)
 	if !double.Present() {
 		return
 	}
 	blocks := double.Blocks()
-	double.Mistakes()
 	t.Cleanup(func() {
 		t.Helper()
-		if g, err := gpuOf(0); err == nil {
-			_ = g.do(cu.Synchronize) // frees of a pool are work
-		}
-		if n := double.Mistakes(); n != 0 {
-			t.Errorf("%d mistakes", n)
-		}
+		drain()
 		if n := double.Blocks() - blocks; n > 0 {
 			t.Errorf("%d allocations are left", n)
 		}
 	})
+}
+
+// watchMistakes is watch of a test that leaves memory.
+func watchMistakes(t testing.TB) {
+	t.Helper()
+	if !double.Present() {
+		return
+	}
+	double.Mistakes()
+	t.Cleanup(func() {
+		t.Helper()
+		drain()
+		if n := double.Mistakes(); n != 0 {
+			t.Errorf("%d mistakes", n)
+		}
+	})
+}
+
+// drain waits for all work: frees of a pool are work, too.
+func drain() {
+	if g, err := gpuOf(0); err == nil {
+		_ = g.do(cu.Synchronize)
+	}
 }
 
 // needsDouble skips what no GPU can be told to do.

@@ -1,0 +1,5 @@
+//go:build !race && !asan
+
+package soak
+
+const instrumented = false

@@ -1,0 +1,96 @@
+package soak
+
+import (
+	"math/rand/v2"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/slab"
+)
+
+// round opens two pools on one Limit, lets four goroutines use them, closes them, and
+// waits until all has come back.
+func (s *soak) round(c slab.Config, steps int) {
+	s.rounds.Add(1)
+	d, err := device.Open(c.Device)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	upset := &fickle{Device: d, counts: &s.counts}
+	limit := slab.NewLimit(upset, 64<<20)
+	pools := []*slab.Pool{s.open(limit, c), s.open(limit, c)}
+	m := s.probe(d)
+	lost := s.quarantined.Load()
+	var all sync.WaitGroup
+	for g := range 4 {
+		w := &worker{soak: s, name: c.String(), p: pools[g%2], r: rand.New(rand.NewPCG(s.r.Uint64(), uint64(g))), memory: m}
+		all.Go(func() { w.run(steps / 4) })
+	}
+	all.Wait()
+	upset.calm.Store(true)
+	for _, p := range pools {
+		p.Close()
+	}
+	s.awaitNothing(c.String(), pools, limit, m, s.quarantined.Load() > lost)
+	if err := d.Close(); err != nil {
+		s.violation(c.String(), "Close: %v", err)
+	}
+}
+
+func (s *soak) open(limit *slab.Limit, c slab.Config) *slab.Pool {
+	p, err := slab.Open(limit, c)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return p
+}
+
+// awaitNothing waits until all forgotten buffers have been found, and nothing is left
+// but, where some are in quarantine, the parts of pages beside them. A device that cannot
+// take bytes out of use keeps those and the rest of their regions.
+func (s *soak) awaitNothing(name string, pools []*slab.Pool, limit *slab.Limit, m memory, quarantine bool) {
+	beside := int64(0) // free parts of pages whose other parts are in quarantine
+	if quarantine {
+		beside = 64 << 10
+	}
+	for i, p := range pools {
+		if !collect(func() bool {
+			p.FreeHeld()
+			st := p.Stats()
+			gone := st.ManagedBytes-st.UnusableBytes <= beside && st.UnusableBytes <= 2*beside
+			return st.ActiveBlocks == 0 && st.ActiveBytes == 0 && (gone || quarantine && !m.quarantines && st.UnusableBytes > 0)
+		}) {
+			s.violation(name, "pool %d is left with %+v", i, p.Stats())
+		}
+		if quarantine {
+			s.ranges.Add(p.Stats().PeakManagedBytes)
+			s.left.Add(p.Stats().ManagedBytes)
+		}
+		runtime.KeepAlive(p)
+	}
+	if sum := pools[0].Stats().ManagedBytes + pools[1].Stats().ManagedBytes; limit.InUse() != sum {
+		s.violation(name, "%d bytes of the limit in use, %d managed", limit.InUse(), sum)
+	}
+}
+
+// collect runs the collector until done says so. A finalizer may be about to free what it
+// has counted already, and a block may be on its way from a stream.
+func collect(done func() bool) bool {
+	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); {
+		if cycle(); done() {
+			return true
+		}
+	}
+	return false
+}
+
+// cycle runs the collector and waits for the finalizers that it found due: a later one,
+// queued behind them, tells.
+func cycle() {
+	ran := make(chan struct{})
+	runtime.SetFinalizer(new([16]byte), func(*[16]byte) { close(ran) })
+	runtime.GC()
+	<-ran
+}

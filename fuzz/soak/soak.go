@@ -1,0 +1,136 @@
+package soak
+
+import (
+	"errors"
+	"math/rand/v2"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/slab"
+)
+
+// Run lets four goroutines use pools of the named devices, of every strategy, two on one
+// Limit. They get, fill, check, release and forget, and have streams work on what they
+// release. The device has no room now and then, panics, and takes its time. The number of
+// processors and the pace of the collector change, and held memory is given back, until
+// somebody stops holding or closes the pools. Then all that was out comes back: no buffer
+// was anybody else's, every figure is 0, and the process has the memory that it began
+// with.
+//
+// With escape a tenth of the forgotten buffers off the Go heap had their bytes taken.
+// Then the process keeps addresses, those in quarantine and what lay below them in the
+// ranges of their pools; and of devices that cannot take bytes out of use, memory.
+// Without escape nothing is left.
+//
+// Run takes half of BUFSLAB_SOAK, so that a test that calls it with escape and without
+// takes all of it. Where a device is not there t is skipped. No other test may run beside.
+func Run(t *testing.T, escape bool, devices ...string) {
+	t.Helper()
+	length, steps := 100*time.Millisecond, 4_000
+	if s := os.Getenv("BUFSLAB_SOAK"); s != "" {
+		d, err := time.ParseDuration(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		length, steps = d/2, 20_000
+	}
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	defer debug.SetGCPercent(debug.SetGCPercent(100))
+	s := &soak{t: t, escape: escape, devices: devices, r: rand.New(rand.NewPCG(12, uint64(length)))}
+	for _, name := range devices {
+		keep, err := device.Open(name) // what devices of a name share is made once
+		if errors.Is(err, device.ErrUnavailable) {
+			t.Skipf("the device is not there: %v", err)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer keep.Close()
+		s.stacks = append(s.stacks, stacks(name)...)
+	}
+	s.run(length, steps)
+}
+
+// stacks are the configurations of a device.
+func stacks(dev string) (list []slab.Config) {
+	for _, strategy := range slab.Strategies() {
+		list = append(list, slab.Config{Device: dev, Strategy: strategy, MaxBytes: 48 << 20})
+	}
+	return append(list, slab.Config{Device: dev, Check: true},
+		slab.Config{Device: dev, TrimAfter: time.Millisecond, Idle: time.Millisecond},
+		slab.Config{Device: dev, OnForget: "free"}, slab.Config{Device: dev, MaxHeld: 1 << 20})
+}
+
+type soak struct {
+	t       testing.TB
+	escape  bool
+	devices []string
+	stacks  []slab.Config
+	r       *rand.Rand
+	counts
+}
+
+// counts are what all goroutines have done and seen.
+type counts struct {
+	rounds, gets, refused, forgotten, works    atomic.Int64
+	failures, panics                           atomic.Int64 // of devices
+	processors, paces, freed, trimmed, stopped atomic.Int64
+	closed, violations                         atomic.Int64
+	quarantined                                atomic.Int64 // bytes whose slices escaped
+	ranges, left                               atomic.Int64 // what pools had at most, and have still, for these
+}
+
+func (s *soak) run(length time.Duration, steps int) {
+	s.t.Helper()
+	for _, c := range s.stacks {
+		s.round(c, 1000) // so that what the runtime and the driver take once is taken
+	}
+	s.spread()
+	s.quarantined.Store(0)
+	s.ranges.Store(0)
+	s.left.Store(0)
+	before := footprintOf()
+	for end := time.Now().Add(length); time.Now().Before(end) && !s.t.Failed(); {
+		s.round(s.stacks[int(s.rounds.Load())%len(s.stacks)], steps)
+	}
+	after := footprintOf()
+	if s.gets.Load() <= s.refused.Load() {
+		s.violation("all", "most Gets found no room")
+	}
+	s.compare(before, after)
+	s.log(before, after)
+}
+
+func (s *soak) log(before, after footprint) {
+	s.t.Logf("%d rounds, %d Gets, %d more without room or closed, %d forgotten, %d works of streams; %d failures and %d panics of devices",
+		s.rounds.Load(), s.gets.Load(), s.refused.Load(), s.forgotten.Load(), s.works.Load(), s.failures.Load(), s.panics.Load())
+	s.t.Logf("%d times other processors, %d another pace; %d times FreeHeld, %d Trim, %d StopHolding, %d Close; %d violations",
+		s.processors.Load(), s.paces.Load(), s.freed.Load(), s.trimmed.Load(), s.stopped.Load(), s.closed.Load(), s.violations.Load())
+	s.t.Logf("resident %d MiB, then %d; addresses %d MiB, then %d; %d KiB in quarantine, in pools that had %d MiB at most and have %d",
+		before.resident>>20, after.resident>>20, before.addresses>>20, after.addresses>>20,
+		s.quarantined.Load()>>10, s.ranges.Load()>>20, s.left.Load()>>20)
+}
+
+// compare fails the test where the process has more than it began with.
+func (s *soak) compare(before, after footprint) {
+	if instrumented {
+		return // its own memory grows
+	}
+	if left := s.left.Load(); after.resident > before.resident+left+64<<20 {
+		s.violation("all", "memory did not come back")
+	}
+	if after.addresses > before.addresses+s.ranges.Load()+256<<20 {
+		s.violation("all", "addresses did not come back")
+	}
+}
+
+func (s *soak) violation(name, format string, args ...any) {
+	s.t.Helper()
+	s.violations.Add(1)
+	s.t.Errorf("round %d, %s: "+format, append([]any{s.rounds.Load(), name}, args...)...)
+}
