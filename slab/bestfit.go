@@ -45,7 +45,7 @@ func (p *bestfitPool) AllocExtent(size int) (device.Block, int32, error) {
 
 // alloc counts a block of size bytes that cut returns under the heap's lock.
 func (p *bestfitPool) alloc(size int, cut func(size int) (device.Block, int32, error)) (device.Block, int32, error) {
-	if err := checkSize(size); err != nil || size == 0 {
+	if err := upstream.CheckSize(size); err != nil || size == 0 {
 		return device.Block{}, 0, err
 	}
 	p.heap.Lock()
@@ -89,7 +89,7 @@ func (p *bestfitPool) free(b device.Block, extent int32, merge func(extent int32
 	}
 	over, ok := p.takeBack(b, extent, merge)
 	if !ok {
-		panic(notOut(b))
+		panic(upstream.NotOut(b))
 	}
 	if over {
 		p.heap.ReleaseOverHeld()

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/slab/internal/upstream"
 )
 
 // Check passes allocations through and looks for misuse. It puts canaries around
@@ -69,7 +70,7 @@ func newCheck(upstream Allocator, align int) *Check {
 // Alloc returns a block with canaries around it, filled with poison. The collector may
 // just be finding the region of the block dead: then it cannot be painted.
 func (c *Check) Alloc(size int) (device.Block, error) {
-	if err := checkSize(size); err != nil || size == 0 {
+	if err := upstream.CheckSize(size); err != nil || size == 0 {
 		return device.Block{}, err
 	}
 	outer, err := c.upstream.Alloc(size + 2*c.around)
@@ -105,7 +106,7 @@ func (c *Check) Free(b device.Block) {
 	}
 	k, ok := c.take(b)
 	if !ok {
-		panic(notOut(b))
+		panic(upstream.NotOut(b))
 	}
 	fault := k.fault()
 	c.bury(k)

@@ -25,7 +25,7 @@ func newDirect(up upstream.Checked) *directPool {
 
 // Alloc returns a block of size bytes; see [Allocator].
 func (d *directPool) Alloc(size int) (device.Block, error) {
-	if err := checkSize(size); err != nil || size == 0 {
+	if err := upstream.CheckSize(size); err != nil || size == 0 {
 		return device.Block{}, err
 	}
 	b, err := d.up.Alloc(size)

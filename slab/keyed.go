@@ -42,7 +42,7 @@ func newKeyed(up upstream.Checked, o freelist.Options, class func(int) (int, int
 
 // Alloc returns a block of size bytes; see [Allocator].
 func (k *keyedPool) Alloc(size int) (device.Block, error) {
-	if err := checkSize(size); err != nil || size == 0 {
+	if err := upstream.CheckSize(size); err != nil || size == 0 {
 		return device.Block{}, err
 	}
 	key, blockSize := k.class(size)
@@ -98,7 +98,7 @@ func (k *keyedPool) Free(b device.Block) {
 	}
 	leave, ok := k.takeBack(b)
 	if !ok {
-		panic(notOut(b))
+		panic(upstream.NotOut(b))
 	}
 	k.free(leave)
 }

@@ -89,7 +89,7 @@ func newVerified(strategy Allocator, align int, managed func() int64) *verified 
 
 // Alloc returns a block of the strategy.
 func (v *verified) Alloc(size int) (device.Block, error) {
-	if err := checkSize(size); err != nil || size == 0 {
+	if err := upstream.CheckSize(size); err != nil || size == 0 {
 		return device.Block{}, err
 	}
 	return v.up.Alloc(size)

@@ -72,7 +72,7 @@ func newSizeclass(up upstream.Checked, c Config) *sizeclassPool {
 
 // Alloc returns a block of size bytes; see [Allocator].
 func (s *sizeclassPool) Alloc(size int) (device.Block, error) {
-	if err := checkSize(size); err != nil || size == 0 {
+	if err := upstream.CheckSize(size); err != nil || size == 0 {
 		return device.Block{}, err
 	}
 	s.mu.Lock()

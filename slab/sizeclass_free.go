@@ -1,6 +1,9 @@
 package slab
 
-import "github.com/bufslab/bufslab/device"
+import (
+	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/slab/internal/upstream"
+)
 
 // Free takes a block back; see [Allocator].
 func (s *sizeclassPool) Free(b device.Block) {
@@ -9,7 +12,7 @@ func (s *sizeclassPool) Free(b device.Block) {
 	}
 	leave, ok := s.takeBack(b)
 	if !ok {
-		panic(notOut(b))
+		panic(upstream.NotOut(b))
 	}
 	s.free(leave)
 }
