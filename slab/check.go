@@ -35,9 +35,9 @@ type Check struct {
 	forward
 	around int // bytes of a canary
 
-	mu     sync.Mutex // leaf
-	live   map[address]checkedBlock
-	freed  *freedBlocks // nil where what goes upstream is not told
+	mu     sync.Mutex                    // leaf
+	live   map[device.Block]checkedBlock // by what the caller has
+	freed  *freedBlocks                  // nil where what goes upstream is not told
 	faults []string
 }
 
@@ -64,7 +64,7 @@ func NewCheck(upstream Allocator) *Check { return newCheck(upstream, canaryBytes
 
 // newCheck leaves blocks aligned to as much as align.
 func newCheck(upstream Allocator, align int) *Check {
-	return &Check{forward: newForward(upstream), around: max(canaryBytes, align), live: map[address]checkedBlock{}}
+	return &Check{forward: newForward(upstream), around: max(canaryBytes, align), live: map[device.Block]checkedBlock{}}
 }
 
 // Alloc returns a block with canaries around it, filled with poison. The collector may
@@ -95,7 +95,7 @@ func (c *Check) Alloc(size int) (device.Block, error) {
 func (c *Check) enter(k checkedBlock) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.live[address{k.inner.Region, k.inner.Off}] = k
+	c.live[k.inner] = k
 }
 
 // Free verifies the canaries, fills the block with poison and gives it to
@@ -124,12 +124,9 @@ func (c *Check) Free(b device.Block) {
 func (c *Check) take(b device.Block) (k checkedBlock, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	at := address{b.Region, b.Off}
-	if k = c.live[at]; k.inner != b {
-		return k, false
-	}
-	delete(c.live, at)
-	return k, true
+	k, ok = c.live[b]
+	delete(c.live, b)
+	return k, ok
 }
 
 // pass gives k to the upstream. If that panics, the block is out as before, but for what
@@ -154,10 +151,9 @@ func (c *Check) setLate(b device.Block, how string) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	at := address{b.Region, b.Off}
-	if k, ok := c.live[at]; ok {
+	if k, ok := c.live[b]; ok {
 		k.late = how
-		c.live[at] = k
+		c.live[b] = k
 	}
 }
 

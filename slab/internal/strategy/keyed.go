@@ -1,4 +1,4 @@
-package slab
+package strategy
 
 import (
 	"sync"
@@ -8,10 +8,10 @@ import (
 	"github.com/bufslab/bufslab/slab/internal/upstream"
 )
 
-// A keyedPool keeps whole blocks of its upstream for reuse, by a key: the
+// A Keyed keeps whole blocks of its upstream for reuse, by a key: the
 // mechanism of exact and bitlog, which differ in what the key of a size is.
-type keyedPool struct {
-	voucher
+type Keyed struct {
+	upstream.Voucher
 	up    upstream.Checked
 	class func(size int) (key, blockSize int) // the key of a size, -1 if it is too large to be held, and what to ask the upstream for
 
@@ -21,27 +21,12 @@ type keyedPool struct {
 	usage Usage // of what is out
 }
 
-var _ Allocator = (*keyedPool)(nil)
-
-// An address is where a block begins.
-type address struct {
-	region device.Region
-	off    int
+func newKeyed(up upstream.Checked, o freelist.Options, class func(int) (int, int)) *Keyed {
+	return &Keyed{Voucher: up.Voucher(), up: up, class: class, held: freelist.New(o), out: map[address]allocation{}}
 }
 
-// An allocation is a block of the upstream in a caller's hands.
-type allocation struct {
-	block device.Block
-	key   int
-	asked int
-}
-
-func newKeyed(up upstream.Checked, o freelist.Options, class func(int) (int, int)) *keyedPool {
-	return &keyedPool{voucher: up.Voucher(), up: up, class: class, held: freelist.New(o), out: map[address]allocation{}}
-}
-
-// Alloc returns a block of size bytes; see [Allocator].
-func (k *keyedPool) Alloc(size int) (device.Block, error) {
+// Alloc returns a block of size bytes; see slab.Allocator.
+func (k *Keyed) Alloc(size int) (device.Block, error) {
 	if err := upstream.CheckSize(size); err != nil || size == 0 {
 		return device.Block{}, err
 	}
@@ -55,13 +40,12 @@ func (k *keyedPool) Alloc(size int) (device.Block, error) {
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.out[address{b.Region, b.Off}] = allocation{b, key, size}
-	k.usage.add(size)
-	k.usage.RoundingBytes += k.up.Footprint(b) - int64(size)
+	k.out[at(b)] = allocation{b, key, size}
+	k.usage.add(size, k.up.Footprint(b)-int64(size))
 	return device.Block{Region: b.Region, Off: b.Off, Len: size}, nil
 }
 
-func (k *keyedPool) pop(key int) (device.Block, bool) {
+func (k *Keyed) pop(key int) (device.Block, bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.held.Pop(key)
@@ -69,9 +53,9 @@ func (k *keyedPool) pop(key int) (device.Block, bool) {
 
 // draw goes upstream. Out of memory, it lets go of one held block after the
 // other, looks whether one of its own key has come back meanwhile, and retries.
-func (k *keyedPool) draw(key, size int) (device.Block, error) {
+func (k *Keyed) draw(key, size int) (device.Block, error) {
 	b, err := k.up.Alloc(size)
-	for outOfMemory(err) {
+	for upstream.OutOfMemory(err) {
 		if b, ok := k.pop(key); ok {
 			return b, nil
 		}
@@ -85,14 +69,14 @@ func (k *keyedPool) draw(key, size int) (device.Block, error) {
 	return b, err
 }
 
-func (k *keyedPool) popVictim() (device.Block, bool) {
+func (k *Keyed) popVictim() (device.Block, bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.held.PopVictim()
 }
 
-// Free takes a block back; see [Allocator].
-func (k *keyedPool) Free(b device.Block) {
+// Free takes a block back; see slab.Allocator.
+func (k *Keyed) Free(b device.Block) {
 	if b == (device.Block{}) {
 		return
 	}
@@ -104,26 +88,24 @@ func (k *keyedPool) Free(b device.Block) {
 }
 
 // takeBack holds b if it is out, and returns what has to go upstream for it.
-func (k *keyedPool) takeBack(b device.Block) (leave []device.Block, ok bool) {
+func (k *Keyed) takeBack(b device.Block) (leave []device.Block, ok bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	at := address{b.Region, b.Off}
-	a, ok := k.out[at]
+	a, ok := k.out[at(b)]
 	if !ok || a.asked != b.Len {
 		return nil, false
 	}
-	delete(k.out, at)
+	delete(k.out, at(b))
 	n := k.up.Footprint(a.block)
-	k.usage.sub(a.asked)
-	k.usage.RoundingBytes -= n - int64(a.asked)
+	k.usage.sub(a.asked, n-int64(a.asked))
 	return k.held.Push(a.key, a.block, n, nil), true
 }
 
 // free gives blocks upstream, without the lock.
-func (k *keyedPool) free(leave []device.Block) { k.up.FreeAll(leave, k.strand) }
+func (k *Keyed) free(leave []device.Block) { k.up.FreeAll(leave, k.strand) }
 
 // strand holds blocks again that the upstream would not take.
-func (k *keyedPool) strand(left []device.Block) {
+func (k *Keyed) strand(left []device.Block) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for _, b := range left {
@@ -132,7 +114,7 @@ func (k *keyedPool) strand(left []device.Block) {
 }
 
 // FreeHeld gives all held blocks upstream.
-func (k *keyedPool) FreeHeld() {
+func (k *Keyed) FreeHeld() {
 	k.mu.Lock()
 	leave := k.held.Clear(nil)
 	k.mu.Unlock()
@@ -140,15 +122,15 @@ func (k *keyedPool) FreeHeld() {
 }
 
 // StopHolding is FreeHeld, and from now on blocks go upstream when they come back.
-func (k *keyedPool) StopHolding() {
+func (k *Keyed) StopHolding() {
 	k.mu.Lock()
 	leave := k.held.Stop(nil)
 	k.mu.Unlock()
 	k.free(leave)
 }
 
-// Trim ends an epoch; see [Trimmer].
-func (k *keyedPool) Trim(idle int) int64 {
+// Trim ends an epoch; see slab.Trimmer.
+func (k *Keyed) Trim(idle int) int64 {
 	k.mu.Lock()
 	before := k.held.Bytes()
 	leave := k.held.Trim(idle, nil)
@@ -159,10 +141,25 @@ func (k *keyedPool) Trim(idle int) int64 {
 }
 
 // Usage reports where the managed bytes are.
-func (k *keyedPool) Usage() Usage {
+func (k *Keyed) Usage() Usage {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	u := k.usage
 	u.HeldBlocks, u.HeldBytes = int64(k.held.Blocks()), k.held.Bytes()
 	return u
+}
+
+// Quarantine takes a block out of use for good.
+func (k *Keyed) Quarantine(b device.Block, _ int32) bool {
+	k.mu.Lock()
+	a, ok := k.out[at(b)]
+	k.mu.Unlock()
+	if !ok || a.asked != b.Len || !giveUp(k.up, a.block) {
+		return false
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	delete(k.out, at(b))
+	k.usage.sub(a.asked, k.up.Footprint(a.block)-int64(a.asked))
+	return true
 }
