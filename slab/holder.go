@@ -37,6 +37,3 @@ func keptBelow(upstream Allocator) Usage {
 	u.ActiveBlocks, u.ActiveBytes = 0, 0
 	return u
 }
-
-// managed returns the bytes that the pool has, or that are held for it below.
-func (p *pool) managed() int64 { return p.accounting.Managed() + keptBelow(p.upstream).ManagedBytes() }

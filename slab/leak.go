@@ -17,6 +17,7 @@ import (
 type leakLog struct {
 	doubles atomic.Int64
 	strict  bool
+	check   *Check // nil unless Config.Check
 
 	mu          sync.Mutex // leaf
 	forgotten   handle.Tally

@@ -64,7 +64,6 @@ type pool struct {
 	accounting *upstream.Accounting
 	strategy   Allocator
 	blocks     numbered // of strategy
-	check      *Check   // nil unless Config.Check
 
 	cache   percpu.Cache
 	table   handle.Table
@@ -162,12 +161,12 @@ func (p *pool) openStrategy(c Config) error {
 		p.strategy = newVerified(p.strategy, max(c.Align, 16), p.accounting.Managed)
 	}
 	if c.Check {
-		p.check = newCheck(p.strategy, max(c.Align, c.traits.Align))
+		k := newCheck(p.strategy, max(c.Align, c.traits.Align))
 		if own { // others may keep links in free blocks
-			p.check.lookAgain()
-			p.accounting.OnLeave(p.check.leave)
+			k.lookAgain()
+			p.accounting.OnLeave(k.leave)
 		}
-		p.strategy = p.check
+		p.strategy, p.leaks.check = k, k
 	}
 	if c.Record != "" {
 		r, finish, err := recordTo(c.Record, p.strategy)
