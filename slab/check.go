@@ -129,8 +129,8 @@ func (c *Check) take(b device.Block) (k checkedBlock, ok bool) {
 	return k, ok
 }
 
-// pass gives k to the upstream. If that panics, the block is out as before, but for what
-// was in it.
+// pass gives k to the upstream. If that panics, the block may be freed again, which is
+// then for the upstream to judge: it may have the block out as before, or hold it.
 func (c *Check) pass(k checkedBlock) {
 	gone := false
 	defer func() {

@@ -155,7 +155,7 @@ func (p *pool) stack(on Allocator) error {
 
 // openStrategy builds the strategy over the accounting, and its wrappers.
 func (p *pool) openStrategy(c Config) error {
-	p.strategy = newStrategy(p.accounting.Checked(), c)
+	p.strategy = newStrategy(p.accounting.Checked(), c, true)
 	own := isBuiltin(c.Strategy)
 	if !own {
 		p.strategy = newVerified(p.strategy, max(c.Align, 16), p.accounting.Managed)

@@ -19,7 +19,11 @@ import (
 // a *ConfigError before anything happens.
 //
 // Strategies are safe for concurrent use if their upstream is. Each is a
-// [UsageReporter], and all but direct are a [Holder] and a [Trimmer].
+// [UsageReporter], a [Holder] and a [Trimmer].
+//
+// If the upstream's Free panics, a strategy holds the block, whatever its bounds, and
+// tries again in its next FreeHeld. Only direct does not know that the block was out:
+// there it is out as before, and may be freed again.
 func NewStrategy(name string, upstream Allocator, c Config) (Allocator, error) {
 	if name == "" {
 		return nil, configError([]string{"strategy=: want a name"})
@@ -31,16 +35,17 @@ func NewStrategy(name string, upstream Allocator, c Config) (Allocator, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	return newStrategy(checked(upstream, 1), c.forStrategy(name, upstream)), nil
+	return newStrategy(checked(upstream, 1), c.forStrategy(name, upstream), false), nil
 }
 
 // newStrategy builds what c, which is valid and has its defaults, names. The
 // strategies are interchangeable: another name is all it takes. Only here are the fields
-// of a Config turned into what a strategy is made with.
-func newStrategy(up upstream.Checked, c Config) Allocator {
+// of a Config turned into what a strategy is made with. Certain says that every block that
+// comes back was out: NewDirect wants to know.
+func newStrategy(up upstream.Checked, c Config, certain bool) Allocator {
 	switch c.Strategy {
 	case "direct":
-		return builtin{strategy.NewDirect(up)}
+		return builtin{strategy.NewDirect(up, certain)}
 	case "exact":
 		return builtin{strategy.NewExact(up, freelistOptions(c))}
 	case "bitlog":

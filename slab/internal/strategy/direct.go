@@ -1,25 +1,26 @@
 package strategy
 
 import (
-	"sync"
-
 	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/slab/internal/freelist"
 	"github.com/bufslab/bufslab/slab/internal/upstream"
 )
 
 // A Direct keeps nothing: every Alloc and Free goes upstream. It is the
 // baseline, and the strategy for an upstream that is a pool already.
+//
+// Only the upstream knows what is out. Where its Free panics, Direct cannot tell that it
+// failed from a mistake of the caller. Then the block is as out as before, and the caller
+// may free it again, unless all callers are certain: then Direct holds the block.
 type Direct struct {
-	upstream.Voucher
-	up upstream.Checked
-
-	mu    sync.Mutex
-	usage Usage
+	keeper
+	certain bool
 }
 
-// NewDirect returns a Direct over up.
-func NewDirect(up upstream.Checked) *Direct {
-	return &Direct{Voucher: up.Voucher(), up: up}
+// NewDirect returns a Direct over up. Certain says that every block that comes back was
+// out, as it is in a pool: a handle is released once.
+func NewDirect(up upstream.Checked, certain bool) *Direct {
+	return &Direct{newKeeper(up, freelist.Options{}), certain}
 }
 
 // Alloc returns a block of size bytes; see slab.Allocator.
@@ -37,33 +38,29 @@ func (d *Direct) Alloc(size int) (device.Block, error) {
 	return b, nil
 }
 
-// Free takes a block back; see slab.Allocator. Only the upstream knows whether the
-// block is out.
+// Free takes a block back; see slab.Allocator.
 func (d *Direct) Free(b device.Block) {
 	if b == (device.Block{}) {
 		return
 	}
 	n := d.up.Footprint(b)
+	gone := false
+	defer func() {
+		if !gone && d.certain {
+			d.takeBack(b, n)
+			d.strand([]device.Block{b})
+		}
+	}()
 	d.up.Free(b)
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.usage.sub(b.Len, n-int64(b.Len))
+	gone = true
+	d.takeBack(b, n)
 }
 
-// FreeHeld has nothing to give.
-func (d *Direct) FreeHeld() {}
-
-// StopHolding has nothing to stop.
-func (d *Direct) StopHolding() {}
-
-// Trim has nothing to give.
-func (d *Direct) Trim(int) int64 { return 0 }
-
-// Usage reports where the managed bytes are.
-func (d *Direct) Usage() Usage {
+// takeBack counts a block of n bytes as no longer out.
+func (d *Direct) takeBack(b device.Block, n int64) {
 	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.usage
+	d.usage.sub(b.Len, n-int64(b.Len))
+	d.mu.Unlock()
 }
 
 // Quarantine takes a block out of use for good.
@@ -72,8 +69,6 @@ func (d *Direct) Quarantine(b device.Block, _ int32) bool {
 	if !giveUp(d.up, b) {
 		return false
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.usage.sub(b.Len, n-int64(b.Len))
+	d.takeBack(b, n)
 	return true
 }

@@ -1,8 +1,6 @@
 package strategy
 
 import (
-	"sync"
-
 	"github.com/bufslab/bufslab/device"
 	"github.com/bufslab/bufslab/slab/internal/freelist"
 	"github.com/bufslab/bufslab/slab/internal/upstream"
@@ -11,18 +9,13 @@ import (
 // A Keyed keeps whole blocks of its upstream for reuse, by a key: the
 // mechanism of exact and bitlog, which differ in what the key of a size is.
 type Keyed struct {
-	upstream.Voucher
-	up    upstream.Checked
+	keeper
 	class func(size int) (key, blockSize int) // the key of a size, -1 if it is too large to be held, and what to ask the upstream for
-
-	mu    sync.Mutex
-	held  *freelist.List
-	out   map[address]allocation
-	usage Usage // of what is out
+	out   map[address]allocation              // under keeper.mu
 }
 
 func newKeyed(up upstream.Checked, o freelist.Options, class func(int) (int, int)) *Keyed {
-	return &Keyed{Voucher: up.Voucher(), up: up, class: class, held: freelist.New(o), out: map[address]allocation{}}
+	return &Keyed{keeper: newKeeper(up, o), class: class, out: map[address]allocation{}}
 }
 
 // Alloc returns a block of size bytes; see slab.Allocator.
@@ -99,54 +92,6 @@ func (k *Keyed) takeBack(b device.Block) (leave []device.Block, ok bool) {
 	n := k.up.Footprint(a.block)
 	k.usage.sub(a.asked, n-int64(a.asked))
 	return k.held.Push(a.key, a.block, n, nil), true
-}
-
-// free gives blocks upstream, without the lock.
-func (k *Keyed) free(leave []device.Block) { k.up.FreeAll(leave, k.strand) }
-
-// strand holds blocks again that the upstream would not take.
-func (k *Keyed) strand(left []device.Block) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	for _, b := range left {
-		k.held.Strand(b, k.up.Footprint(b))
-	}
-}
-
-// FreeHeld gives all held blocks upstream.
-func (k *Keyed) FreeHeld() {
-	k.mu.Lock()
-	leave := k.held.Clear(nil)
-	k.mu.Unlock()
-	k.free(leave)
-}
-
-// StopHolding is FreeHeld, and from now on blocks go upstream when they come back.
-func (k *Keyed) StopHolding() {
-	k.mu.Lock()
-	leave := k.held.Stop(nil)
-	k.mu.Unlock()
-	k.free(leave)
-}
-
-// Trim ends an epoch; see slab.Trimmer.
-func (k *Keyed) Trim(idle int) int64 {
-	k.mu.Lock()
-	before := k.held.Bytes()
-	leave := k.held.Trim(idle, nil)
-	n := before - k.held.Bytes()
-	k.mu.Unlock()
-	k.free(leave)
-	return n
-}
-
-// Usage reports where the managed bytes are.
-func (k *Keyed) Usage() Usage {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	u := k.usage
-	u.HeldBlocks, u.HeldBytes = int64(k.held.Blocks()), k.held.Bytes()
-	return u
 }
 
 // Quarantine takes a block out of use for good.

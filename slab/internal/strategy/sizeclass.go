@@ -3,7 +3,6 @@ package strategy
 import (
 	"math"
 	"math/bits"
-	"sync"
 
 	"github.com/bufslab/bufslab/device"
 	"github.com/bufslab/bufslab/slab/internal/freelist"
@@ -27,21 +26,17 @@ import (
 //	sizeclass_free.go        Free, and what goes back upstream
 //	sizeclass_quarantine.go  what is taken out of use
 type Sizeclass struct {
-	upstream.Voucher
-	up      upstream.Checked
+	keeper  // its blocks are whole, among them slabs that were empty
 	grid    sizeclass.Grid
 	steps   int
 	align   int   // least size of a block that no class has: the heap aligns by size
-	carved  int   // classes below are carved from slabs
 	maxHeld int64 // bytes of whole blocks and free blocks of slabs that may be held
 
-	mu     sync.Mutex
-	held   *freelist.List // whole blocks, among them slabs that were empty
-	spans  *span.List[allocation]
-	slabs  upstream.Regions // from blocks to spans
+	// Under keeper.mu:
+	spans  *span.List[allocation] // slabs of the classes up to CarveLimit
+	slabs  upstream.Regions       // from blocks to spans
 	whole  map[address]allocation
 	excess int64 // what regions of slabs have beyond what was asked for
-	usage  Usage // of what is out
 }
 
 const (
@@ -62,12 +57,13 @@ const (
 func NewSizeclass(up upstream.Checked, steps, align int, o freelist.Options) *Sizeclass {
 	o.Ordered = true
 	g := sizeclass.NewGrid(steps, align)
-	carved := g.Index(CarveLimit) + 1
-	return &Sizeclass{
-		Voucher: upstream.Vouch(), up: up, grid: g, steps: steps, align: max(align, 64), carved: carved, maxHeld: o.MaxBytes,
-		held: freelist.New(o), spans: span.NewList[allocation](carved),
+	s := &Sizeclass{
+		keeper: newKeeper(up, o), grid: g, steps: steps, align: max(align, 64), maxHeld: o.MaxBytes,
+		spans: span.NewList[allocation](g.Index(CarveLimit) + 1),
 		slabs: upstream.NewRegions(), whole: map[address]allocation{},
 	}
+	s.Voucher = upstream.Vouch() // as most blocks are cut
+	return s
 }
 
 // Alloc returns a block of size bytes; see slab.Allocator.
@@ -78,7 +74,7 @@ func (s *Sizeclass) Alloc(size int) (device.Block, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	class := s.grid.Index(size)
-	if 0 <= class && class < s.carved {
+	if 0 <= class && class < s.spans.Classes() {
 		return s.allocCarved(class, size)
 	}
 	return s.allocWhole(class, size)
@@ -98,7 +94,7 @@ func (s *Sizeclass) allocCarved(class, size int) (device.Block, error) {
 		if !upstream.OutOfMemory(err) {
 			return device.Block{}, err
 		}
-		for k := class; k < s.carved; k++ {
+		for k := class; k < s.spans.Classes(); k++ {
 			if b, ok := s.carve(k, size); ok {
 				return b, nil
 			}

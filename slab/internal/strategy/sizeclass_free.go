@@ -29,18 +29,6 @@ func (s *Sizeclass) takeBack(b device.Block) (leave []device.Block, ok bool) {
 	return s.freeWhole(b)
 }
 
-// free gives blocks upstream, without the lock.
-func (s *Sizeclass) free(leave []device.Block) { s.up.FreeAll(leave, s.strand) }
-
-// strand holds blocks again that the upstream would not take.
-func (s *Sizeclass) strand(left []device.Block) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, b := range left {
-		s.held.Strand(b, s.up.Footprint(b))
-	}
-}
-
 // freeCarved is takeBack of a block of a slab.
 func (s *Sizeclass) freeCarved(b device.Block) (leave []device.Block, ok bool) {
 	i, ok := s.slabs.Find(b)
