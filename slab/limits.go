@@ -31,11 +31,9 @@ func cacheOptions(c Config) percpu.Options {
 	}
 	o := percpu.Options{Bytes: c.CacheBytes, Depot: depotBytes, BorrowAbove: strategy.CarveLimit}
 	switch c.Strategy {
-	case "direct", "exact", "bitlog":
-		return percpu.Options{}
 	case "sizeclass":
 		o.Grid, o.Largest = sizeclass.NewGrid(c.Steps, c.Align), cachedLimit
-	default: // bestfit, slab, and registered ones where cache_bytes asks for it
+	default: // bestfit, slab, and registered ones where cache_bytes asks for it: Validate has seen to it
 		o.Grid, o.Largest, o.Divisor = sizeclass.NewGrid(8, c.Align), cachedSmall, smallShare
 	}
 	return bound(o, c)
