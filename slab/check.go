@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/slab/internal/upstream"
 )
 
 // Check passes allocations through and looks for misuse. It puts canaries around
@@ -34,9 +35,9 @@ type Check struct {
 	forward
 	around int // bytes of a canary
 
-	mu     sync.Mutex // leaf
-	live   map[address]checkedBlock
-	freed  *freedBlocks // nil where what goes upstream is not told
+	mu     sync.Mutex                    // leaf
+	live   map[device.Block]checkedBlock // by what the caller has
+	freed  *freedBlocks                  // nil where what goes upstream is not told
 	faults []string
 }
 
@@ -63,13 +64,13 @@ func NewCheck(upstream Allocator) *Check { return newCheck(upstream, canaryBytes
 
 // newCheck leaves blocks aligned to as much as align.
 func newCheck(upstream Allocator, align int) *Check {
-	return &Check{forward: newForward(upstream), around: max(canaryBytes, align), live: map[address]checkedBlock{}}
+	return &Check{forward: newForward(upstream), around: max(canaryBytes, align), live: map[device.Block]checkedBlock{}}
 }
 
 // Alloc returns a block with canaries around it, filled with poison. The collector may
 // just be finding the region of the block dead: then it cannot be painted.
 func (c *Check) Alloc(size int) (device.Block, error) {
-	if err := checkSize(size); err != nil || size == 0 {
+	if err := upstream.CheckSize(size); err != nil || size == 0 {
 		return device.Block{}, err
 	}
 	outer, err := c.upstream.Alloc(size + 2*c.around)
@@ -94,7 +95,7 @@ func (c *Check) Alloc(size int) (device.Block, error) {
 func (c *Check) enter(k checkedBlock) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.live[address{k.inner.Region, k.inner.Off}] = k
+	c.live[k.inner] = k
 }
 
 // Free verifies the canaries, fills the block with poison and gives it to
@@ -105,7 +106,7 @@ func (c *Check) Free(b device.Block) {
 	}
 	k, ok := c.take(b)
 	if !ok {
-		panic(notOut(b))
+		panic(upstream.NotOut(b))
 	}
 	fault := k.fault()
 	c.bury(k)
@@ -123,16 +124,13 @@ func (c *Check) Free(b device.Block) {
 func (c *Check) take(b device.Block) (k checkedBlock, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	at := address{b.Region, b.Off}
-	if k = c.live[at]; k.inner != b {
-		return k, false
-	}
-	delete(c.live, at)
-	return k, true
+	k, ok = c.live[b]
+	delete(c.live, b)
+	return k, ok
 }
 
-// pass gives k to the upstream. If that panics, the block is out as before, but for what
-// was in it.
+// pass gives k to the upstream. If that panics, the block may be freed again, which is
+// then for the upstream to judge: it may have the block out as before, or hold it.
 func (c *Check) pass(k checkedBlock) {
 	gone := false
 	defer func() {
@@ -153,10 +151,9 @@ func (c *Check) setLate(b device.Block, how string) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	at := address{b.Region, b.Off}
-	if k, ok := c.live[at]; ok {
+	if k, ok := c.live[b]; ok {
 		k.late = how
-		c.live[at] = k
+		c.live[b] = k
 	}
 }
 

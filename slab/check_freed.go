@@ -46,10 +46,11 @@ type freedAt struct {
 // leave for all memory that the strategy gives upstream.
 func (c *Check) lookAgain() { c.freed = &freedBlocks{parts: map[device.Region][]freedPart{}} }
 
-// bury poisons a block and remembers that.
+// bury poisons a block and remembers that. It leaves one alone that was given to the
+// upstream before: its memory may have a new owner.
 func (c *Check) bury(k checkedBlock) {
 	m := device.Bytes(k.outer)
-	if m == nil {
+	if m == nil || !k.painted {
 		return
 	}
 	paint(m, poisonFreed)

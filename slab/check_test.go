@@ -46,6 +46,17 @@ func TestCheckFindsWhoWritesBeyond(t *testing.T) {
 	}
 }
 
+// Between a Check and who called may be a strategy that stands on it.
+func TestCheckNamesTheCallerOfAStrategy(t *testing.T) {
+	for _, name := range Strategies() {
+		k := NewCheck(&source{})
+		mustAlloc(t, strategyOn(name, k, Config{}), 100)
+		if l := k.Leaks(); len(l) == 0 || !strings.Contains(l[0].Site, "_test.go:") {
+			t.Errorf("%s: %+v", name, l)
+		}
+	}
+}
+
 func TestCheckPoisonsWhatComesAndGoes(t *testing.T) {
 	up := &source{Host: true}
 	k := NewCheck(holderOn("exact", up, Config{}))

@@ -79,7 +79,7 @@ func (k *clock) tick(p *pool) {
 	u := p.cache.Usage()
 	idle := k.isIdle(u.Gets + u.Releases)
 	switch {
-	case p.managed() == 0: // there is nothing to give
+	case p.stats().ManagedBytes == 0: // there is nothing to give
 	case idle:
 		p.trimHeld(0)
 	case k.trim > 0:

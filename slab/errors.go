@@ -2,7 +2,6 @@ package slab
 
 import (
 	"errors"
-	"fmt"
 
 	"github.com/bufslab/bufslab/device"
 	"github.com/bufslab/bufslab/slab/internal/upstream"
@@ -22,21 +21,5 @@ var (
 // maxAsk is the most bytes that are asked of an upstream at a time.
 const maxAsk = upstream.MaxSize
 
-// checkSize refuses sizes that nothing is to be done for.
-func checkSize(size int) error {
-	if size < 0 {
-		return fmt.Errorf("slab: Alloc of %d bytes: %w", size, ErrSize)
-	}
-	if size > maxAsk {
-		return fmt.Errorf("slab: Alloc of %d bytes: %w", size, device.ErrOutOfMemory)
-	}
-	return nil
-}
-
 // outOfMemory reports whether err says that there was no room.
 func outOfMemory(err error) bool { return upstream.OutOfMemory(err) }
-
-// notOut is the panic of a Free that cannot be meant.
-func notOut(b device.Block) string {
-	return fmt.Sprintf("slab: Free of a block that is not out, %d bytes at offset %d", b.Len, b.Off)
-}

@@ -47,7 +47,7 @@ func (p *pool) forgotten(e handle.Entry, escaped bool) (inUse bool) {
 // Config.OnForget asks for it.
 func (p *pool) freeForgotten(list []handle.Allocation) {
 	for _, a := range list {
-		p.check.setLate(a.Block, foundForgotten)
+		p.leaks.check.setLate(a.Block, foundForgotten)
 		p.blocks.FreeExtent(a.Block, a.Extent)
 	}
 	if p.config.OnForget == "free" {

@@ -1,6 +1,7 @@
 package slab
 
-// A Holder keeps memory for reuse. Every strategy but direct is one.
+// A Holder keeps memory for reuse. Every strategy is one; all that direct ever holds is
+// what its pool's upstream would not take.
 type Holder interface {
 	// FreeHeld gives everything upstream that is kept for reuse and can be
 	// given: blocks that share a region with an active one have to stay.
@@ -37,6 +38,3 @@ func keptBelow(upstream Allocator) Usage {
 	u.ActiveBlocks, u.ActiveBytes = 0, 0
 	return u
 }
-
-// managed returns the bytes that the pool has, or that are held for it below.
-func (p *pool) managed() int64 { return p.accounting.Managed() + keptBelow(p.upstream).ManagedBytes() }

@@ -17,6 +17,7 @@ import (
 type leakLog struct {
 	doubles atomic.Int64
 	strict  bool
+	check   *Check // nil unless Config.Check
 
 	mu          sync.Mutex // leaf
 	forgotten   handle.Tally
@@ -39,13 +40,14 @@ func (l *leakLog) open(c Config) {
 	}
 }
 
-// caller returns file:line of the first caller outside this package.
+// caller returns file:line of the first caller outside this package and its parts.
 func caller() string {
 	var pc [16]uintptr
 	frames := runtime.CallersFrames(pc[:runtime.Callers(2, pc[:])])
 	for {
 		f, more := frames.Next()
-		if ours := strings.Contains(f.Function, "bufslab/slab.") && !strings.HasSuffix(f.File, "_test.go"); !ours || !more {
+		ours := strings.Contains(f.Function, "bufslab/slab.") || strings.Contains(f.Function, "bufslab/slab/internal/")
+		if !ours || strings.HasSuffix(f.File, "_test.go") || !more {
 			return fmt.Sprintf("%s:%d", f.File, f.Line)
 		}
 	}

@@ -81,7 +81,7 @@ func (l *Limit) keepIf(n int64, draw func() error) error {
 
 // Alloc returns a block of size bytes, or a *LimitError.
 func (l *Limit) Alloc(size int) (device.Block, error) {
-	if err := checkSize(size); err != nil || size == 0 {
+	if err := upstream.CheckSize(size); err != nil || size == 0 {
 		return device.Block{}, err
 	}
 	n := int64(align.Up(size, l.grain))

@@ -5,6 +5,7 @@ import (
 
 	"github.com/bufslab/bufslab/slab/internal/percpu"
 	"github.com/bufslab/bufslab/slab/internal/sizeclass"
+	"github.com/bufslab/bufslab/slab/internal/strategy"
 )
 
 // What lies in caches is held, too. So what Config says of held memory bounds the
@@ -28,13 +29,11 @@ func cacheOptions(c Config) percpu.Options {
 	if c.CacheBytes <= 0 || c.Check || c.Record != "" {
 		return percpu.Options{}
 	}
-	o := percpu.Options{Bytes: c.CacheBytes, Depot: depotBytes, BorrowAbove: carveLimit}
+	o := percpu.Options{Bytes: c.CacheBytes, Depot: depotBytes, BorrowAbove: strategy.CarveLimit}
 	switch c.Strategy {
-	case "direct", "exact", "bitlog":
-		return percpu.Options{}
 	case "sizeclass":
 		o.Grid, o.Largest = sizeclass.NewGrid(c.Steps, c.Align), cachedLimit
-	default: // bestfit, slab, and registered ones where cache_bytes asks for it
+	default: // bestfit, slab, and registered ones where cache_bytes asks for it: Validate has seen to it
 		o.Grid, o.Largest, o.Divisor = sizeclass.NewGrid(8, c.Align), cachedSmall, smallShare
 	}
 	return bound(o, c)

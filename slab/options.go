@@ -30,16 +30,16 @@ var options = optline.Table[Config]{
 		Range: strategyNames, DefaultFor: defaultStrategy},
 
 	key[int]{Name: "bits", Field: func(c *Config) *int { return &c.Bits }, Kind: optline.Counts,
-		Range: optline.Between(1, 16), Words: map[string]int{"0": -1}, Needs: strategy("bitlog"), Default: 4},
+		Range: optline.Between(1, 16), Words: map[string]int{"0": -1}, Needs: onlyFor("bitlog"), Default: 4},
 	key[int]{Name: "steps", Field: func(c *Config) *int { return &c.Steps }, Kind: optline.Counts,
-		Range: optline.PowerOfTwo(1, 64), Needs: strategy("sizeclass"), Default: 4},
+		Range: optline.PowerOfTwo(1, 64), Needs: onlyFor("sizeclass"), Default: 4},
 	key[int]{Name: "align", Field: func(c *Config) *int { return &c.Align }, Kind: optline.Counts,
 		Range: optline.PowerOfTwo(8, 4096), Needs: needsAlign, DefaultFor: defaultAlign, ZeroText: "16 (64 from 64 bytes up)"},
 	key[float64]{Name: "miss_target", Field: func(c *Config) *float64 { return &c.MissTarget }, Kind: optline.Fractions,
 		Range: optline.Range[float64]{Want: "a share above 0 and up to 1 (1% is 0.01)", Has: func(v float64) bool { return v > 0 && v <= 1 }},
-		Needs: strategy("bestfit", "slab"), Default: 0.01},
+		Needs: onlyFor("bestfit", "slab"), Default: 0.01},
 	key[bool]{Name: "decommit", Field: func(c *Config) *bool { return &c.Decommit }, Kind: optline.Bools,
-		Range: optline.TrueOrFalse, Needs: strategy("bestfit", "slab"), ZeroText: "false"},
+		Range: optline.TrueOrFalse, Needs: onlyFor("bestfit", "slab"), ZeroText: "false"},
 
 	key[int64]{Name: "max_bytes", Field: func(c *Config) *int64 { return &c.MaxBytes }, Kind: sizes,
 		Range: optline.Positive[int64]("a size of 1 byte or more"), Words: map[string]int64{"none": 0}, Needs: roomForABlock, ZeroText: "none"},
@@ -50,7 +50,7 @@ var options = optline.Table[Config]{
 		Needs: countsBlocks, DefaultFor: defaultOfExact(100), ZeroText: "none"},
 	key[int64]{Name: "max_block_bytes", Field: func(c *Config) *int64 { return &c.MaxBlockBytes }, Kind: sizes,
 		Range: optline.Positive[int64]("a size of 1 byte or more"), Words: map[string]int64{"none": math.MaxInt64},
-		Needs: strategy("exact", "bitlog", "sizeclass"), DefaultFor: defaultOfExact(int64(1 << 30)), ZeroText: "none"},
+		Needs: onlyFor("exact", "bitlog", "sizeclass"), DefaultFor: defaultOfExact(int64(1 << 30)), ZeroText: "none"},
 	key[int64]{Name: "cache_bytes", Field: func(c *Config) *int64 { return &c.CacheBytes }, Kind: sizes,
 		Range: optline.Positive[int64]("a size"), Words: map[string]int64{"0": -1}, Needs: caching, DefaultFor: defaultCache},
 
@@ -141,10 +141,10 @@ func defaultIdle(c Config) (time.Duration, string) {
 	return -1, "default off the heap"
 }
 
-// strategy makes a key one of the named strategies only, and of registered ones, which
+// onlyFor makes a key one of the named strategies only, and of registered ones, which
 // may read every key. If c's strategy is unknown, that is a fault by itself, and no key
 // is blamed for it.
-func strategy(names ...string) func(Config) string {
+func onlyFor(names ...string) func(Config) string {
 	return func(c Config) string {
 		if slices.Contains(names, c.Strategy) || !isBuiltin(c.Strategy) {
 			return ""
@@ -159,7 +159,7 @@ func countsBlocks(c Config) string {
 	if c.Strategy == "sizeclass" && 0 < c.MaxHeldBlocks && c.MaxHeldBlocks < math.MaxInt {
 		return "strategy sizeclass keeps the free blocks of its slabs, however many they are; max_held bounds their bytes"
 	}
-	return strategy("exact", "bitlog", "sizeclass")(c)
+	return onlyFor("exact", "bitlog", "sizeclass")(c)
 }
 
 func holding(c Config) string {
@@ -183,5 +183,5 @@ func caching(c Config) string {
 	case c.Record != "":
 		return "record sees every call, so nothing can be cached"
 	}
-	return strategy("sizeclass", "bestfit", "slab")(c)
+	return onlyFor("sizeclass", "bestfit", "slab")(c)
 }

@@ -44,22 +44,17 @@ func (r *breakingRange) Close() error              { r.b.count(); return r.Range
 type breakable struct {
 	subject
 	back   func()       // gives back what is held
-	passes bool         // it holds nothing: a block whose Free panics is out as before
-	loses  bool         // it is a pool over such a one: the block is lost
+	passes bool         // it does not know what is out: a block whose Free panics is out as before
 	more   func() int64 // another count of the bytes that are upstream, or nil
 }
 
 func breakableStrategy(a Allocator, passes bool) breakable {
-	s := breakable{subject: strategySubject(a), passes: passes, back: func() {}}
-	if h, ok := a.(Holder); ok {
-		s.back = h.FreeHeld
-	}
-	return s
+	return breakable{subject: strategySubject(a), passes: passes, back: a.(Holder).FreeHeld}
 }
 
 func breakablePool(t *testing.T, up Allocator, c Config) breakable {
 	p := mustOpen(t, up, c)
-	return breakable{subject: subjectOf(t, p), back: p.FreeHeld, loses: c.Strategy == "direct", more: p.pool.accounting.Managed}
+	return breakable{subject: subjectOf(t, p), back: p.FreeHeld, more: p.pool.accounting.Managed}
 }
 
 // breakables are all strategies, wrappers and kinds of pools, by name.
@@ -130,7 +125,6 @@ type breaker struct {
 	live  []scripted
 	bytes int64
 	fired bool
-	lost  int64 // blocks
 }
 
 // try runs f and reports whether the upstream panicked.
@@ -179,12 +173,9 @@ func (b *breaker) free(i int) {
 	if !isAll(x.m, x.mark) {
 		b.t.Fatalf("somebody wrote to a block of %d bytes", x.size)
 	}
-	switch panicked := b.try(x.release); {
-	case panicked && b.s.passes:
+	if b.try(x.release) && b.s.passes {
 		b.check()
 		x.release()
-	case panicked && b.s.loses:
-		b.lost++
 	}
 	b.bytes -= int64(x.size)
 }
@@ -209,7 +200,7 @@ func (b *breaker) end() {
 	if b.try(b.s.stop) {
 		b.s.stop()
 	}
-	if b.check(); b.up.Out() != b.lost || b.up.Open != 0 {
+	if b.check(); b.up.Out() != 0 || b.up.Open != 0 {
 		b.t.Fatalf("%d blocks and %d ranges left", b.up.Out(), b.up.Open)
 	}
 }

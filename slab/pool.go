@@ -64,7 +64,6 @@ type pool struct {
 	accounting *upstream.Accounting
 	strategy   Allocator
 	blocks     numbered // of strategy
-	check      *Check   // nil unless Config.Check
 
 	cache   percpu.Cache
 	table   handle.Table
@@ -156,18 +155,18 @@ func (p *pool) stack(on Allocator) error {
 
 // openStrategy builds the strategy over the accounting, and its wrappers.
 func (p *pool) openStrategy(c Config) error {
-	p.strategy = newStrategy(p.accounting.Checked(), c)
+	p.strategy = newStrategy(p.accounting.Checked(), c, true)
 	own := isBuiltin(c.Strategy)
 	if !own {
 		p.strategy = newVerified(p.strategy, max(c.Align, 16), p.accounting.Managed)
 	}
 	if c.Check {
-		p.check = newCheck(p.strategy, max(c.Align, c.traits.Align))
+		k := newCheck(p.strategy, max(c.Align, c.traits.Align))
 		if own { // others may keep links in free blocks
-			p.check.lookAgain()
-			p.accounting.OnLeave(p.check.leave)
+			k.lookAgain()
+			p.accounting.OnLeave(k.leave)
 		}
-		p.strategy = p.check
+		p.strategy, p.leaks.check = k, k
 	}
 	if c.Record != "" {
 		r, finish, err := recordTo(c.Record, p.strategy)

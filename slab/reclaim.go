@@ -48,7 +48,7 @@ func (p *Pool) Close() error {
 	for _, s := range sharersOf(q.upstream) {
 		s.Unshare(q)
 	}
-	errs := []error{leakError(q.stats(), &q.leaks), q.check.err()}
+	errs := []error{leakError(q.stats(), &q.leaks), q.leaks.check.err()}
 	for _, f := range q.onClose {
 		errs = append(errs, f())
 	}
@@ -98,12 +98,12 @@ func (p *pool) stopHolding() {
 func (p *pool) trimHeld(idle int) int64 {
 	p.reclaimMu.Lock()
 	defer p.reclaimMu.Unlock()
-	before := p.managed() // emptying the caches sends memory upstream, too
+	before := p.stats().ManagedBytes // emptying the caches sends memory upstream, too
 	p.sweepLocked()
 	p.emptyCachesLocked(idle > 0)
 	forward{upstream: p.strategy}.Trim(idle)
 	below(p.upstream).Trim(idle)
-	return max(0, before-p.managed())
+	return max(0, before-p.stats().ManagedBytes)
 }
 
 // emptyCaches gives the caches back to the strategy, and what streams are done with.

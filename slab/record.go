@@ -56,7 +56,7 @@ func (r *Record) Alloc(size int) (device.Block, error) {
 	return b, nil
 }
 
-// Free gives a block to the upstream.
+// Free gives a block to the upstream. It is recorded once, even if that panics.
 func (r *Record) Free(b device.Block) {
 	r.mu.Lock()
 	id, known := r.ids[b]

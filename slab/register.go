@@ -11,8 +11,6 @@ import (
 	"github.com/bufslab/bufslab/slab/internal/upstream"
 )
 
-var builtin = []string{"direct", "exact", "bitlog", "sizeclass", "bestfit", "slab"}
-
 // A strategyFunc opens a strategy that a program has registered.
 type strategyFunc = func(upstream Allocator, c Config) Allocator
 
@@ -53,14 +51,12 @@ func notOfName(r rune) bool {
 	return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || r == '-' || r == '_')
 }
 
-func isBuiltin(strategy string) bool { return slices.Contains(builtin, strategy) }
-
 // Strategies returns the names of the strategies: our own, the simplest first, and then
 // the registered ones by name.
 func Strategies() []string {
 	registered.Lock()
 	defer registered.Unlock()
-	return append(slices.Clone(builtin), slices.Sorted(maps.Keys(registered.open))...)
+	return append(slices.Clone(builtins), slices.Sorted(maps.Keys(registered.open))...)
 }
 
 // openRegistered returns a registered strategy over up.
@@ -89,7 +85,7 @@ func newVerified(strategy Allocator, align int, managed func() int64) *verified 
 
 // Alloc returns a block of the strategy.
 func (v *verified) Alloc(size int) (device.Block, error) {
-	if err := checkSize(size); err != nil || size == 0 {
+	if err := upstream.CheckSize(size); err != nil || size == 0 {
 		return device.Block{}, err
 	}
 	return v.up.Alloc(size)

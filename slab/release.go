@@ -59,8 +59,8 @@ func (p *pool) freePending(b *pending.Block) {
 		p.quarantine(handle.Allocation{Block: block, Extent: extent})
 		return
 	}
-	if p.check != nil {
-		p.check.setLate(b.Slot.Block(b.Slot.Len()), p.leaks.how(b.Slot.ID()))
+	if p.leaks.check != nil {
+		p.leaks.check.setLate(b.Slot.Block(b.Slot.Len()), p.leaks.how(b.Slot.ID()))
 	}
 	p.free(b.Entry)
 }

@@ -50,7 +50,8 @@ func (s *Statistics) Alloc(size int) (device.Block, error) {
 	return b, err
 }
 
-// Free gives a block to the upstream.
+// Free gives a block to the upstream. It does not count one in which that panics: such
+// a block need not have been out.
 func (s *Statistics) Free(b device.Block) {
 	s.upstream.Free(b)
 	if b == (device.Block{}) {

@@ -111,6 +111,3 @@ type Usage struct {
 func (u Usage) ManagedBytes() int64 {
 	return u.ActiveBytes + u.RoundingBytes + u.HeldBytes + u.UnusableBytes
 }
-
-func (u *Usage) add(size int) { u.ActiveBlocks++; u.ActiveBytes += int64(size) }
-func (u *Usage) sub(size int) { u.ActiveBlocks--; u.ActiveBytes -= int64(size) }

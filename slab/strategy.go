@@ -3,10 +3,12 @@ package slab
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/bufslab/bufslab/device"
 	"github.com/bufslab/bufslab/slab/internal/freelist"
 	"github.com/bufslab/bufslab/slab/internal/pageheap"
+	"github.com/bufslab/bufslab/slab/internal/strategy"
 	"github.com/bufslab/bufslab/slab/internal/upstream"
 )
 
@@ -17,7 +19,11 @@ import (
 // a *ConfigError before anything happens.
 //
 // Strategies are safe for concurrent use if their upstream is. Each is a
-// [UsageReporter], and all but direct are a [Holder] and a [Trimmer].
+// [UsageReporter], a [Holder] and a [Trimmer].
+//
+// If the upstream's Free panics, a strategy holds the block, whatever its bounds, and
+// tries again in its next FreeHeld. Only direct does not know that the block was out:
+// there it is out as before, and may be freed again.
 func NewStrategy(name string, upstream Allocator, c Config) (Allocator, error) {
 	if name == "" {
 		return nil, configError([]string{"strategy=: want a name"})
@@ -29,32 +35,76 @@ func NewStrategy(name string, upstream Allocator, c Config) (Allocator, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	return newStrategy(checked(upstream, 1), c.forStrategy(name, upstream)), nil
+	return newStrategy(checked(upstream, 1), c.forStrategy(name, upstream), false), nil
 }
 
 // newStrategy builds what c, which is valid and has its defaults, names. The
-// strategies are interchangeable: another name is all it takes.
-func newStrategy(up upstream.Checked, c Config) Allocator {
+// strategies are interchangeable: another name is all it takes. Only here are the fields
+// of a Config turned into what a strategy is made with. Certain says that every block that
+// comes back was out: NewDirect wants to know.
+func newStrategy(up upstream.Checked, c Config, certain bool) Allocator {
 	switch c.Strategy {
 	case "direct":
-		return newDirect(up)
+		return builtin{strategy.NewDirect(up, certain)}
 	case "exact":
-		return newExact(up, c)
+		return builtin{strategy.NewExact(up, freelistOptions(c))}
 	case "bitlog":
-		return newBitlog(up, c)
+		return builtin{strategy.NewBitlog(up, max(c.Bits, 0), freelistOptions(c))} // -1 is 0 bits
 	case "sizeclass":
-		return newSizeclass(up, c)
+		return builtin{strategy.NewSizeclass(up, c.Steps, c.Align, freelistOptions(c))}
 	case "bestfit":
-		return newBestfit(up, c)
+		s := strategy.NewBestfit(up, heapOptions(c))
+		return numberedBuiltin{builtin{s}, s}
 	case "slab":
-		return newSlab(up, c)
+		s := strategy.NewSlab(up, heapOptions(c))
+		return numberedBuiltin{builtin{s}, s}
 	}
 	return openRegistered(up, c) // Validate has seen to it that there is one
 }
 
+// builtins are the names that newStrategy knows, the simplest first.
+var builtins = []string{"direct", "exact", "bitlog", "sizeclass", "bestfit", "slab"}
+
+func isBuiltin(strategy string) bool { return slices.Contains(builtins, strategy) }
+
+// A builtin is a strategy with the Usage of this package.
+type builtin struct{ strategy.Strategy }
+
+// Usage reports where the managed bytes are.
+func (b builtin) Usage() Usage { return Usage(b.Strategy.Usage()) }
+
+// A numberedBuiltin is one that numbers its blocks.
+type numberedBuiltin struct {
+	builtin
+	numbered
+}
+
+type numbered = strategy.Numbered
+
+// numberedOf returns the strategy of a, without what stands before it here.
+func numberedOf(a Allocator) numbered {
+	switch a := a.(type) {
+	case numberedBuiltin:
+		return a.numbered
+	case builtin:
+		return unnumbered{a.Strategy}
+	}
+	return unnumbered{a}
+}
+
+// unnumbered makes any Allocator a numbered one.
+type unnumbered struct{ Allocator }
+
+func (u unnumbered) AllocExtent(size int) (device.Block, int32, error) {
+	b, err := u.Alloc(size)
+	return b, 0, err
+}
+
+func (u unnumbered) FreeExtent(b device.Block, _ int32) { u.Free(b) }
+
 // freelistOptions are the bounds of c on a free list.
-func freelistOptions(c Config, ordered bool) freelist.Options {
-	o := freelist.Options{MaxBytes: heldLimit(c.MaxHeld), MaxBlocks: c.MaxHeldBlocks, MaxBlockBytes: c.MaxBlockBytes, Ordered: ordered}
+func freelistOptions(c Config) freelist.Options {
+	o := freelist.Options{MaxBytes: heldLimit(c.MaxHeld), MaxBlocks: c.MaxHeldBlocks, MaxBlockBytes: c.MaxBlockBytes}
 	switch {
 	case o.MaxBlocks == 0:
 		o.MaxBlocks = math.MaxInt
@@ -84,36 +134,4 @@ func heldLimit(n int64) int64 {
 		return 0
 	}
 	return n
-}
-
-// A numbered strategy gives each block a number above 0, that of the extent that the
-// block was cut from. A pool keeps it in the block's slot, so that Free needs no search.
-type numbered interface {
-	// AllocExtent is Alloc, with the number of the block's extent.
-	AllocExtent(size int) (device.Block, int32, error)
-	// FreeExtent is Free of a block whose extent has that number, or 0 where it is
-	// not known. With another one it panics as Free does.
-	FreeExtent(b device.Block, extent int32)
-}
-
-var (
-	_ numbered = (*bestfitPool)(nil)
-	_ numbered = (*slabPool)(nil)
-)
-
-// unnumbered makes any Allocator a numbered one.
-type unnumbered struct{ Allocator }
-
-func (u unnumbered) AllocExtent(size int) (device.Block, int32, error) {
-	b, err := u.Alloc(size)
-	return b, 0, err
-}
-
-func (u unnumbered) FreeExtent(b device.Block, _ int32) { u.Free(b) }
-
-func numberedOf(a Allocator) numbered {
-	if n, ok := a.(numbered); ok {
-		return n
-	}
-	return unnumbered{a}
 }

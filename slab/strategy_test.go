@@ -41,8 +41,8 @@ func TestFreelistOptionsSpellTheBoundsOfAConfig(t *testing.T) {
 		{Config{MaxHeldBlocks: -1}, func(o *freelist.Options) { o.MaxBlocks = 0 }},
 	} {
 		want := none
-		if c.want(&want); freelistOptions(c.config, false) != want {
-			t.Errorf("%+v: %+v, want %+v", c.config, freelistOptions(c.config, false), want)
+		if c.want(&want); freelistOptions(c.config) != want {
+			t.Errorf("%+v: %+v, want %+v", c.config, freelistOptions(c.config), want)
 		}
 	}
 }

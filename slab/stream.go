@@ -73,7 +73,7 @@ func (p *Pool) GetOn(size int, s device.Stream) (PooledBuffer, error) {
 }
 
 func (p *pool) getOn(size int, s device.Stream) (PooledBuffer, error) {
-	class, ask := p.askFor(size)
+	class, ask := p.cache.Fit(size)
 	if size <= 0 || !p.config.reuses() || p.pending.Len() == 0 {
 		return p.get(size, class, true)
 	}
@@ -97,15 +97,6 @@ func (p *pool) getOn(size int, s device.Stream) (PooledBuffer, error) {
 		return p.get(size, class, true)
 	}
 	return b, err
-}
-
-// askFor returns the class for size bytes and what the strategy is asked for.
-func (p *pool) askFor(size int) (class, ask int) {
-	if !p.cache.Caches(size) {
-		return p.cache.Uncached(), size
-	}
-	class = p.cache.Class(size)
-	return class, int(p.cache.BlockBytes(class))
 }
 
 // reuses reports whether a block may have a new owner without going by the strategy.

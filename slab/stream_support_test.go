@@ -65,4 +65,8 @@ func waiting(t testing.TB, p *Pool, blocks int64) {
 }
 
 // where tells blocks apart: their region and offset.
-func where(b PooledBuffer) address { return address{b.Block().Region, b.Block().Off} }
+func where(b PooledBuffer) device.Block {
+	k := b.Block()
+	k.Len = 0
+	return k
+}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/slab/internal/strategy"
 )
 
 // A subject is what fault tests run on: a strategy by itself, or a Pool over it.
@@ -58,7 +59,8 @@ func eachSubject(t *testing.T, f func(t *testing.T, steps int, open func(t *test
 
 func strategySubject(s Allocator) subject {
 	_, extents := s.(numbered)
-	_, classes := s.(*sizeclassPool)
+	own, _ := s.(builtin)
+	_, classes := own.Strategy.(*strategy.Sizeclass)
 	return subject{
 		alloc: func(size int) ([]byte, func(), error) {
 			b, err := s.Alloc(size)

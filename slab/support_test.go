@@ -198,7 +198,7 @@ func strategyOn(name string, up Allocator, c Config) Allocator {
 	return s
 }
 
-// testHolder is a strategy that holds memory: every one but direct.
+// testHolder is a strategy.
 type testHolder interface {
 	Allocator
 	UsageReporter
@@ -206,7 +206,7 @@ type testHolder interface {
 	Trimmer
 }
 
-// holderOn is strategyOn of one that holds blocks.
+// holderOn is strategyOn with all that a strategy can do.
 func holderOn(name string, up Allocator, c Config) testHolder {
 	return strategyOn(name, up, c).(testHolder)
 }

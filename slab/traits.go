@@ -33,7 +33,7 @@ func (t traits) warning() string {
 
 // needsAlign says why a Config has no use for its Align, or "".
 func needsAlign(c Config) string {
-	if why := strategy("sizeclass", "bestfit", "slab")(c); why != "" {
+	if why := onlyFor("sizeclass", "bestfit", "slab")(c); why != "" {
 		return why
 	}
 	if 0 < c.Align && c.Align < c.traits.Align {

@@ -145,6 +145,16 @@ func (c *Cache) Class(size int) int { return c.options.Grid.At(size) }
 // Uncached is the class of blocks that are not cached.
 func (c *Cache) Uncached() int { return c.classes }
 
+// Fit returns the class for size bytes and what its blocks have; where that is not
+// cached, Uncached and size.
+func (c *Cache) Fit(size int) (class, bytes int) {
+	if !c.Caches(size) {
+		return c.Uncached(), size
+	}
+	class = c.Class(size)
+	return class, int(c.BlockBytes(class))
+}
+
 // BlockBytes returns the size of the blocks of a class.
 func (c *Cache) BlockBytes(class int) int64 { return int64(c.options.Grid.Size(class)) }
 

@@ -30,6 +30,9 @@ type Voucher struct{ align int }
 
 func (v Voucher) vouches() int { return v.align }
 
+// Vouching is what a Voucher makes of a source.
+type Vouching interface{ vouches() int }
+
 // Vouch is for a source that cuts its blocks from valid ones.
 func Vouch() Voucher { return Voucher{1} }
 
@@ -41,7 +44,7 @@ func VoucherOf(s Source) Voucher { return Voucher{vouchedBy(s)} }
 
 // vouchedBy returns the alignment that s vouches for, 0 if for nothing.
 func vouchedBy(s Source) int {
-	if v, ok := s.(interface{ vouches() int }); ok {
+	if v, ok := s.(Vouching); ok {
 		return v.vouches()
 	}
 	return 0

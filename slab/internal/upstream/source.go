@@ -1,7 +1,7 @@
 // Package upstream is what lies between a strategy and the memory that it
 // draws on:
 //
-//	source.go      the two methods of a source, and the errors of its contract
+//	source.go      the two methods of a source, and the errors and the panic of its contract
 //	checked.go     what a source returns is verified once in a whole stack
 //	accounting.go  bytes and calls are counted
 //	regions.go     which part of which region a block was cut from
@@ -9,6 +9,7 @@ package upstream
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/bufslab/bufslab/device"
 )
@@ -29,3 +30,19 @@ func OutOfMemory(err error) bool { return errors.Is(err, device.ErrOutOfMemory) 
 // MaxSize is the most bytes that are asked of a source at a time: sums of sizes
 // stay far from overflow.
 const MaxSize = int(^uint(0)>>1) >> 2
+
+// CheckSize returns the error of an Alloc whose size is negative or more than MaxSize.
+func CheckSize(size int) error {
+	if size < 0 {
+		return fmt.Errorf("slab: Alloc of %d bytes: %w", size, device.ErrSize)
+	}
+	if size > MaxSize {
+		return fmt.Errorf("slab: Alloc of %d bytes: %w", size, device.ErrOutOfMemory)
+	}
+	return nil
+}
+
+// NotOut is what a Free panics with whose block is not out.
+func NotOut(b device.Block) string {
+	return fmt.Sprintf("slab: Free of a block that is not out, %d bytes at offset %d", b.Len, b.Off)
+}

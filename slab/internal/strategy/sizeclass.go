@@ -1,9 +1,8 @@
-package slab
+package strategy
 
 import (
 	"math"
 	"math/bits"
-	"sync"
 
 	"github.com/bufslab/bufslab/device"
 	"github.com/bufslab/bufslab/slab/internal/freelist"
@@ -12,43 +11,38 @@ import (
 	"github.com/bufslab/bufslab/slab/internal/upstream"
 )
 
-// A sizeclassPool is the strategy sizeclass, the default on the Go heap. It
+// A Sizeclass is the strategy sizeclass, the default on the Go heap. It
 // rounds sizes up to a grid of classes, keeps what comes back a class, and
 // carves the small ones from slabs. Above 32 KiB a miss borrows a free block up
 // to a doubling larger before it goes upstream. No block is ever split or
 // merged, so it is the fastest, at the price of some free memory in each class.
 //
-// Classes are those of [Grid] with Config.Steps and Align: powers of two are
+// Classes are those of slab.Grid with these steps and this alignment: powers of two are
 // exact, and unless it is borrowed a block is larger than asked by less than
 // size/steps, or align. Sizes beyond the grid are not held. Alloc and Free take
 // constant time.
 //
-//	sizeclass.go       Alloc
-//	sizeclass_free.go  Free, and what goes back upstream
-type sizeclassPool struct {
-	voucher
-	up      upstream.Checked
+//	sizeclass.go             Alloc
+//	sizeclass_free.go        Free, and what goes back upstream
+//	sizeclass_quarantine.go  what is taken out of use
+type Sizeclass struct {
+	keeper  // its blocks are whole, among them slabs that were empty
 	grid    sizeclass.Grid
 	steps   int
 	align   int   // least size of a block that no class has: the heap aligns by size
-	carved  int   // classes below are carved from slabs
 	maxHeld int64 // bytes of whole blocks and free blocks of slabs that may be held
 
-	mu     sync.Mutex
-	held   *freelist.List // whole blocks, among them slabs that were empty
-	spans  *span.List[allocation]
-	slabs  upstream.Regions // from blocks to spans
+	// Under keeper.mu:
+	spans  *span.List[allocation] // slabs of the classes up to CarveLimit
+	slabs  upstream.Regions       // from blocks to spans
 	whole  map[address]allocation
 	excess int64 // what regions of slabs have beyond what was asked for
-	usage  Usage // of what is out
 }
 
-var _ Allocator = (*sizeclassPool)(nil)
-
 const (
-	// carveLimit is the largest block that shares a slab: beyond, a region a
+	// CarveLimit is the largest block that shares a slab: beyond, a region a
 	// block costs the collector next to nothing.
-	carveLimit = 32 << 10
+	CarveLimit = 32 << 10
 	// Slabs begin small and grow with their class, until the collector has
 	// few enough of them: with 64 KiB its work is twice that with 256 KiB.
 	firstSlab, lastSlab = 16 << 10, 256 << 10
@@ -59,26 +53,28 @@ const (
 	leastBlocks = 4
 )
 
-// newSizeclass reads Steps, Align, MaxHeld, MaxHeldBlocks and MaxBlockBytes of c.
-func newSizeclass(up upstream.Checked, c Config) *sizeclassPool {
-	g := sizeclass.NewGrid(c.Steps, c.Align)
-	carved := g.Index(carveLimit) + 1
-	return &sizeclassPool{
-		voucher: upstream.Vouch(), up: up, grid: g, steps: c.Steps, align: max(c.Align, 64), carved: carved, maxHeld: heldLimit(c.MaxHeld),
-		held: freelist.New(freelistOptions(c, true)), spans: span.NewList[allocation](carved),
+// NewSizeclass returns a Sizeclass over up. Its grid has that many steps a doubling.
+func NewSizeclass(up upstream.Checked, steps, align int, o freelist.Options) *Sizeclass {
+	o.Ordered = true
+	g := sizeclass.NewGrid(steps, align)
+	s := &Sizeclass{
+		keeper: newKeeper(up, o), grid: g, steps: steps, align: max(align, 64), maxHeld: o.MaxBytes,
+		spans: span.NewList[allocation](g.Index(CarveLimit) + 1),
 		slabs: upstream.NewRegions(), whole: map[address]allocation{},
 	}
+	s.Voucher = upstream.Vouch() // as most blocks are cut
+	return s
 }
 
-// Alloc returns a block of size bytes; see [Allocator].
-func (s *sizeclassPool) Alloc(size int) (device.Block, error) {
-	if err := checkSize(size); err != nil || size == 0 {
+// Alloc returns a block of size bytes; see slab.Allocator.
+func (s *Sizeclass) Alloc(size int) (device.Block, error) {
+	if err := upstream.CheckSize(size); err != nil || size == 0 {
 		return device.Block{}, err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	class := s.grid.Index(size)
-	if 0 <= class && class < s.carved {
+	if 0 <= class && class < s.spans.Classes() {
 		return s.allocCarved(class, size)
 	}
 	return s.allocWhole(class, size)
@@ -86,7 +82,7 @@ func (s *sizeclassPool) Alloc(size int) (device.Block, error) {
 
 // allocCarved takes a block of a slab, of a new one if need be. When there is
 // no room for a slab, anything larger that is free will do.
-func (s *sizeclassPool) allocCarved(class, size int) (device.Block, error) {
+func (s *Sizeclass) allocCarved(class, size int) (device.Block, error) {
 	for {
 		if b, ok := s.carve(class, size); ok {
 			return b, nil
@@ -95,10 +91,10 @@ func (s *sizeclassPool) allocCarved(class, size int) (device.Block, error) {
 		if err == nil {
 			continue
 		}
-		if !outOfMemory(err) {
+		if !upstream.OutOfMemory(err) {
 			return device.Block{}, err
 		}
-		for k := class; k < s.carved; k++ {
+		for k := class; k < s.spans.Classes(); k++ {
 			if b, ok := s.carve(k, size); ok {
 				return b, nil
 			}
@@ -107,14 +103,13 @@ func (s *sizeclassPool) allocCarved(class, size int) (device.Block, error) {
 	}
 }
 
-func (s *sizeclassPool) carve(class, size int) (device.Block, bool) {
+func (s *Sizeclass) carve(class, size int) (device.Block, bool) {
 	i, off, ok := s.spans.Pop(class, size)
 	if !ok {
 		return device.Block{}, false
 	}
 	v := s.spans.At(i)
-	s.usage.add(size)
-	s.usage.RoundingBytes += int64(v.Size - size)
+	s.usage.add(size, int64(v.Size-size))
 	b := v.Mem.block
 	return device.Block{Region: b.Region, Off: b.Off + off, Len: size}, true
 }
@@ -122,7 +117,7 @@ func (s *sizeclassPool) carve(class, size int) (device.Block, bool) {
 // addSlab makes a whole block a slab of the class: for a quarter as many
 // blocks as the class has out, within bounds, and a power of two, so that other
 // classes can use it when it is empty.
-func (s *sizeclassPool) addSlab(class int) error {
+func (s *Sizeclass) addSlab(class int) error {
 	size := s.grid.Size(class)
 	n := max(leastBlocks, s.spans.Live(class)/4)
 	last := lastSlab
@@ -140,13 +135,13 @@ func (s *sizeclassPool) addSlab(class int) error {
 }
 
 // allocWhole hands out a block of its own.
-func (s *sizeclassPool) allocWhole(class, size int) (device.Block, error) {
+func (s *Sizeclass) allocWhole(class, size int) (device.Block, error) {
 	bytes := size
 	if class >= 0 {
 		bytes = s.grid.Size(class)
 	}
 	a, err := s.obtain(class, bytes)
-	if exact := max(size, s.align); outOfMemory(err) && exact < bytes {
+	if exact := max(size, s.align); upstream.OutOfMemory(err) && exact < bytes {
 		a.key = -1 // too small for its class, so it is not held afterwards
 		a.block, err = s.draw(nil, exact)
 	}
@@ -155,25 +150,24 @@ func (s *sizeclassPool) allocWhole(class, size int) (device.Block, error) {
 	}
 	a.asked = size
 	b := a.block
-	s.whole[address{b.Region, b.Off}] = a
-	s.usage.add(size)
-	s.usage.RoundingBytes += s.up.Footprint(b) - int64(size)
+	s.whole[at(b)] = a
+	s.usage.add(size, s.up.Footprint(b)-int64(size))
 	return device.Block{Region: b.Region, Off: b.Off, Len: size}, nil
 }
 
 // obtain returns a whole block of the class, or a borrowed larger one, that was
 // held or comes from upstream. It gives the lock back while it is upstream.
-func (s *sizeclassPool) obtain(class, bytes int) (allocation, error) {
+func (s *Sizeclass) obtain(class, bytes int) (allocation, error) {
 	if a, ok := s.pop(class, class); ok {
 		return a, nil
 	}
-	if class >= 0 && bytes > carveLimit { // below class 0 all others are smaller, not larger
+	if class >= 0 && bytes > CarveLimit { // below class 0 all others are smaller, not larger
 		if a, ok := s.pop(class+1, class+s.steps); ok {
 			return a, nil
 		}
 	}
 	b, err := s.draw(nil, bytes)
-	for outOfMemory(err) {
+	for upstream.OutOfMemory(err) {
 		if a, ok := s.pop(class, math.MaxInt); ok {
 			return a, nil // it came back meanwhile, or is far too large but there
 		}
@@ -190,7 +184,7 @@ func (s *sizeclassPool) obtain(class, bytes int) (allocation, error) {
 }
 
 // pop returns a held block of the smallest class in lo..hi that has one.
-func (s *sizeclassPool) pop(lo, hi int) (allocation, bool) {
+func (s *Sizeclass) pop(lo, hi int) (allocation, bool) {
 	if lo < 0 {
 		return allocation{}, false
 	}
@@ -200,7 +194,7 @@ func (s *sizeclassPool) pop(lo, hi int) (allocation, bool) {
 
 // draw frees leave and goes upstream for bytes, without the lock that the caller
 // holds before and after.
-func (s *sizeclassPool) draw(leave []device.Block, bytes int) (device.Block, error) {
+func (s *Sizeclass) draw(leave []device.Block, bytes int) (device.Block, error) {
 	s.mu.Unlock()
 	defer s.mu.Lock()
 	s.free(leave)

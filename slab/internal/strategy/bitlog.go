@@ -1,20 +1,21 @@
-package slab
+package strategy
 
 import (
+	"github.com/bufslab/bufslab/slab/internal/freelist"
 	"github.com/bufslab/bufslab/slab/internal/sizeclass"
 	"github.com/bufslab/bufslab/slab/internal/upstream"
 )
 
-// newBitlog returns the strategy bitlog. It keeps what comes back in the bins of
-// [Bitlog]: pyopencl's memory pool, counter for counter. A request gets a block
+// NewBitlog returns the strategy bitlog. It keeps what comes back in the bins of
+// slab.Bitlog: pyopencl's memory pool, counter for counter. A request gets a block
 // of its bin's largest size, so a block serves any request of the bin. Out of
 // memory, blocks of the largest bins go upstream first, one at a time.
 //
 // It is simple, and wastes up to 1/2^bits of each request; blocks are not
-// aligned within their size. Alloc and Free take constant time. Of c it reads
-// Bits, MaxHeld, MaxHeldBlocks and MaxBlockBytes.
-func newBitlog(up upstream.Checked, c Config) *keyedPool {
-	bins := sizeclass.Bitlog(max(c.Bits, 0)) // -1 is 0 bits
+// aligned within their size. Alloc and Free take constant time.
+func NewBitlog(up upstream.Checked, bits int, o freelist.Options) *Keyed {
+	o.Ordered = true
+	bins := sizeclass.Bitlog(bits)
 	bin := func(n int) (key, blockSize int) {
 		i := bins.Index(n)
 		if i < 0 {
@@ -22,5 +23,5 @@ func newBitlog(up upstream.Checked, c Config) *keyedPool {
 		}
 		return i, bins.Size(i)
 	}
-	return newKeyed(up, freelistOptions(c, true), bin)
+	return newKeyed(up, o, bin)
 }

@@ -1,4 +1,4 @@
-package slab
+package strategy
 
 import (
 	"github.com/bufslab/bufslab/device"
@@ -6,7 +6,7 @@ import (
 	"github.com/bufslab/bufslab/slab/internal/upstream"
 )
 
-// A bestfitPool is the strategy bestfit. It cuts blocks of any size from large
+// A Bestfit is the strategy bestfit. It cuts blocks of any size from large
 // regions, merges what comes back, and asks its upstream for more by a miss
 // budget. On an upstream that can extend a range in place ([device.Reserver]) it
 // keeps one range and grows its top; elsewhere it adds segments and gives free
@@ -15,37 +15,35 @@ import (
 // 1/32 of what is managed; page-locked memory has none. Alloc and Free take constant
 // time.
 //
-// Blocks and their lengths are multiples of Config.Align: unless set 16 bytes,
+// Blocks and their lengths are multiples of Options.Align: unless set 16 bytes,
 // or what the device needs. For many small blocks use slab:
 // here each costs a record of about 60 bytes, and a Free by address looks
 // through those of its page.
-type bestfitPool struct {
-	voucher
+type Bestfit struct {
+	upstream.Voucher
 	heap   *pageheap.Heap
 	active Usage // its ActiveBlocks and ActiveBytes only; under the heap's lock
 }
 
-var _ Allocator = (*bestfitPool)(nil)
-
-// newBestfit reads Align, MissTarget, Decommit and MaxHeld of c.
-func newBestfit(up upstream.Checked, c Config) *bestfitPool {
-	return &bestfitPool{voucher: upstream.Vouch(), heap: pageheap.New(up, heapOptions(c))}
+// NewBestfit returns a Bestfit over up.
+func NewBestfit(up upstream.Checked, o pageheap.Options) *Bestfit {
+	return &Bestfit{Voucher: upstream.Vouch(), heap: pageheap.New(up, o)}
 }
 
-// Alloc returns a block of size bytes; see [Allocator].
-func (p *bestfitPool) Alloc(size int) (device.Block, error) {
+// Alloc returns a block of size bytes; see slab.Allocator.
+func (p *Bestfit) Alloc(size int) (device.Block, error) {
 	b, _, err := p.AllocExtent(size)
 	return b, err
 }
 
 // AllocExtent is Alloc, with the number of the block's extent.
-func (p *bestfitPool) AllocExtent(size int) (device.Block, int32, error) {
+func (p *Bestfit) AllocExtent(size int) (device.Block, int32, error) {
 	return p.alloc(size, p.cut)
 }
 
 // alloc counts a block of size bytes that cut returns under the heap's lock.
-func (p *bestfitPool) alloc(size int, cut func(size int) (device.Block, int32, error)) (device.Block, int32, error) {
-	if err := checkSize(size); err != nil || size == 0 {
+func (p *Bestfit) alloc(size int, cut func(size int) (device.Block, int32, error)) (device.Block, int32, error) {
+	if err := upstream.CheckSize(size); err != nil || size == 0 {
 		return device.Block{}, 0, err
 	}
 	p.heap.Lock()
@@ -61,13 +59,13 @@ func (p *bestfitPool) alloc(size int, cut func(size int) (device.Block, int32, e
 	if err != nil {
 		return device.Block{}, 0, err
 	}
-	p.active.add(size)
+	p.active.add(size, 0)
 	done = true
 	return b, extent, nil
 }
 
 // cut returns an extent as a block. The caller holds the heap's lock.
-func (p *bestfitPool) cut(size int) (device.Block, int32, error) {
+func (p *Bestfit) cut(size int) (device.Block, int32, error) {
 	extent, err := p.heap.Alloc(size)
 	if err != nil {
 		return device.Block{}, 0, err
@@ -75,21 +73,21 @@ func (p *bestfitPool) cut(size int) (device.Block, int32, error) {
 	return p.heap.Block(extent, 0, size), extent, nil
 }
 
-// Free takes a block back; see [Allocator].
-func (p *bestfitPool) Free(b device.Block) { p.FreeExtent(b, 0) }
+// Free takes a block back; see slab.Allocator.
+func (p *Bestfit) Free(b device.Block) { p.FreeExtent(b, 0) }
 
 // FreeExtent is Free of a block whose extent has that number; 0 is not known.
-func (p *bestfitPool) FreeExtent(b device.Block, extent int32) { p.free(b, extent, p.merge) }
+func (p *Bestfit) FreeExtent(b device.Block, extent int32) { p.free(b, extent, p.merge) }
 
 // free gives b to merge, under the heap's lock: it lies in an extent, from an
 // offset on. Merge reports whether such a block was out.
-func (p *bestfitPool) free(b device.Block, extent int32, merge func(extent int32, off, size int) bool) {
+func (p *Bestfit) free(b device.Block, extent int32, merge func(extent int32, off, size int) bool) {
 	if b == (device.Block{}) {
 		return
 	}
 	over, ok := p.takeBack(b, extent, merge)
 	if !ok {
-		panic(notOut(b))
+		panic(upstream.NotOut(b))
 	}
 	if over {
 		p.heap.ReleaseOverHeld()
@@ -97,7 +95,7 @@ func (p *bestfitPool) free(b device.Block, extent int32, merge func(extent int32
 }
 
 // takeBack also reports whether more is held now than may be.
-func (p *bestfitPool) takeBack(b device.Block, extent int32, merge func(extent int32, off, size int) bool) (over, ok bool) {
+func (p *Bestfit) takeBack(b device.Block, extent int32, merge func(extent int32, off, size int) bool) (over, ok bool) {
 	p.heap.Lock()
 	defer p.heap.Unlock()
 	extent, off := p.heap.Locate(b, extent)
@@ -105,13 +103,13 @@ func (p *bestfitPool) takeBack(b device.Block, extent int32, merge func(extent i
 		return false, false
 	}
 	p.heap.Shrank(b.Len)
-	p.active.sub(b.Len)
+	p.active.sub(b.Len, 0)
 	return p.heap.OverHeld(), true
 }
 
 // merge takes the extent back if it is a block of size bytes. The caller holds
 // the heap's lock.
-func (p *bestfitPool) merge(extent int32, off, size int) bool {
+func (p *Bestfit) merge(extent int32, off, size int) bool {
 	if off != 0 || size != p.heap.Size(extent) {
 		return false
 	}
@@ -120,16 +118,16 @@ func (p *bestfitPool) merge(extent int32, off, size int) bool {
 }
 
 // FreeHeld gives regions that are wholly free upstream, and free pages within ranges.
-func (p *bestfitPool) FreeHeld() { p.heap.FreeHeld() }
+func (p *Bestfit) FreeHeld() { p.heap.FreeHeld() }
 
 // StopHolding is FreeHeld, and from now on memory goes upstream as soon as it can.
-func (p *bestfitPool) StopHolding() { p.heap.StopHolding() }
+func (p *Bestfit) StopHolding() { p.heap.StopHolding() }
 
-// Trim ends an epoch; see [Trimmer].
-func (p *bestfitPool) Trim(idle int) int64 { return p.heap.Trim(idle) }
+// Trim ends an epoch; see slab.Trimmer.
+func (p *Bestfit) Trim(idle int) int64 { return p.heap.Trim(idle) }
 
 // Usage reports where the managed bytes are.
-func (p *bestfitPool) Usage() Usage {
+func (p *Bestfit) Usage() Usage {
 	p.heap.Lock()
 	defer p.heap.Unlock()
 	return p.usage()
@@ -137,11 +135,48 @@ func (p *bestfitPool) Usage() Usage {
 
 // usage counts what of the extents in use was not asked for as rounding. The
 // caller holds the heap's lock.
-func (p *bestfitPool) usage() Usage {
+func (p *Bestfit) usage() Usage {
 	c := p.heap.Counts()
 	u := p.active
 	u.HeldBlocks, u.HeldBytes = c.FreeBlocks, c.FreeBytes
 	u.UnusableBytes = c.ExcessBytes + c.Quarantined
-	u.RoundingBytes = c.ManagedBytes - u.ManagedBytes()
+	u.RoundingBytes = c.ManagedBytes - u.ActiveBytes - u.HeldBytes - u.UnusableBytes
 	return u
+}
+
+// Quarantine takes a block out of use for good.
+func (p *Bestfit) Quarantine(b device.Block, extent int32) bool {
+	extent = p.lose(b, extent, func(extent int32, off, size int) (bool, int32) {
+		return off == 0 && size == p.heap.Size(extent), extent
+	})
+	return p.isolate(extent)
+}
+
+// nothing stands for a block that is lost while others of its slab are not.
+const nothing = -1
+
+// lose counts a block as lost if find says that it is out. It returns the extent that is
+// lost with it, nothing, or 0 if the block is not out.
+func (p *Bestfit) lose(b device.Block, extent int32, find func(extent int32, off, size int) (bool, int32)) int32 {
+	p.heap.Lock()
+	defer p.heap.Unlock()
+	extent, off := p.heap.Locate(b, extent)
+	if extent == 0 {
+		return 0
+	}
+	out, with := find(extent, off, b.Len)
+	if !out {
+		return 0
+	}
+	p.heap.Shrank(b.Len)
+	p.active.sub(b.Len, 0)
+	return with
+}
+
+// isolate puts the extent that lose has returned in quarantine.
+func (p *Bestfit) isolate(extent int32) bool {
+	if extent > 0 {
+		p.heap.Quarantine(extent)
+	}
+	return extent != 0
 }

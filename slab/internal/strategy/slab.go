@@ -1,4 +1,4 @@
-package slab
+package strategy
 
 import (
 	"github.com/bufslab/bufslab/device"
@@ -8,21 +8,19 @@ import (
 	"github.com/bufslab/bufslab/slab/internal/upstream"
 )
 
-// A slabPool is the strategy slab, the default off the Go heap. It carves blocks
+// A Slab is the strategy slab, the default off the Go heap. It carves blocks
 // up to 1 KiB from slabs of equal blocks, and cuts slabs and everything larger
 // from the heap of bestfit. Small blocks then cost a bit each instead of a
 // record, do not scatter the heap, and free their slab as soon as it is empty.
 //
-// Blocks are aligned to Config.Align: unless set 16 bytes, or what
+// Blocks are aligned to Options.Align: unless set 16 bytes, or what
 // the device needs. Small ones have eight classes a doubling,
 // multiples of it. Alloc and Free take constant time.
-type slabPool struct {
-	bestfitPool
+type Slab struct {
+	Bestfit
 	grid  sizeclass.Grid
 	spans *span.List[int32] // of extents; under the heap's lock
 }
-
-var _ Allocator = (*slabPool)(nil)
 
 const (
 	// slabCarveLimit is the largest size that is carved: beyond, a record a
@@ -36,24 +34,24 @@ const (
 	maxSlabBytes = pageheap.MaxSpanBytes
 )
 
-// newSlab reads Align, MissTarget, Decommit and MaxHeld of c.
-func newSlab(up upstream.Checked, c Config) *slabPool {
-	g := sizeclass.NewGrid(8, c.Align)
-	return &slabPool{
-		bestfitPool: *newBestfit(up, c),
-		grid:        g,
-		spans:       span.NewList[int32](g.Index(slabCarveLimit) + 1),
+// NewSlab returns a Slab over up.
+func NewSlab(up upstream.Checked, o pageheap.Options) *Slab {
+	g := sizeclass.NewGrid(8, o.Align)
+	return &Slab{
+		Bestfit: *NewBestfit(up, o),
+		grid:    g,
+		spans:   span.NewList[int32](g.Index(slabCarveLimit) + 1),
 	}
 }
 
-// Alloc returns a block of size bytes; see [Allocator].
-func (s *slabPool) Alloc(size int) (device.Block, error) {
+// Alloc returns a block of size bytes; see slab.Allocator.
+func (s *Slab) Alloc(size int) (device.Block, error) {
 	b, _, err := s.AllocExtent(size)
 	return b, err
 }
 
 // AllocExtent is Alloc, with the number of the extent that has the block.
-func (s *slabPool) AllocExtent(size int) (device.Block, int32, error) {
+func (s *Slab) AllocExtent(size int) (device.Block, int32, error) {
 	if size > slabCarveLimit {
 		return s.alloc(size, s.cut)
 	}
@@ -63,7 +61,7 @@ func (s *slabPool) AllocExtent(size int) (device.Block, int32, error) {
 // carve returns a block of a slab, of a new one if need be. When there is no
 // room for a slab, a larger class's free block or a scrap of the heap will do.
 // The caller holds the heap's lock.
-func (s *slabPool) carve(size int) (device.Block, int32, error) {
+func (s *Slab) carve(size int) (device.Block, int32, error) {
 	class := s.grid.Index(size)
 	for {
 		if b, extent, ok := s.pop(class, size); ok {
@@ -73,7 +71,7 @@ func (s *slabPool) carve(size int) (device.Block, int32, error) {
 		if err == nil {
 			continue
 		}
-		if !outOfMemory(err) {
+		if !upstream.OutOfMemory(err) {
 			return device.Block{}, 0, err
 		}
 		for k := class; k < s.spans.Classes(); k++ {
@@ -86,7 +84,7 @@ func (s *slabPool) carve(size int) (device.Block, int32, error) {
 }
 
 // pop takes a free block of the class for size bytes.
-func (s *slabPool) pop(class, size int) (b device.Block, extent int32, ok bool) {
+func (s *Slab) pop(class, size int) (b device.Block, extent int32, ok bool) {
 	i, off, ok := s.spans.Pop(class, size)
 	if !ok {
 		return b, 0, false
@@ -96,7 +94,7 @@ func (s *slabPool) pop(class, size int) (b device.Block, extent int32, ok bool) 
 }
 
 // addSlab makes an extent a slab of the class.
-func (s *slabPool) addSlab(class int) error {
+func (s *Slab) addSlab(class int) error {
 	size := s.grid.Size(class)
 	n := max(minCarved, s.spans.Live(class)/carvedShare)
 	extent, err := s.heap.Alloc(min(max(n*size, minSlabBytes), maxSlabBytes))
@@ -107,16 +105,16 @@ func (s *slabPool) addSlab(class int) error {
 	return nil
 }
 
-// Free takes a block back; see [Allocator].
-func (s *slabPool) Free(b device.Block) { s.FreeExtent(b, 0) }
+// Free takes a block back; see slab.Allocator.
+func (s *Slab) Free(b device.Block) { s.FreeExtent(b, 0) }
 
 // FreeExtent is Free of a block whose extent has that number; 0 is not known.
-func (s *slabPool) FreeExtent(b device.Block, extent int32) { s.free(b, extent, s.push) }
+func (s *Slab) FreeExtent(b device.Block, extent int32) { s.free(b, extent, s.push) }
 
 // push takes a block of an extent back, and the extent with it if it is a slab
 // that is empty: that costs no call upstream, so there is nothing to gain by
 // waiting. The caller holds the heap's lock.
-func (s *slabPool) push(extent int32, off, size int) bool {
+func (s *Slab) push(extent int32, off, size int) bool {
 	i := s.heap.Span(extent)
 	if i == 0 {
 		return s.merge(extent, off, size)
@@ -131,19 +129,19 @@ func (s *slabPool) push(extent int32, off, size int) bool {
 }
 
 // FreeHeld gives regions that are wholly free upstream, and free pages within ranges.
-func (s *slabPool) FreeHeld() {
+func (s *Slab) FreeHeld() {
 	s.giveUpLost()
-	s.bestfitPool.FreeHeld()
+	s.Bestfit.FreeHeld()
 }
 
 // StopHolding is FreeHeld, and from now on memory goes upstream as soon as it can.
-func (s *slabPool) StopHolding() {
+func (s *Slab) StopHolding() {
 	s.giveUpLost()
-	s.bestfitPool.StopHolding()
+	s.Bestfit.StopHolding()
 }
 
 // Usage reports where the managed bytes are.
-func (s *slabPool) Usage() Usage {
+func (s *Slab) Usage() Usage {
 	s.heap.Lock()
 	defer s.heap.Unlock()
 	u, c := s.usage(), s.spans.Counts()
@@ -152,4 +150,38 @@ func (s *slabPool) Usage() Usage {
 	u.UnusableBytes += c.TailBytes + c.LostBytes
 	u.RoundingBytes -= c.FreeBytes + c.TailBytes + c.LostBytes
 	return u
+}
+
+// Quarantine takes a block out of use for good. A slab goes back with its last block.
+func (s *Slab) Quarantine(b device.Block, extent int32) bool {
+	extent = s.lose(b, extent, s.loseBlock)
+	return s.isolate(extent)
+}
+
+// loseBlock finds a block for lose, of a slab or an extent of its own. The caller holds
+// the heap's lock.
+func (s *Slab) loseBlock(extent int32, off, size int) (out bool, with int32) {
+	i := s.heap.Span(extent)
+	switch {
+	case i == 0:
+		return off == 0 && size == s.heap.Size(extent), extent
+	case !s.spans.IsOut(i, off, size):
+		return false, 0
+	case !s.spans.Lose(i):
+		return true, nothing
+	}
+	return true, s.spans.Remove(i)
+}
+
+// giveUpLost puts slabs in quarantine that lost blocks keep from going back.
+func (s *Slab) giveUpLost() {
+	var list []int32
+	s.heap.Lock()
+	for _, i := range s.spans.Lost() {
+		list = append(list, s.spans.Remove(i))
+	}
+	s.heap.Unlock()
+	for _, extent := range list {
+		s.heap.Quarantine(extent)
+	}
 }

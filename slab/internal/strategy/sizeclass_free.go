@@ -1,21 +1,26 @@
-package slab
+package strategy
 
-import "github.com/bufslab/bufslab/device"
+import (
+	"math"
 
-// Free takes a block back; see [Allocator].
-func (s *sizeclassPool) Free(b device.Block) {
+	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/slab/internal/upstream"
+)
+
+// Free takes a block back; see slab.Allocator.
+func (s *Sizeclass) Free(b device.Block) {
 	if b == (device.Block{}) {
 		return
 	}
 	leave, ok := s.takeBack(b)
 	if !ok {
-		panic(notOut(b))
+		panic(upstream.NotOut(b))
 	}
 	s.free(leave)
 }
 
 // takeBack holds b if it is out, and returns what has to go upstream for it.
-func (s *sizeclassPool) takeBack(b device.Block) (leave []device.Block, ok bool) {
+func (s *Sizeclass) takeBack(b device.Block) (leave []device.Block, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if leave, ok = s.freeCarved(b); ok {
@@ -24,20 +29,8 @@ func (s *sizeclassPool) takeBack(b device.Block) (leave []device.Block, ok bool)
 	return s.freeWhole(b)
 }
 
-// free gives blocks upstream, without the lock.
-func (s *sizeclassPool) free(leave []device.Block) { s.up.FreeAll(leave, s.strand) }
-
-// strand holds blocks again that the upstream would not take.
-func (s *sizeclassPool) strand(left []device.Block) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, b := range left {
-		s.held.Strand(b, s.up.Footprint(b))
-	}
-}
-
 // freeCarved is takeBack of a block of a slab.
-func (s *sizeclassPool) freeCarved(b device.Block) (leave []device.Block, ok bool) {
+func (s *Sizeclass) freeCarved(b device.Block) (leave []device.Block, ok bool) {
 	i, ok := s.slabs.Find(b)
 	if !ok || b.Len <= 0 {
 		return nil, false
@@ -47,8 +40,7 @@ func (s *sizeclassPool) freeCarved(b device.Block) (leave []device.Block, ok boo
 	if !s.spans.IsOut(i, off, b.Len) {
 		return nil, false
 	}
-	s.usage.sub(b.Len)
-	s.usage.RoundingBytes -= int64(v.Size - b.Len)
+	s.usage.sub(b.Len, int64(v.Size-b.Len))
 	if s.spans.Push(i, off) && (s.spans.HasOthers(i) || s.overHeld()) {
 		leave = s.hold(i, nil)
 	}
@@ -56,16 +48,14 @@ func (s *sizeclassPool) freeCarved(b device.Block) (leave []device.Block, ok boo
 }
 
 // freeWhole is takeBack of a block of its own.
-func (s *sizeclassPool) freeWhole(b device.Block) (leave []device.Block, ok bool) {
-	at := address{b.Region, b.Off}
-	a, ok := s.whole[at]
+func (s *Sizeclass) freeWhole(b device.Block) (leave []device.Block, ok bool) {
+	a, ok := s.whole[at(b)]
 	if !ok || a.asked != b.Len {
 		return nil, false
 	}
-	delete(s.whole, at)
+	delete(s.whole, at(b))
 	n := s.up.Footprint(a.block)
-	s.usage.sub(b.Len)
-	s.usage.RoundingBytes -= n - int64(b.Len)
+	s.usage.sub(b.Len, n-int64(b.Len))
 	leave = s.held.Push(a.key, a.block, n, nil)
 	if a.key < 0 {
 		return leave, true
@@ -74,7 +64,7 @@ func (s *sizeclassPool) freeWhole(b device.Block) (leave []device.Block, ok bool
 }
 
 // hold makes the empty slab i a whole block again.
-func (s *sizeclassPool) hold(i int32, leave []device.Block) []device.Block {
+func (s *Sizeclass) hold(i int32, leave []device.Block) []device.Block {
 	mem := s.spans.Remove(i)
 	s.slabs.Remove(mem.block)
 	n := s.up.Footprint(mem.block)
@@ -83,7 +73,7 @@ func (s *sizeclassPool) hold(i int32, leave []device.Block) []device.Block {
 }
 
 // holdEmpty does so with all slabs that are empty.
-func (s *sizeclassPool) holdEmpty() (leave []device.Block) {
+func (s *Sizeclass) holdEmpty() (leave []device.Block) {
 	for i := int32(1); i <= s.spans.Max(); i++ {
 		if s.spans.At(i).Empty() {
 			leave = s.hold(i, leave)
@@ -93,20 +83,20 @@ func (s *sizeclassPool) holdEmpty() (leave []device.Block) {
 }
 
 // overHeld reports whether more is held than may be.
-func (s *sizeclassPool) overHeld() bool {
+func (s *Sizeclass) overHeld() bool {
 	return s.held.Stopped() || s.held.Bytes()+s.spans.Counts().FreeBytes > s.maxHeld
 }
 
 // shrink lets whole blocks go until free blocks of slabs leave room for the rest.
-func (s *sizeclassPool) shrink(leave []device.Block) []device.Block {
-	if s.maxHeld == noLimit {
+func (s *Sizeclass) shrink(leave []device.Block) []device.Block {
+	if s.maxHeld == math.MaxInt64 {
 		return leave
 	}
 	return s.held.ShrinkBytes(max(0, s.maxHeld-s.spans.Counts().FreeBytes), leave)
 }
 
 // FreeHeld gives all held blocks and empty slabs upstream.
-func (s *sizeclassPool) FreeHeld() {
+func (s *Sizeclass) FreeHeld() {
 	s.mu.Lock()
 	s.giveUpLost()
 	leave := s.held.Clear(s.holdEmpty())
@@ -116,7 +106,7 @@ func (s *sizeclassPool) FreeHeld() {
 
 // StopHolding is FreeHeld, and from now on blocks go upstream as they come
 // back, and slabs when they are empty.
-func (s *sizeclassPool) StopHolding() {
+func (s *Sizeclass) StopHolding() {
 	s.mu.Lock()
 	s.giveUpLost()
 	leave := s.held.Stop(s.holdEmpty())
@@ -124,8 +114,8 @@ func (s *sizeclassPool) StopHolding() {
 	s.free(leave)
 }
 
-// Trim ends an epoch; see [Trimmer].
-func (s *sizeclassPool) Trim(idle int) int64 {
+// Trim ends an epoch; see slab.Trimmer.
+func (s *Sizeclass) Trim(idle int) int64 {
 	s.mu.Lock()
 	leave := s.held.Trim(idle, s.holdEmpty())
 	s.mu.Unlock()
@@ -138,7 +128,7 @@ func (s *sizeclassPool) Trim(idle int) int64 {
 }
 
 // Usage reports where the managed bytes are.
-func (s *sizeclassPool) Usage() Usage {
+func (s *Sizeclass) Usage() Usage {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c := s.spans.Counts()

@@ -1,0 +1,110 @@
+package strategy
+
+import (
+	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/slab/internal/freelist"
+	"github.com/bufslab/bufslab/slab/internal/upstream"
+)
+
+// A Keyed keeps whole blocks of its upstream for reuse, by a key: the
+// mechanism of exact and bitlog, which differ in what the key of a size is.
+type Keyed struct {
+	keeper
+	class func(size int) (key, blockSize int) // the key of a size, -1 if it is too large to be held, and what to ask the upstream for
+	out   map[address]allocation              // under keeper.mu
+}
+
+func newKeyed(up upstream.Checked, o freelist.Options, class func(int) (int, int)) *Keyed {
+	return &Keyed{keeper: newKeeper(up, o), class: class, out: map[address]allocation{}}
+}
+
+// Alloc returns a block of size bytes; see slab.Allocator.
+func (k *Keyed) Alloc(size int) (device.Block, error) {
+	if err := upstream.CheckSize(size); err != nil || size == 0 {
+		return device.Block{}, err
+	}
+	key, blockSize := k.class(size)
+	b, ok := k.pop(key)
+	if !ok {
+		var err error
+		if b, err = k.draw(key, blockSize); err != nil {
+			return device.Block{}, err
+		}
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.out[at(b)] = allocation{b, key, size}
+	k.usage.add(size, k.up.Footprint(b)-int64(size))
+	return device.Block{Region: b.Region, Off: b.Off, Len: size}, nil
+}
+
+func (k *Keyed) pop(key int) (device.Block, bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.held.Pop(key)
+}
+
+// draw goes upstream. Out of memory, it lets go of one held block after the
+// other, looks whether one of its own key has come back meanwhile, and retries.
+func (k *Keyed) draw(key, size int) (device.Block, error) {
+	b, err := k.up.Alloc(size)
+	for upstream.OutOfMemory(err) {
+		if b, ok := k.pop(key); ok {
+			return b, nil
+		}
+		victim, ok := k.popVictim()
+		if !ok {
+			break
+		}
+		k.free([]device.Block{victim})
+		b, err = k.up.Alloc(size)
+	}
+	return b, err
+}
+
+func (k *Keyed) popVictim() (device.Block, bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.held.PopVictim()
+}
+
+// Free takes a block back; see slab.Allocator.
+func (k *Keyed) Free(b device.Block) {
+	if b == (device.Block{}) {
+		return
+	}
+	leave, ok := k.takeBack(b)
+	if !ok {
+		panic(upstream.NotOut(b))
+	}
+	k.free(leave)
+}
+
+// takeBack holds b if it is out, and returns what has to go upstream for it.
+func (k *Keyed) takeBack(b device.Block) (leave []device.Block, ok bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	a, ok := k.out[at(b)]
+	if !ok || a.asked != b.Len {
+		return nil, false
+	}
+	delete(k.out, at(b))
+	n := k.up.Footprint(a.block)
+	k.usage.sub(a.asked, n-int64(a.asked))
+	return k.held.Push(a.key, a.block, n, nil), true
+}
+
+// Quarantine takes a block out of use for good.
+func (k *Keyed) Quarantine(b device.Block, _ int32) bool {
+	k.mu.Lock()
+	a, ok := k.out[at(b)]
+	k.mu.Unlock()
+	if !ok || a.asked != b.Len || !giveUp(k.up, a.block) {
+		return false
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	delete(k.out, at(b))
+	k.usage.sub(a.asked, k.up.Footprint(a.block)-int64(a.asked))
+	return true
+}

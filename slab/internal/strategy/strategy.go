@@ -1,0 +1,99 @@
+// Package strategy has the built-in strategies of package slab, one a file. A strategy
+// gets memory from an upstream, cuts and keeps it in its own way, and gives it back:
+//
+//	direct.go              keeps nothing
+//	exact.go, bitlog.go    keep whole blocks by a key: keyed.go
+//	sizeclass.go           keeps blocks by class, and carves the small ones from slabs
+//	bestfit.go             cuts blocks of any size from large regions
+//	slab.go                carves small blocks from what bestfit cuts
+//
+// All are safe for concurrent use if their upstream is.
+package strategy
+
+import (
+	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/slab/internal/upstream"
+)
+
+// A Strategy is a slab.Allocator that reports its Usage, a slab.Holder and a
+// slab.Trimmer.
+type Strategy interface {
+	upstream.Source
+	upstream.Vouching
+
+	// Usage reports where the managed bytes are.
+	Usage() Usage
+	// FreeHeld gives everything upstream that is kept for reuse and can be given.
+	FreeHeld()
+	// StopHolding is FreeHeld, and from now on nothing is kept that could go upstream.
+	StopHolding()
+	// Trim ends an epoch, gives back what was held, untouched, for the last idle
+	// epochs, and returns the bytes of that.
+	Trim(idle int) int64
+	// Quarantine takes a block that is out, of an extent as FreeExtent has it, out of
+	// use for good. Where it cannot it reports false, and the block stays out.
+	Quarantine(b device.Block, extent int32) bool
+}
+
+// A Numbered strategy gives each block a number above 0, that of the extent that the
+// block was cut from. A pool keeps it in the block's slot, so that Free needs no search.
+type Numbered interface {
+	// AllocExtent is Alloc, with the number of the block's extent.
+	AllocExtent(size int) (device.Block, int32, error)
+	// FreeExtent is Free of a block whose extent has that number, or 0 where it is
+	// not known. With another one it panics as Free does.
+	FreeExtent(b device.Block, extent int32)
+}
+
+var (
+	_ Strategy = (*Direct)(nil)
+	_ Strategy = (*Keyed)(nil)
+	_ Strategy = (*Sizeclass)(nil)
+	_ Strategy = (*Bestfit)(nil)
+	_ Strategy = (*Slab)(nil)
+
+	_ Numbered = (*Bestfit)(nil)
+	_ Numbered = (*Slab)(nil)
+)
+
+// Usage is slab.Usage, which package slab converts it to.
+type Usage struct {
+	ActiveBlocks, HeldBlocks int64
+	ActiveBytes              int64
+	RoundingBytes            int64
+	HeldBytes                int64
+	UnusableBytes            int64
+}
+
+// add and sub count a block of size bytes, and rounding bytes beyond that, as active.
+func (u *Usage) add(size int, rounding int64) {
+	u.ActiveBlocks++
+	u.ActiveBytes += int64(size)
+	u.RoundingBytes += rounding
+}
+
+func (u *Usage) sub(size int, rounding int64) {
+	u.ActiveBlocks--
+	u.ActiveBytes -= int64(size)
+	u.RoundingBytes -= rounding
+}
+
+// An address is where a block begins.
+type address struct {
+	region device.Region
+	off    int
+}
+
+func at(b device.Block) address { return address{b.Region, b.Off} }
+
+// An allocation is a block of the upstream in a caller's hands.
+type allocation struct {
+	block device.Block
+	key   int
+	asked int
+}
+
+// giveUp gives the pages of a block that is a region of its own back for good.
+func giveUp(up upstream.Checked, b device.Block) bool {
+	return up.OwnsRegions() && up.GiveUp(device.Block{Region: b.Region, Len: b.Region.Size()}, up.Footprint(b))
+}
