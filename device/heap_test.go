@@ -25,6 +25,22 @@ func TestHeapAlignsAndDoesNotCountSlack(t *testing.T) {
 	}
 }
 
+// What the comment of heap says, in numbers. The runtime has no size class of 2560 or
+// 3584 bytes, and puts such objects at multiples of 128 or less.
+func TestHeapAlignment(t *testing.T) {
+	d := opened(t, "heap")
+	for n, want := range map[int]uintptr{
+		1: 16, 24: 16, 48: 16, 63: 16, 64: 64, 65: 64, 96: 64, 100: 64, 192: 64, 384: 128, 640: 128, 2560: 512,
+		3584: 512, 4096: 4096, 5120: 1024, 6144: 2048, 12 << 10: 4096, 40 << 10: 4096, 1 << 20: 4096,
+	} {
+		for range 20 {
+			if a := address(Bytes(check.Ok(d.Alloc(n))(t))); a%want != 0 {
+				t.Errorf("%d bytes at %#x, no multiple of %d", n, a, want)
+			}
+		}
+	}
+}
+
 func TestHeapRefusesWhatMakeWouldDieOf(t *testing.T) {
 	d := opened(t, "heap")
 	for _, n := range []int{heapLimit() + 1, math.MaxInt - 62, math.MaxInt} {

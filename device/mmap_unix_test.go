@@ -111,6 +111,8 @@ func TestMmapGivesBack(t *testing.T) {
 }
 
 func TestSentinel(t *testing.T) {
-	check.Wraps(t, sentinel(unix.ENOMEM), ErrOutOfMemory)
+	for _, err := range []error{unix.ENOMEM, unix.EAGAIN, unix.EINVAL} {
+		check.Wraps(t, sentinel(err), ErrOutOfMemory)
+	}
 	check.Wraps(t, sentinel(unix.EACCES), ErrUnavailable)
 }

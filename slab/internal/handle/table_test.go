@@ -160,3 +160,22 @@ func TestForgetUnwatches(t *testing.T) {
 	s.watch() // fatal where it is watched still
 	s.unwatch()
 }
+
+// After Stop no slot without a block has a finalizer, whether it was vacant then or came
+// to be: each would keep the table alive.
+func TestStopUnwatches(t *testing.T) {
+	table, _ := openTable(1)
+	r := newRegion()
+	vacant, later := attach(table, r, 0), attach(table, r, 100)
+	unwatched := func(s *Slot) {
+		s.watch() // fatal where it is watched still
+		if s.unwatch(); len(table.regions[r].watched) != 0 {
+			t.Error("a vacant slot is kept")
+		}
+	}
+	table.Detach(vacant)
+	table.Stop()
+	unwatched(vacant)
+	table.Detach(later)
+	unwatched(later)
+}

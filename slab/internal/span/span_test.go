@@ -143,3 +143,35 @@ func TestLostBlocks(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A block that comes back is found again, wherever it is in its span.
+func TestTheFirstFreeBlockIsPopped(t *testing.T) {
+	l := NewList[int](1)
+	i := l.Add(0, 16, 200*16, 0)
+	for range 200 {
+		l.Pop(0, 16)
+	}
+	for _, n := range []int{199, 70, 5} {
+		l.Push(i, n*16)
+	}
+	for _, want := range []int{5, 70, 199} {
+		if _, off, ok := l.Pop(0, 16); !ok || off != want*16 {
+			t.Errorf("block %d, want %d", off/16, want)
+		}
+	}
+}
+
+// A block is out as it was popped: of that size, at its beginning.
+func TestIsOut(t *testing.T) {
+	l := NewList[int](1)
+	i := l.Add(0, 16, 64, 0)
+	_, off, _ := l.Pop(0, 10)
+	for _, c := range []struct {
+		off, size int
+		want      bool
+	}{{off, 10, true}, {off, 11, false}, {off, 16, false}, {off + 1, 10, false}, {off + 16, 16, false}, {-16, 16, false}, {64, 16, false}} {
+		if got := l.IsOut(i, c.off, c.size); got != c.want {
+			t.Errorf("%d bytes at %d: %v", c.size, c.off, got)
+		}
+	}
+}

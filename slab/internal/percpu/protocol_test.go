@@ -1,0 +1,249 @@
+package percpu
+
+import (
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// What the pinned goroutine and the one that reclaims do to a class cache, explored in
+// every order in which two processors may do it. The steps are read from the source, in
+// its order, so that the code cannot lose one and the model keep it. A processor's stores
+// wait in a buffer, where it alone sees them; they leave it in order, or in any order
+// where storesInOrder is false. Loads are not reordered: the load of limit is atomic.
+
+// steps returns the names of the patterns, name=pattern, in the order in which a function
+// of a file has them.
+func steps(t *testing.T, file, function string, patterns ...string) (list []string) {
+	t.Helper()
+	source, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, body, _ := strings.Cut(string(source), "\nfunc (c *"+function+"(")
+	body, _, found := strings.Cut(body, "\n}\n")
+	if !found {
+		t.Fatalf("%s has no %s", file, function)
+	}
+	names, any := []string{}, []string{}
+	for _, p := range patterns {
+		name, pattern, _ := strings.Cut(p, "=")
+		names, any = append(names, name), append(any, "("+pattern+")")
+	}
+	for _, at := range regexp.MustCompile(strings.Join(any, "|")).FindAllStringSubmatchIndex(body, -1) {
+		for i, name := range names {
+			if at[2*i+2] >= 0 {
+				list = append(list, name)
+			}
+		}
+	}
+	return list
+}
+
+// A protocol is what both do: the pinned goroutine a Push, then a Pop.
+type protocol struct{ push, pop, reclaim []string }
+
+// protocolOf reads the protocol. marks says which are waited for: those of the class caches,
+// or those of the cpus, which slow paths set as hits set theirs.
+func protocolOf(t *testing.T, marks string) (p protocol) {
+	hit := []string{"mark=c.busy = 1", "limit=c.limit.Load", "blocks=c.state & loadedMask", "change=c.state \\+=", "unmark=c.busy = 0"}
+	p.push = steps(t, "cache.go", "ClassCache) Push", hit...)
+	p.pop = steps(t, "cache.go", "ClassCache) Pop", hit...)
+	for _, s := range steps(t, "reclaim.go", "Cache) close", "close=limit >= 0", "quiesce=c.quiesce") {
+		if s != "quiesce" {
+			p.reclaim = append(p.reclaim, s)
+			continue
+		}
+		p.reclaim = append(p.reclaim, steps(t, "pin_linked.go", "Cache) quiesce", "barrier=if .pin.Barrier", "wait=untilIdle.&c."+marks, "late barrier=if .storesInOrder .\\s*pin.Barrier")...)
+	}
+	p.reclaim = append(p.reclaim, "take", "open")
+	return p
+}
+
+// cells of memory, and the blocks that the entries of the loaded magazine may have.
+const (
+	busy = iota
+	limit
+	state
+	entry0
+	entry1
+	cells
+)
+
+// A world is one moment of the two. The pinned goroutine comes with block 2, and the class
+// cache has block 1.
+type world struct {
+	memory   [cells]int8
+	buffer   [8]struct{ cell, value int8 } // stores of the pinned goroutine, its oldest first
+	buffered int
+	at, by   int     // steps done by the pinned goroutine, and by the other
+	l, n     int8    // what the pinned goroutine has loaded
+	found    [3]int8 // how often each block came out; block 0 is none
+}
+
+func (w *world) load(cell int8) int8 {
+	for i := w.buffered - 1; i >= 0; i-- {
+		if w.buffer[i].cell == cell {
+			return w.buffer[i].value
+		}
+	}
+	return w.memory[cell]
+}
+
+func (w *world) store(cell, value int8) {
+	w.buffer[w.buffered].cell, w.buffer[w.buffered].value = cell, value
+	w.buffered++
+}
+
+// drain lets the i-th store leave the buffer.
+func (w *world) drain(i int) {
+	w.memory[w.buffer[i].cell] = w.buffer[i].value
+	copy(w.buffer[i:], w.buffer[i+1:])
+	w.buffered--
+	w.buffer[w.buffered].cell, w.buffer[w.buffered].value = 0, 0
+}
+
+// hit takes a step of the pinned goroutine.
+func (w *world) hit(step string, push bool) {
+	switch step {
+	case "mark":
+		w.store(busy, 1)
+	case "unmark":
+		w.store(busy, 0)
+	case "limit":
+		w.l = w.load(limit)
+	case "blocks":
+		w.n = w.load(state)
+	case "change":
+		switch {
+		case push && w.n < w.l:
+			w.store(entry0+w.n, 2)
+			w.store(state, w.n+1)
+		case push:
+			w.found[2]++ // it has no room: the pinned goroutine keeps it
+		case w.l >= 0 && w.n > 0:
+			w.found[w.load(entry0+w.n-1)]++
+			w.store(entry0+w.n-1, 0)
+			w.store(state, w.n-1)
+		}
+	}
+	w.at++
+}
+
+// reclaim takes a step of the other goroutine, and reports false if it has to wait.
+func (w *world) reclaim(step string, inOrder bool) bool {
+	switch step {
+	case "close", "open":
+		w.memory[limit] = ^w.memory[limit]
+	case "barrier", "late barrier":
+		for w.buffered > 0 && (step == "barrier" || !inOrder) {
+			w.drain(0)
+		}
+	case "wait":
+		if w.memory[busy] != 0 {
+			return false
+		}
+	case "take":
+		w.empty()
+		w.memory[limit] = ^0
+	}
+	w.by++
+	return true
+}
+
+// empty takes what is in the class cache.
+func (w *world) empty() {
+	for i := range w.memory[state] {
+		w.found[w.memory[entry0+i]]++
+		w.memory[entry0+i] = 0
+	}
+	w.memory[state] = 0
+}
+
+// after returns the worlds that may follow w.
+func (p protocol) after(w world, inOrder bool) (list []world) {
+	if next := w; w.at < len(p.push)+len(p.pop) {
+		next.hit(slices.Concat(p.push, p.pop)[w.at], w.at < len(p.push))
+		list = append(list, next)
+	}
+	if next := w; w.by < len(p.reclaim) && next.reclaim(p.reclaim[w.by], inOrder) {
+		list = append(list, next)
+	}
+	for i := range w.buffered {
+		if next := w; i == 0 || !inOrder && !w.waits(i) {
+			next.drain(i)
+			list = append(list, next)
+		}
+	}
+	return list
+}
+
+// waits reports whether an older store than the i-th is to the same cell.
+func (w *world) waits(i int) bool {
+	for _, s := range w.buffer[:i] {
+		if s.cell == w.buffer[i].cell {
+			return true
+		}
+	}
+	return false
+}
+
+// holds reports whether both goroutines come to an end, and each block comes out once,
+// whatever the order of the steps is.
+func (p protocol) holds(inOrder bool) bool {
+	seen := map[world]bool{}
+	for todo := []world{{memory: [cells]int8{limit: 2, state: 1, entry0: 1}}}; len(todo) > 0; {
+		w := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		if seen[w] {
+			continue
+		}
+		seen[w] = true
+		next := p.after(w, inOrder)
+		if todo = append(todo, next...); len(next) > 0 {
+			continue
+		}
+		if w.empty(); w.by < len(p.reclaim) || w.found != [3]int8{1: 1, 2: 1} {
+			return false
+		}
+	}
+	return true
+}
+
+func TestProtocolOfReclaim(t *testing.T) {
+	for _, marks := range []string{"caches", "cpus"} {
+		p := protocolOf(t, marks)
+		if !p.holds(true) || !p.holds(false) {
+			t.Errorf("marks of %s: a block is lost or has two owners\n%v\n%v\n%v", marks, p.push, p.pop, p.reclaim)
+		}
+	}
+}
+
+// The control: each step counts, and so does the order.
+func TestProtocolNeedsEachStep(t *testing.T) {
+	p := protocolOf(t, "caches")
+	without := func(list []string, step string) []string {
+		return slices.DeleteFunc(slices.Clone(list), func(s string) bool { return s == step })
+	}
+	marks := func(list []string) []string { return append(without(list, "mark"), "mark") }
+	for name, q := range map[string]protocol{
+		"no close":       {p.push, p.pop, without(p.reclaim, "close")},
+		"no barrier":     {p.push, p.pop, without(p.reclaim, "barrier")},
+		"no wait":        {p.push, p.pop, without(p.reclaim, "wait")},
+		"wait first":     {p.push, p.pop, append([]string{"close", "wait"}, without(without(p.reclaim, "wait"), "close")...)},
+		"no unmark":      {without(p.push, "unmark"), without(p.pop, "unmark"), p.reclaim},
+		"no mark":        {without(p.push, "mark"), without(p.pop, "mark"), p.reclaim},
+		"late mark":      {marks(p.push), marks(p.pop), p.reclaim},
+		"blocks first":   {p.push, append([]string{"mark", "blocks"}, without(without(p.pop, "mark"), "blocks")...), p.reclaim},
+		"barrier before": {p.push, p.pop, append([]string{"barrier"}, without(p.reclaim, "barrier")...)},
+	} {
+		if q.holds(true) {
+			t.Errorf("%s is not noticed", name)
+		}
+	}
+	if (protocol{p.push, p.pop, without(p.reclaim, "late barrier")}).holds(false) {
+		t.Error("stores out of order without a second barrier are not noticed")
+	}
+}

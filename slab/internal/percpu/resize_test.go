@@ -1,0 +1,132 @@
+package percpu
+
+import (
+	"math/rand/v2"
+	"runtime"
+	"testing"
+
+	"github.com/bufslab/bufslab/slab/internal/handle"
+)
+
+// oneCPU opens a cache of one processor, and keeps the test on it.
+func oneCPU(t *testing.T, o Options) *store {
+	n := runtime.GOMAXPROCS(1)
+	t.Cleanup(func() { runtime.GOMAXPROCS(n) })
+	s := openStore(t, o)
+	s.cpus = s.cpus[:1] // where goroutines are not pinned, too
+	return s
+}
+
+// checkMagazines finds entries that a magazine has beyond its blocks, which would never
+// be found forgotten, and budgets that do not add up.
+func (s *store) checkMagazines() {
+	for i := range s.depot.classes {
+		for m := s.depot.classes[i].full.Load(); m != nil; m = m.next {
+			m.check(i, m.n)
+		}
+		for m := s.depot.classes[i].empty; m != nil; m = m.next {
+			m.check(i, 0)
+		}
+	}
+	for i := range s.cpus {
+		p := &s.cpus[i]
+		p.empty.check(0, 0)
+		var granted int64
+		for class := range p.caches {
+			k := &p.caches[class]
+			k.loaded.check(class, k.n())
+			k.previous.check(class, k.nprevious)
+			granted += int64(k.limit.Load()+k.nprevious) * s.BlockBytes(class)
+		}
+		if granted != p.granted {
+			panic("what was granted does not add up")
+		}
+	}
+}
+
+func TestMagazinesHaveWhatTheySay(t *testing.T) {
+	s := openStore(t, Options{Largest: 32 << 10, Bytes: 100_000, Depot: 50_000})
+	r := rand.New(rand.NewPCG(3, 9))
+	for round := range 300 {
+		size := 1 + r.IntN(20_000)
+		var live []handle.Entry
+		for range 1 + r.IntN(60) {
+			live = append(live, s.get(t, size))
+		}
+		for _, e := range live {
+			s.release(e, size)
+		}
+		if s.checkMagazines(); round%50 == 49 {
+			s.Reclaim(round%100 == 49)
+			s.checkMagazines()
+		}
+	}
+}
+
+// While the class caches are closed no slow path changes them: they belong to the one
+// who has closed them.
+func TestNothingChangesWhatIsClosed(t *testing.T) {
+	s := oneCPU(t, Options{Largest: 4 << 10, Bytes: 1 << 20, Depot: 1 << 20})
+	class := s.Class(100)
+	k := s.At(0, class)
+	k.loaded, k.previous = &magazine{}, &magazine{}
+	e := s.get(t, 100)
+	for _, state := range []struct{ loaded, previous int32 }{{0, 3}, {2, 0}} {
+		k.setN(state.loaded)
+		k.nprevious = state.previous
+		k.limit.Store(2)
+		s.close()
+		before := [...]any{k.loaded, k.previous, k.state, k.nprevious, k.limit.Load()}
+		m := &magazine{n: 1, class: int32(class)}
+		p := s.cpu(s.Pin())
+		s.swap(p, class)
+		room := s.makeRoom(p, class, 1<<20)
+		p.victim = class - 1
+		other := s.shrinkOther(p, class+1)
+		left := p.install(class, m, s.BlockBytes(class), 1<<20)
+		kept := k.Push(e, 100) || k.Pop(100).Slot != nil
+		p.leave()
+		s.Unpin(0)
+		after := [...]any{k.loaded, k.previous, k.state, k.nprevious, k.limit.Load()}
+		if room != nil || other != nil || left != m || kept || after != before {
+			t.Errorf("%v became %v, room %v, other %v, left %v, kept %v", before, after, room, other, left, kept)
+		}
+		s.open()
+	}
+}
+
+// A processor that a Cache does not know has no class caches.
+func TestAProcessorTooManyHasNoCache(t *testing.T) {
+	s := openStore(t, Options{Largest: 4 << 10, Bytes: 1 << 20})
+	if n := len(s.cpus); s.At(n-1, s.classes-1) == nil || s.At(n, 0) != nil || s.cpu(n) != nil {
+		t.Error("a processor too many has a cache, or the last one none")
+	}
+}
+
+// What a processor may hold grows with what is managed, from a least and up to Bytes.
+func TestBudgetGrowsWithWhatIsManaged(t *testing.T) {
+	var managed int64
+	s := openStore(t, Options{Largest: 4 << 10, Bytes: 1 << 20, Depot: 1 << 21, Divisor: 4, Managed: func() int64 { return managed }})
+	shares := 4 * int64(len(s.cpus)+1)
+	for _, c := range [][2]int64{{0, LeastBytes}, {shares * LeastBytes * 2, LeastBytes * 2}, {1 << 50, 1 << 20}} {
+		if managed = c[0]; s.budget() != c[1] || s.depotBudget() != c[1] {
+			t.Errorf("%d bytes managed: %d and %d, want %d", managed, s.budget(), s.depotBudget(), c[1])
+		}
+	}
+}
+
+// A block of a larger class serves only from BorrowAbove bytes on, and up to a doubling.
+func TestLargerBlocksServeLargeSizes(t *testing.T) {
+	s := oneCPU(t, Options{Largest: 32 << 10, Bytes: 1 << 20, BorrowAbove: 1000})
+	for _, c := range []struct {
+		size, cached int
+		want         bool
+	}{{900, 1100, false}, {1100, 1500, true}, {1100, 3000, false}} {
+		s.release(s.get(t, c.cached), c.cached)
+		e := s.RetryPinned(s.Class(c.size), c.size)
+		if e.Slot != nil != c.want {
+			t.Errorf("%d bytes for %d: %v", c.cached, c.size, e.Slot != nil)
+		}
+		s.Reclaim(false)
+	}
+}
