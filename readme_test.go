@@ -43,6 +43,21 @@ func TestTheProgramInTheReadmeIsTheExample(t *testing.T) {
 	}
 }
 
+// What the README has of the league is what docs/benchmarks.md says: wins and losses.
+func TestTheLeagueInTheReadmeIsThatOfTheDocumentation(t *testing.T) {
+	const begin, end = "<!-- bench league -->\n", "<!-- end of league -->\n"
+	table := between(t, read(t, "docs/benchmarks.md"), begin, end)
+	lines := between(t, read(t, "README.md"), begin, end)
+	if n := strings.Count(lines, "\n"); n != 7 {
+		t.Errorf("%d lines, not a head and five", n)
+	}
+	for line := range strings.Lines(lines) {
+		if !strings.Contains(table, line) {
+			t.Errorf("docs/benchmarks.md does not say %s", line)
+		}
+	}
+}
+
 // A terminal shows the README whole.
 func TestTheReadmeIsShort(t *testing.T) {
 	lines := strings.Split(strings.TrimSpace(read(t, "README.md")), "\n")
