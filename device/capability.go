@@ -37,6 +37,16 @@ type Range interface {
 	Close() error
 }
 
+// A LazyRange is a Range of a device that finds memory for a page when it is first used.
+// One call makes addresses usable far ahead, which costs no memory. So a heap commits
+// what it needs and no more, and what it has committed is what may have been touched.
+type LazyRange interface {
+	Range
+	// Ready returns the end of the bytes from 0 whose Commit takes no call of the
+	// system. It is negative of a wrapper around a Range that is not lazy.
+	Ready() int
+}
+
 // A Shrinker is the Region of a Range that can give up addresses at its end.
 type Shrinker interface {
 	// Shrink gives back the addresses from size on, none of which is committed.

@@ -28,26 +28,61 @@ func (d *mmap) Reserve(size int) (Range, error) {
 		giveAddresses(size)
 		return nil, err
 	}
-	return &mmapRange{r}, nil
+	return &mmapRange{r: r}, nil
 }
 
-// An mmapRange extends a mapping by making its pages accessible.
-type mmapRange struct{ r *mmapRegion }
+// An mmapRange extends a mapping by making its pages accessible: the first ready bytes,
+// and what was committed above them.
+type mmapRange struct {
+	r     *mmapRegion
+	ready int
+}
+
+// aheadBytes is the least that a range makes accessible at a time. From there on it
+// multiplies what is.
+const (
+	aheadBytes = 4 << 20
+	aheadTimes = 4
+)
 
 func (g *mmapRange) Region() Region { return g.r }
 func (g *mmapRange) Page() int      { return g.r.dev.page }
 
-// Commit of what is committed already changes nothing.
+// Ready returns the end of what is accessible from the first byte on.
+func (g *mmapRange) Ready() int { return g.ready }
+
+// Commit of what is accessible changes nothing.
 func (g *mmapRange) Commit(off, n int) error {
 	if err := g.r.dev.Usable(); err != nil {
 		return err
 	}
 	m, err := g.check(off, n)
-	if err != nil || n == 0 {
+	if err != nil || n == 0 || off+n <= g.ready {
 		return err
 	}
-	if err := unix.Mprotect(m[off:off+n], unix.PROT_READ|unix.PROT_WRITE); err != nil {
-		return fmt.Errorf("device: commit of %d bytes at %d: %v: %w", n, off, err, sentinel(err))
+	if off <= g.ready {
+		return g.extend(m, off+n)
+	}
+	return access(m, off, off+n)
+}
+
+// extend makes the bytes up to end accessible, and more where the system lets us.
+func (g *mmapRange) extend(m []byte, end int) error {
+	ahead := min(max(end, aheadTimes*g.ready, aheadBytes), len(m))
+	err := access(m, g.ready, ahead)
+	if err != nil && ahead > end {
+		ahead = end
+		err = access(m, g.ready, ahead)
+	}
+	if err == nil {
+		g.ready = ahead
+	}
+	return err
+}
+
+func access(m []byte, lo, hi int) error {
+	if err := unix.Mprotect(m[lo:hi], unix.PROT_READ|unix.PROT_WRITE); err != nil {
+		return fmt.Errorf("device: commit of %d bytes at %d: %v: %w", hi-lo, lo, err, sentinel(err))
 	}
 	return nil
 }

@@ -51,6 +51,28 @@ func TestMmapRangeBytes(t *testing.T) {
 	m[len(m)-1] = 1
 }
 
+// One call makes far more accessible than is committed; what is committed above it, with
+// a gap, does not count as ready.
+func TestMmapRangesAreReadyFarAhead(t *testing.T) {
+	g := check.Ok(opened(t, "mmap").(Reserver).Reserve(256 << 20))(t)
+	defer g.Close()
+	lazy, page := g.(LazyRange), g.Page()
+	if lazy.Ready() != 0 {
+		t.Errorf("%d bytes are ready at first", lazy.Ready())
+	}
+	for _, c := range []struct{ off, n, ready int }{
+		{0, page, aheadBytes}, {page, page, aheadBytes}, {8 << 20, page, aheadBytes},
+		{aheadBytes - page, 2 * page, aheadTimes * aheadBytes}, {0, 200 << 20, 200 << 20}, {0, 256 << 20, 256 << 20},
+	} {
+		check.Must(t, g.Commit(c.off, c.n))
+		if lazy.Ready() != c.ready {
+			t.Errorf("%d bytes ready after a Commit of %d at %d, want %d", lazy.Ready(), c.n, c.off, c.ready)
+		}
+		m := g.Region().(HostRegion).Bytes()
+		m[c.off], m[c.off+c.n-1] = 1, 1
+	}
+}
+
 // A range has a share of the addresses at most, whatever is asked, and all ranges have
 // one together: what they give back, by Shrink or Close, others get.
 func TestMmapRangesHaveAShareOfTheAddresses(t *testing.T) {

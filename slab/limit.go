@@ -145,6 +145,8 @@ func (r *limitRange) Commit(off, n int) error {
 	return nil
 }
 
+func (r *limitRange) Ready() int { return upstream.Ready(r.Range) }
+
 func (r *limitRange) Decommit(off, n int) error {
 	if err := r.Range.Decommit(off, n); err != nil {
 		return err

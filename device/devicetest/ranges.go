@@ -32,8 +32,23 @@ func ranges(t *testing.T, d device.Device) {
 	must(t, g.Commit(0, 0), g.Commit(0, page), g.Commit(page, page))
 	must(t, g.Commit(0, 2*page)) // again: nothing changes
 	must(t, g.Commit(size-page, page))
+	if l, ok := g.(device.LazyRange); ok {
+		lazyRange(t, l)
+	}
 	rangeContents(t, d, g)
 	must(t, g.Decommit(0, page), g.Close())
+}
+
+// lazyRange: what is ready is within the range, and grows with what is committed from the
+// first byte on. The first two pages are committed.
+func lazyRange(t *testing.T, g device.LazyRange) {
+	for n := 2 * g.Page(); n <= g.Region().Size(); n *= 2 {
+		must(t, g.Commit(0, n))
+		if ready := g.Ready(); ready < n || ready > g.Region().Size() {
+			t.Errorf("%d bytes are ready with %d committed of %d", ready, n, g.Region().Size())
+		}
+	}
+	must(t, g.Commit(0, g.Ready()))
 }
 
 func rangeContents(t *testing.T, d device.Device, g device.Range) {

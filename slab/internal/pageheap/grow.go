@@ -45,6 +45,10 @@ func (h *Heap) fits(n int) bool {
 // growOnce goes upstream once for n bytes, and for nothing beyond if exact. Where
 // there are no addresses for a range it adds a segment. The caller holds growMu.
 func (h *Heap) growOnce(n int, exact bool) error {
+	if !exact {
+		h.noteGets()
+		h.decommitBeforePeak(n)
+	}
 	p, err := h.place(n, exact)
 	switch {
 	case err == nil:
@@ -53,6 +57,18 @@ func (h *Heap) growOnce(n int, exact bool) error {
 		return h.growBySegment(n, exact)
 	}
 	return err
+}
+
+// noteGets tells the policy how many Gets there were, those that others have served too.
+// The caller holds growMu.
+func (h *Heap) noteGets() {
+	if h.gets == nil {
+		return
+	}
+	n := h.gets()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.policy.gets = n
 }
 
 // place picks a place for n bytes in the ranges that are open. It opens another only
@@ -78,6 +94,7 @@ func (h *Heap) commit(p plan) error {
 			h.closeUnused(p)
 		}
 	}()
+	called := p.off+p.len > upstream.Ready(p.rng)
 	if err := p.rng.Commit(p.off, p.len); err != nil {
 		return err
 	}
@@ -90,7 +107,7 @@ func (h *Heap) commit(p plan) error {
 		h.extend(h.segs[h.current].end, p.len)
 	}
 	h.managed += int64(p.len)
-	h.policy.called(h.managed)
+	h.policy.grewTo(h.managed, called)
 	return nil
 }
 
@@ -101,6 +118,16 @@ func (h *Heap) recommit(i int32, n int) {
 		h.list(h.split(i, n), decommitted)
 	}
 	h.merge(i, free)
+}
+
+// topStep returns how much to commit at the top of range s where need bytes are needed:
+// no more than that where a call commits far ahead anyway.
+func (h *Heap) topStep(s int32, need int) int {
+	page := h.segs[s].rng.Page()
+	if h.isLazy(s) {
+		return align.Up(need, page)
+	}
+	return h.step(need, 0, page)
 }
 
 // step is the policy's.
@@ -139,7 +166,7 @@ func (h *Heap) growBySegment(n int, exact bool) error {
 	whole := h.up.Footprint(b)
 	h.excess += whole - int64(size)
 	h.managed += whole
-	h.policy.called(h.managed)
+	h.policy.grewTo(h.managed, true)
 	return nil
 }
 

@@ -28,14 +28,15 @@ import (
 // A Heap hands out extents. Methods that say so must be called with the lock held, so
 // that an owner can keep its own records under it; the others take it themselves.
 //
-// Memory comes and goes under growMu, without mu: others alloc and free meanwhile. Only
-// decommitLargest goes upstream under both. The upstream may panic in any call: both
+// Memory comes and goes under growMu, without mu: others alloc and free meanwhile. The upstream may panic in any call: both
 // locks are then free, and the heap is as before. The order is growMu, mu, then what the
 // upstream locks.
 type Heap struct {
 	up       upstream.Checked
 	decommit bool
 	locked   bool
+	drain    func() bool // Options.BeforePeak
+	gets     func() int64
 
 	growMu  sync.Mutex // before mu
 	stopped bool       // StopHolding was called; under growMu
@@ -48,6 +49,7 @@ type Heap struct {
 	managed   int64 // bytes from upstream
 	excess    int64 // of them, what regions have beyond the segments asked for
 	isolated  int64 // of them, in quarantine
+	drainAt   int64 // managed bytes from which draining is worth it again
 	lastFreed int32 // the free extent that the last Free made
 	steps     int   // since the last check, in check builds
 }
@@ -56,9 +58,15 @@ type Heap struct {
 type Options struct {
 	Align      int     // of extents, a power of two of at least 8
 	MissTarget float64 // share of allocations that may go upstream
-	Decommit   bool    // give free pages back before a new peak
+	Decommit   bool    // give small free pages back before a new peak, too
 	Locked     bool    // memory is page-locked: ask for no more than is needed
 	MaxHeld    int64   // bytes that may be held free; the largest int64 is no bound
+	// BeforePeak is called before the heap passes its old peak, without a lock. It may
+	// free extents that nobody needs; it reports whether it did. May be nil.
+	BeforePeak func() bool
+	// Gets counts what was asked of the owner, who serves some of it from what it has. The
+	// miss target is a share of that. May be nil.
+	Gets func() int64
 }
 
 // New returns an empty Heap that draws on up.
@@ -67,10 +75,12 @@ func New(up upstream.Checked, o Options) *Heap {
 		up:       up,
 		decommit: o.Decommit,
 		locked:   o.Locked,
+		drain:    o.BeforePeak,
 		maxHeld:  o.MaxHeld,
 		extents:  newExtents(o.Align),
 		segments: newSegments(),
 		policy:   newGrowthPolicy(o.MissTarget),
+		gets:     o.Gets,
 	}
 }
 
@@ -95,9 +105,14 @@ func (h *Heap) unlocked(f func() error) error {
 // lock, which is given back while the heap goes upstream.
 func (h *Heap) Alloc(size int) (int32, error) {
 	n := align.Up(size, h.align)
-	for {
+	for drained := false; ; {
 		if i := h.find(free, n); i != none {
 			return h.take(i, n, size), nil
+		}
+		if !drained && h.worthDraining(n) {
+			drained = true
+			h.drainOthers()
+			continue
 		}
 		err := h.unlocked(func() error { return h.grow(n) })
 		if err == nil {

@@ -95,12 +95,6 @@ func (h *Heap) send(d departure) (gone bool) {
 	return h.giveBack(d)
 }
 
-// sendLocked is send for a caller who holds mu, too.
-func (h *Heap) sendLocked(d departure) (gone bool) {
-	defer func() { h.settle(d, gone) }()
-	return h.giveBack(d)
-}
-
 // giveBack goes upstream. What a lost device does not take is gone all the same.
 func (h *Heap) giveBack(d departure) bool {
 	var err error

@@ -22,9 +22,6 @@ func (h *Heap) plan(n int, exact bool) (best plan, ok bool) {
 	defer h.mu.Unlock()
 	least, step := maxInt, n
 	if h.current >= 0 && h.room(h.current) >= n {
-		if h.decommit && !exact {
-			h.decommitLargest(n)
-		}
 		best, least = h.planTop(n, exact)
 		least += best.rng.Page()
 		step = best.len
@@ -49,7 +46,7 @@ func (h *Heap) planTop(n int, exact bool) (p plan, least int) {
 	least = align.Up(need, page)
 	p = plan{rng: s.rng, off: top, len: least}
 	if !exact {
-		p.len = min(h.step(need, 0, page), s.rng.Region().Size()-top)
+		p.len = min(h.topStep(h.current, need), s.rng.Region().Size()-top)
 	}
 	return p, least
 }

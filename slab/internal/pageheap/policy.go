@@ -14,6 +14,7 @@ type growthPolicy struct {
 	miss  float64 // calls an allocation
 	calls int64   // made so far
 	count int64   // allocations so far
+	gets  int64   // what the program has asked for, where others have served some of it
 	rate  float64 // net bytes that an allocation adds, a running mean over 1/miss of them
 	high  int64   // most bytes ever managed
 }
@@ -21,8 +22,12 @@ type growthPolicy struct {
 const (
 	// missShare of the target is aimed at, so that bursts stay within it.
 	missShare = 0.7
-	// freeCalls are affordable before there is any history.
-	freeCalls = 4
+	// freeCalls are affordable before there is any history, earlyCalls when there is a
+	// little: one for each earlyShare allocations.
+	freeCalls, earlyCalls = 4, 7
+	earlyShare            = 15
+	// firstStep is what a heap begins with at least: calls for less are wasted.
+	firstStep = 64 << 10
 )
 
 func newGrowthPolicy(target float64) growthPolicy { return growthPolicy{miss: target * missShare} }
@@ -35,24 +40,34 @@ func (g *growthPolicy) grew(size int) {
 
 func (g *growthPolicy) shrank(size int) { g.rate -= float64(size) * g.miss }
 
-// called tells of a call upstream after which managed bytes are held.
-func (g *growthPolicy) called(managed int64) {
-	g.calls++
+// grewTo tells that managed bytes are held now, and whether that took a call upstream.
+func (g *growthPolicy) grewTo(managed int64, called bool) {
+	if called {
+		g.calls++
+	}
 	g.high = max(g.high, managed)
 }
 
+// asked returns what the program has asked for so far.
+func (g *growthPolicy) asked() float64 { return float64(max(g.gets, g.count, 1)) }
+
 // slack returns the bytes to ask for now, if more than what is needed.
 func (g *growthPolicy) slack() int {
-	budget := max(freeCalls, g.miss*float64(g.count)) - float64(g.calls)
-	return int(min(max(0, g.rate)/g.miss/(1+max(0, budget)), float64(upstream.MaxSize>>1)))
+	next := float64(g.count) / g.asked() / g.miss // allocations until a call is affordable
+	return int(min(max(0, g.rate)*next/(1+max(0, g.budget())), float64(upstream.MaxSize>>1)))
+}
+
+// budget returns the calls that are affordable now.
+func (g *growthPolicy) budget() float64 {
+	return max(freeCalls, min(earlyCalls, g.asked()/earlyShare), g.miss*g.asked()) - float64(g.calls)
 }
 
 // step returns how far to grow where need bytes are needed and least are
 // wanted, as a multiple of page: not past the old high-water mark unless
-// need itself is.
+// need itself is, or calls are scarce.
 func (g *growthPolicy) step(need, least, page int, managed int64) int {
-	n := align.Up(max(need, least, g.slack()), page)
-	if room := g.high - managed; room < int64(n) {
+	n := align.Up(max(need, least, g.slack(), firstStep-int(min(managed, firstStep))), page)
+	if room := g.high - managed; room < int64(n) && g.budget() >= 1 {
 		if room = room &^ int64(page-1); room >= int64(need) {
 			return int(room)
 		}

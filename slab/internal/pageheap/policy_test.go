@@ -39,7 +39,7 @@ func TestGrowthOfASteadyProgramIsWhatItNeeds(t *testing.T) {
 		g.grew(1000)
 		g.shrank(1000)
 	}
-	if n := g.step(5000, 0, page, 0); n != 2*page {
+	if n := g.step(5000, 0, page, firstStep); n != 2*page {
 		t.Errorf("a step of %d bytes where 5000 are needed", n)
 	}
 	if n := g.slack(); n != 0 {
@@ -54,7 +54,7 @@ func TestGrowthIsFinerWhereCallsWereNotSpent(t *testing.T) {
 		saved.grew(1000)
 	}
 	for range 70 {
-		spent.called(1 << 20)
+		spent.grewTo(1<<20, true)
 	}
 	if a, b := saved.slack(), spent.slack(); a >= b || a <= 0 {
 		t.Errorf("%d bytes of slack with calls saved, %d without", a, b)
@@ -66,7 +66,7 @@ func TestGrowthStopsAtTheOldPeak(t *testing.T) {
 	for range 1000 {
 		g.grew(100_000)
 	}
-	g.called(100 * page)
+	g.grewTo(100*page, true)
 	if n := g.step(page, 0, page, 50*page); n != 50*page {
 		t.Errorf("up to the peak: a step of %d", n)
 	}

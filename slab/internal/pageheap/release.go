@@ -122,23 +122,64 @@ func (h *Heap) release(i int32) int64 {
 	return d.bytes
 }
 
-// decommitLargest gives back, before a new peak for n bytes, pages of the
-// largest free extents: at most two, and only if they are worth a call. The
-// caller holds both locks.
-func (h *Heap) decommitLargest(n int) {
-	page := h.segs[h.current].rng.Page()
+// drainShare of the managed bytes, as a divisor, is what the heap grows by before it asks
+// again for what nobody needs: asking takes microseconds.
+const drainShare = 64
+
+// worthDraining reports whether an extent of n bytes takes the heap past its old peak, and
+// it has grown enough since that was last so. The caller holds mu.
+func (h *Heap) worthDraining(n int) bool {
+	if h.drain == nil || h.managed < max(h.drainAt, 1) || h.managed+int64(n) <= h.policy.high {
+		return false
+	}
+	h.drainAt = h.managed + h.managed/drainShare + 1
+	return true
+}
+
+// drainOthers has others free what they do not need. The caller holds mu, which is given
+// back meanwhile.
+func (h *Heap) drainOthers() {
+	_ = h.unlocked(func() error { h.drain(); return nil })
+}
+
+// decommitBeforePeak gives back, before a new peak for n bytes, pages of the largest free
+// extents: at most two, and only if they are worth a call. The caller holds growMu.
+func (h *Heap) decommitBeforePeak(n int) {
 	for range 2 {
-		top := h.top(h.current)
-		need := n - h.freeLen(top)
-		if need <= 0 || h.managed+int64(h.step(need, 0, page)) <= h.policy.high {
-			return
-		}
-		i := h.largest(free)
-		if i == none || i == top || h.at(i).len < max(page, need/16) || h.segs[h.at(i).seg].rng == nil {
-			return
-		}
-		if d, ok := h.detachPages(i); !ok || !h.sendLocked(d) {
+		i := h.worthDecommitting(n)
+		if i == none || h.release(i) == 0 {
 			return
 		}
 	}
+}
+
+// worthDecommitting returns a free extent whose pages make good for what n bytes take at
+// the top of the current range, or none. An extent of half as much is worth a call; with
+// Options.Decommit a sixteenth is. Where Commit takes no call, this one counts as a miss.
+func (h *Heap) worthDecommitting(n int) int32 {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.current < 0 || h.room(h.current) < n {
+		return none
+	}
+	lazy := h.isLazy(h.current)
+	if lazy && !h.decommit && h.policy.budget() < 1 {
+		return none
+	}
+	top := h.top(h.current)
+	need := n - h.freeLen(top)
+	if need <= 0 || h.managed+int64(h.topStep(h.current, need)) <= h.policy.high {
+		return none
+	}
+	i, least := h.largest(free), need/2
+	if h.decommit {
+		least = need / 16
+	}
+	if i == none || i == top || h.segs[h.at(i).seg].rng == nil || h.at(i).len < max(least, h.segs[h.current].rng.Page()) {
+		return none
+	}
+	if lazy {
+		h.policy.calls++
+	}
+	return i
 }

@@ -74,6 +74,13 @@ func (h *Heap) committed(s int32) int64 {
 	return int64(n)
 }
 
+// isLazy reports whether segment s is a range that commits far ahead: see
+// [device.LazyRange].
+func (h *Heap) isLazy(s int32) bool {
+	r := h.segs[s].rng
+	return r != nil && upstream.Ready(r) >= 0
+}
+
 // room is how many bytes of addresses range s has left for certain: the last
 // page may be needed to round up.
 func (h *Heap) room(s int32) int {

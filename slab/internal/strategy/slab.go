@@ -9,7 +9,7 @@ import (
 )
 
 // A Slab is the strategy slab, the default off the Go heap. It carves blocks
-// up to 1 KiB from slabs of equal blocks, and cuts slabs and everything larger
+// up to 256 bytes from slabs of equal blocks, and cuts slabs and everything larger
 // from the heap of bestfit. Small blocks then cost a bit each instead of a
 // record, do not scatter the heap, and free their slab as soon as it is empty.
 //
@@ -23,9 +23,9 @@ type Slab struct {
 }
 
 const (
-	// slabCarveLimit is the largest size that is carved: beyond, a record a
+	// SlabCarveLimit is the largest size that is carved: beyond, a record a
 	// block weighs little and slabs scatter memory.
-	slabCarveLimit = 1 << 10
+	SlabCarveLimit = 256
 	// A slab has room for a sixteenth of what its class has out, but for
 	// minCarved blocks at least, within these bounds.
 	carvedShare  = 16
@@ -40,7 +40,7 @@ func NewSlab(up upstream.Checked, o pageheap.Options) *Slab {
 	return &Slab{
 		Bestfit: *NewBestfit(up, o),
 		grid:    g,
-		spans:   span.NewList[int32](g.Index(slabCarveLimit) + 1),
+		spans:   span.NewList[int32](g.Index(SlabCarveLimit) + 1),
 	}
 }
 
@@ -52,7 +52,7 @@ func (s *Slab) Alloc(size int) (device.Block, error) {
 
 // AllocExtent is Alloc, with the number of the extent that has the block.
 func (s *Slab) AllocExtent(size int) (device.Block, int32, error) {
-	if size > slabCarveLimit {
+	if size > SlabCarveLimit {
 		return s.alloc(size, s.cut)
 	}
 	return s.alloc(size, s.carve)

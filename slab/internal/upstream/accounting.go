@@ -120,14 +120,19 @@ type accountedRange struct {
 }
 
 func (r *accountedRange) Commit(off, n int) error {
+	called := off+n > r.Ready()
 	if err := r.Range.Commit(off, n); err != nil {
 		return err
 	}
 	r.bytes += int64(n)
-	r.a.allocs.Add(1)
+	if called {
+		r.a.allocs.Add(1)
+	}
 	r.a.add(int64(n))
 	return nil
 }
+
+func (r *accountedRange) Ready() int { return Ready(r.Range) }
 
 func (r *accountedRange) Decommit(off, n int) error {
 	r.a.onLeave(device.Block{Region: r.Region(), Off: off, Len: n})

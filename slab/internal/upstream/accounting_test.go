@@ -63,6 +63,28 @@ func TestWhatDrawsOnAnAccountingVerifiesNothingAgain(t *testing.T) {
 	}
 }
 
+// A Commit of what is ready is no call.
+func TestAccountingCountsCalls(t *testing.T) {
+	s := &upstreamtest.Pages{Ahead: 8192}
+	a, _ := account(s, true)
+	r, err := a.Reserve(1 << 20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []int64{1, 1, 1, 2} {
+		if err := r.Commit(4096*i, 4096); err != nil || a.Allocs() != want || a.Managed() != int64(i+1)*4096 {
+			t.Errorf("page %d: %d calls, %d bytes, %v", i, a.Allocs(), a.Managed(), err)
+		}
+	}
+	if n := Ready(r); n != 6*4096 {
+		t.Errorf("%d bytes are ready", n)
+	}
+	s.Ahead = 0
+	if n := Ready(r); n >= 0 {
+		t.Errorf("%d bytes of a range that is not lazy are ready", n)
+	}
+}
+
 func TestAccountingCountsWhatIsCommitted(t *testing.T) {
 	failed := errors.New("failed")
 	s := &upstreamtest.Pages{}

@@ -132,6 +132,15 @@ func Reserve(s Source, size int) (device.Range, error) {
 	return r.Reserve(size)
 }
 
+// Ready returns the end of the bytes of r whose Commit takes no call, and so is none that
+// counts. It is negative where each is: where r is no [device.LazyRange].
+func Ready(r device.Range) int {
+	if l, ok := r.(device.LazyRange); ok {
+		return l.Ready()
+	}
+	return -1
+}
+
 // OwnsRegions reports whether every block is a region of its own.
 func (c Checked) OwnsRegions() bool { return c.regions }
 

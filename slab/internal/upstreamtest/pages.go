@@ -21,9 +21,11 @@ type Pages struct {
 	RangeBytes int   // of each range; 0 is 1 MiB
 	Bare       bool  // ranges do not know which pages are committed, and so may be huge
 	Ranges     int   // that may be open at a time; 0 is any number
+	Ahead      int   // bytes that a Commit makes ready beyond its own; 0: ranges are not lazy
 	Fail       error // of each Commit, Decommit, Shrink and Close while it is set
 
 	Open, Opened int
+	Decommits    int
 	Top          int // highest byte ever committed
 }
 
@@ -53,11 +55,20 @@ type pageRange struct {
 	p      *Pages
 	region *pageRegion
 	in     []bool // which pages are committed
+	ready  int    // their Commit is no call
 	closed bool
 }
 
 func (r *pageRange) Region() device.Region { return r.region }
 func (r *pageRange) Page() int             { return Page }
+
+// Ready makes the range a [device.LazyRange] where there is an Ahead.
+func (r *pageRange) Ready() int {
+	if r.p.Ahead == 0 {
+		return -1
+	}
+	return r.ready
+}
 
 func (r *pageRange) Commit(off, n int) error {
 	p := r.p
@@ -68,6 +79,14 @@ func (r *pageRange) Commit(off, n int) error {
 	}
 	if err := p.charge(n); err != nil {
 		return err
+	}
+	switch {
+	case p.Ahead == 0:
+	case off+n <= r.ready:
+		p.Calls--
+		p.Allocs--
+	case off <= r.ready:
+		r.ready = off + n + p.Ahead
 	}
 	r.set(off, n, true)
 	p.Top = max(p.Top, off+n)
@@ -82,6 +101,7 @@ func (r *pageRange) Decommit(off, n int) error {
 		return p.Fail
 	}
 	r.set(off, n, false)
+	p.Decommits++
 	p.Bytes -= int64(n)
 	if p.Host {
 		clear(r.region.Mem[off : off+n])

@@ -1,0 +1,90 @@
+package pageheap
+
+import (
+	"testing"
+
+	"github.com/bufslab/bufslab/device"
+)
+
+// On a lazy range a heap commits what it needs and no more, and takes no call for what is
+// ready.
+func TestLazyRangesGrowByWhatIsNeeded(t *testing.T) {
+	up := &pages{RangeBytes: 64 << 20, Ahead: 1 << 20}
+	p := start(up, Options{})
+	for n := range 200 {
+		p.mustAlloc(t, page)
+		if want := int64(n+1) * page; p.managed != want || up.Bytes != want {
+			t.Fatalf("%d bytes managed, %d committed, for %d", p.managed, up.Bytes, want)
+		}
+	}
+	if up.Calls != 1 || p.policy.calls != 1 {
+		t.Errorf("%d calls, %d counted, for what one makes ready", up.Calls, p.policy.calls)
+	}
+	p.mustCheck(t, &up.Source)
+}
+
+// There a decommit is the call that counts: no more of them than misses may be.
+func TestDecommitsOfLazyRangesAreWithinTheBudget(t *testing.T) {
+	up := &pages{RangeBytes: 1 << 30, Ahead: 1 << 30}
+	p := start(up, Options{MissTarget: 0.01})
+	const n = 4000
+	var live []device.Block
+	for i := range n {
+		live = append(live, p.mustAlloc(t, page))
+		if i%4 == 3 { // a hole that the next block, which is larger, does not fit
+			p.free(takeAt(&live, len(live)-2))
+			live = append(live, p.mustAlloc(t, 2*page))
+		}
+	}
+	if most := n*5/4/100 + earlyCalls; up.Decommits == 0 || up.Decommits > most {
+		t.Errorf("%d decommits in %d allocations, want at most %d", up.Decommits, n*5/4, most)
+	}
+	p.mustCheck(t, &up.Source)
+}
+
+// Before it passes its old peak a heap has others free what nobody needs, and looks again.
+// It asks once for each 64th part that it grows by.
+func TestOthersFreeBeforeThePeak(t *testing.T) {
+	up := &pages{RangeBytes: 64 << 20, Ahead: 1 << 20}
+	var p *program
+	var cached []device.Block
+	asked := 0
+	p = start(up, Options{BeforePeak: func() bool {
+		asked++
+		any := len(cached) > 0
+		p.freeAll(cached)
+		cached = nil
+		return any
+	}})
+	live := fill(t, p, 640)
+	if most := 64 + 270; asked < 100 || asked > most { // each page, then each 64th part
+		t.Errorf("asked %d times while it grew to 640 pages, want at most %d", asked, most)
+	}
+	cached = append(cached, live[:100]...)
+	p.drainAt = 0
+	for range 100 {
+		p.mustAlloc(t, page)
+	}
+	if p.managed != 640*page {
+		t.Errorf("%d pages managed, what was cached would have done", p.managed/page)
+	}
+	p.mustCheck(t, &up.Source)
+}
+
+// Gets that never reach the heap count for the budget: where nine of ten are served before
+// it, ten times as few of its own allocations may go upstream, and steps are as large.
+func TestGetsCountForTheBudget(t *testing.T) {
+	step := func(gets func() int64) (float64, int) {
+		p := start(&pages{RangeBytes: 64 << 20}, Options{Gets: gets})
+		for range 10_000 {
+			p.Grew(1000)
+		}
+		p.noteGets()
+		return p.policy.budget(), p.policy.slack()
+	}
+	budget, slack := step(func() int64 { return 100_000 })
+	plain, plainSlack := step(nil)
+	if budget != 10*plain || slack >= plainSlack {
+		t.Errorf("a budget of %v calls and a slack of %d; without Gets %v and %d", budget, slack, plain, plainSlack)
+	}
+}
