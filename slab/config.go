@@ -17,13 +17,13 @@ type Config struct {
 	Steps      int     // sizeclass: classes a doubling, a power of two; 0 is 4
 	Align      int     // alignment of blocks in bytes, a power of two; 0 is the strategy's default, or what the device needs
 	MissTarget float64 // bestfit, slab: share of allocations that may go upstream; 0 is 0.01
-	Decommit   bool    // bestfit, slab: give free pages back before a new peak
+	Decommit   bool    // bestfit, slab: give small free pages back before a new peak, too, for more calls
 
 	MaxBytes      int64 // hard budget of managed bytes; 0 is none
 	MaxHeld       int64 // bytes kept for reuse at most, up to a quarter of them in caches; 0 is no limit, -1 keeps nothing
 	MaxHeldBlocks int   // exact, bitlog: blocks kept for reuse at most; 0 is no limit (exact: 100), -1 keeps nothing, with sizeclass too
 	MaxBlockBytes int64 // larger blocks are never kept; 0 is no limit (exact: 1 GiB)
-	CacheBytes    int64 // per-processor caches, bytes a processor; 0 is the strategy's default, -1 turns them off
+	CacheBytes    int64 // per-processor caches, bytes a processor at most; 0 is the strategy's default, -1 turns them off
 
 	TrimAfter time.Duration // held memory idle for so long goes back; 0 is never
 	Idle      time.Duration // a pool without a Get or Release for so long gives back all it holds; 0 is 10 s on heap and never elsewhere, -1 is never

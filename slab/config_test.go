@@ -98,9 +98,9 @@ func TestKeysWithoutUse(t *testing.T) {
 func TestDefaults(t *testing.T) {
 	for line, want := range map[string]string{
 		"":                    "device=heap,strategy=sizeclass,steps=4,cache_bytes=64MiB,idle=10s,on_forget=return",
-		"device=mmap":         "device=mmap,strategy=slab,align=16,miss_target=0.01,cache_bytes=1MiB,idle=keep,on_forget=return,gc_trigger=64MiB",
-		"device=virtual:1GiB": "device=virtual:1GiB,strategy=slab,align=16,miss_target=0.01,cache_bytes=1MiB,idle=keep,on_forget=return,gc_trigger=0",
-		"strategy=bestfit":    "device=heap,strategy=bestfit,align=16,miss_target=0.01,cache_bytes=1MiB,idle=10s,on_forget=return",
+		"device=mmap":         "device=mmap,strategy=slab,align=16,miss_target=0.01,cache_bytes=64MiB,idle=keep,on_forget=return,gc_trigger=64MiB",
+		"device=virtual:1GiB": "device=virtual:1GiB,strategy=slab,align=16,miss_target=0.01,cache_bytes=64MiB,idle=keep,on_forget=return,gc_trigger=0",
+		"strategy=bestfit":    "device=heap,strategy=bestfit,align=16,miss_target=0.01,cache_bytes=64MiB,idle=10s,on_forget=return",
 		"strategy=bitlog":     "device=heap,strategy=bitlog,bits=4,cache_bytes=0,idle=10s,on_forget=return",
 		"strategy=exact":      "device=heap,strategy=exact,max_held_blocks=100,max_block_bytes=1GiB,cache_bytes=0,idle=10s,on_forget=return",
 		"strategy=direct":     "device=heap,strategy=direct,cache_bytes=0,on_forget=return",

@@ -28,7 +28,7 @@ func (p *pool) get(size, class int, stall bool) (PooledBuffer, error) {
 			p.held.note()
 			return p.hand(e, size)
 		}
-		ask = int(p.cache.BlockBytes(class))
+		_, ask = p.cache.Fit(size)
 	}
 	if size > 0 {
 		p.sweep()

@@ -13,12 +13,11 @@ import (
 // number of blocks has no caches.
 
 const (
-	// cachedLimit is the largest block that is cached where whole regions are held
-	// anyway; cachedSmall where large blocks are worth more in the heap.
+	// cachedLimit is the largest block that is cached.
 	cachedLimit = 32 << 20
-	cachedSmall = 32 << 10
-	// Caches may then hold this part of the managed bytes, as a divisor.
-	smallShare = 16
+	// heapShare of the managed bytes, as a divisor, is what caches before a page heap may
+	// hold, as what is cached cannot be merged.
+	heapShare = 32
 	// depotBytes bounds the depot where memory is held anyway: a hard bound below
 	// what a program hands over made it a thousand times slower.
 	depotBytes = 1 << 30
@@ -29,12 +28,13 @@ func cacheOptions(c Config) percpu.Options {
 	if c.CacheBytes <= 0 || c.Check || c.Record != "" {
 		return percpu.Options{}
 	}
-	o := percpu.Options{Bytes: c.CacheBytes, Depot: depotBytes, BorrowAbove: strategy.CarveLimit}
+	o := percpu.Options{Largest: cachedLimit, Bytes: c.CacheBytes, Depot: depotBytes}
 	switch c.Strategy {
 	case "sizeclass":
-		o.Grid, o.Largest = sizeclass.NewGrid(c.Steps, c.Align), cachedLimit
+		o.Grid, o.BorrowAbove = sizeclass.NewGrid(c.Steps, c.Align), strategy.CarveLimit
 	default: // bestfit, slab, and registered ones where cache_bytes asks for it: Validate has seen to it
-		o.Grid, o.Largest, o.Divisor = sizeclass.NewGrid(8, c.Align), cachedSmall, smallShare
+		o.Grid, o.Divisor = sizeclass.NewGrid(8, c.Align), heapShare
+		o.BorrowAbove, o.ExactAbove = strategy.SlabCarveLimit, strategy.SlabCarveLimit
 	}
 	return bound(o, c)
 }

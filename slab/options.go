@@ -96,18 +96,14 @@ func defaultOfExact[T any](v T) func(Config) (T, string) {
 }
 
 // defaultCache turns the caches off where something has to see every call.
-// With slab and bestfit the caches are small: a cached block cannot be merged
-// with its neighbours.
 func defaultCache(c Config) (int64, string) {
 	switch {
 	case c.Check:
 		return -1, "off, as check sees every call"
 	case c.Record != "":
 		return -1, "off, as record sees every call"
-	case c.Strategy == "sizeclass":
-		return 64 << 20, "default of sizeclass"
-	case c.Strategy == "slab", c.Strategy == "bestfit":
-		return 1 << 20, "default of " + c.Strategy
+	case c.Strategy == "sizeclass", c.Strategy == "slab", c.Strategy == "bestfit":
+		return 64 << 20, "default of " + c.Strategy
 	}
 	return -1, "default of " + c.Strategy
 }
@@ -117,7 +113,7 @@ func defaultTrigger(c Config) (int64, string) {
 	if scheme, _, _ := strings.Cut(c.Device, ":"); scheme == "virtual" {
 		return -1, "off, as virtual has no memory"
 	}
-	return 64 << 20, "default"
+	return 64 << 20, "default of " + c.Strategy
 }
 
 // roomForABlock says that the budget is too small for any block of the device, or "".

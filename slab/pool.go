@@ -155,7 +155,7 @@ func (p *pool) stack(on Allocator) error {
 
 // openStrategy builds the strategy over the accounting, and its wrappers.
 func (p *pool) openStrategy(c Config) error {
-	p.strategy = newStrategy(p.accounting.Checked(), c, true)
+	p.strategy = newStrategy(p.accounting.Checked(), c, p)
 	own := isBuiltin(c.Strategy)
 	if !own {
 		p.strategy = newVerified(p.strategy, max(c.Align, 16), p.accounting.Managed)
@@ -199,7 +199,11 @@ func (p *Pool) Get(size int) (PooledBuffer, error) {
 	var e handle.Entry
 	id := q.cache.Pin()
 	if c := q.cache.At(id, class); c != nil {
-		if e = c.Pop(size); e.Slot == nil {
+		if at := c.Top(size); at != nil {
+			e = c.Take(at, size)
+		}
+		c.Leave()
+		if e.Slot == nil {
 			e = q.cache.Retry(id, class, size)
 		}
 	}

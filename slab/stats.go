@@ -22,7 +22,7 @@ type Stats struct {
 	HeldBytes        int64 // free: in caches, lists, slabs and ranges, and what waits for streams
 	RoundingBytes    int64 // what active blocks have beyond what was asked
 	UnusableBytes    int64 // tails of slabs; of blocks forgotten off the heap whose bytes escaped, what could not go back
-	ManagedBytes     int64 // from upstream now, less what is on its way back
+	ManagedBytes     int64 // from upstream now, less what is on its way back; in ranges of mmap, pages count from their first use
 	PeakManagedBytes int64 // from upstream at most
 
 	WaitingBlocks, WaitingBytes int64 // of the held: until streams that use it are done

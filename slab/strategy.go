@@ -35,17 +35,17 @@ func NewStrategy(name string, upstream Allocator, c Config) (Allocator, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	return newStrategy(checked(upstream, 1), c.forStrategy(name, upstream), false), nil
+	return newStrategy(checked(upstream, 1), c.forStrategy(name, upstream), nil), nil
 }
 
 // newStrategy builds what c, which is valid and has its defaults, names. The
 // strategies are interchangeable: another name is all it takes. Only here are the fields
-// of a Config turned into what a strategy is made with. Certain says that every block that
-// comes back was out: NewDirect wants to know.
-func newStrategy(up upstream.Checked, c Config, certain bool) Allocator {
+// of a Config turned into what a strategy is made with. Of a strategy before which a pool
+// stands p is that pool, else nil.
+func newStrategy(up upstream.Checked, c Config, p *pool) Allocator {
 	switch c.Strategy {
 	case "direct":
-		return builtin{strategy.NewDirect(up, certain)}
+		return builtin{strategy.NewDirect(up, p != nil)}
 	case "exact":
 		return builtin{strategy.NewExact(up, freelistOptions(c))}
 	case "bitlog":
@@ -53,10 +53,10 @@ func newStrategy(up upstream.Checked, c Config, certain bool) Allocator {
 	case "sizeclass":
 		return builtin{strategy.NewSizeclass(up, c.Steps, c.Align, freelistOptions(c))}
 	case "bestfit":
-		s := strategy.NewBestfit(up, heapOptions(c))
+		s := strategy.NewBestfit(up, heapOptions(c, p))
 		return numberedBuiltin{builtin{s}, s}
 	case "slab":
-		s := strategy.NewSlab(up, heapOptions(c))
+		s := strategy.NewSlab(up, heapOptions(c, p))
 		return numberedBuiltin{builtin{s}, s}
 	}
 	return openRegistered(up, c) // Validate has seen to it that there is one
@@ -117,9 +117,13 @@ func freelistOptions(c Config) freelist.Options {
 	return o
 }
 
-// heapOptions are what of c concerns a page heap.
-func heapOptions(c Config) pageheap.Options {
-	return pageheap.Options{Align: c.Align, MissTarget: c.MissTarget, Decommit: c.Decommit, Locked: c.traits.locked, MaxHeld: heldLimit(c.MaxHeld)}
+// heapOptions are what of c concerns a page heap, and what a pool before it does for it.
+func heapOptions(c Config, p *pool) pageheap.Options {
+	o := pageheap.Options{Align: c.Align, MissTarget: c.MissTarget, Decommit: c.Decommit, Locked: c.traits.locked, MaxHeld: heldLimit(c.MaxHeld)}
+	if p != nil {
+		o.BeforePeak, o.Gets = p.emptyCaches, p.cache.Gets
+	}
+	return o
 }
 
 const noLimit = math.MaxInt64

@@ -16,7 +16,7 @@ type traits struct {
 }
 
 func traitsOf(d device.Device) (t traits) {
-	if t.Traits = device.TraitsOf(d); t != (traits{}) {
+	if t.Traits = device.TraitsOf(d); t.Traits != (device.Traits{}) {
 		t.name = d.Name()
 	}
 	t.locked = d != nil && strings.HasSuffix(d.Name(), ":pinned")

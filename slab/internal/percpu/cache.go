@@ -46,9 +46,12 @@ type Options struct {
 	Grid        sizeclass.Grid
 	Largest     int   // bytes of the largest block that is cached; 0: none
 	BorrowAbove int   // bytes above which a block of a larger class may serve; smaller blocks are cheap to get
+	ExactAbove  int   // bytes above which a block is as long as asked for, not as its class; 0: no block is
 	Bytes       int64 // that a processor may hold
 	Depot       int64 // bytes that the depot may hold
-	Divisor     int64 // all processors and the depot together hold 1/Divisor of Managed at most; 0: no such bound
+	// Divisor of Managed is what all processors and the depot hold together, but for
+	// what classes have earned; 0: no such bound.
+	Divisor int64
 
 	Managed func() int64       // bytes that the pool has from its upstream
 	Free    func(handle.Entry) // gives a block back to the strategy; no lock is held
@@ -85,8 +88,9 @@ type ClassCache struct {
 	limit            atomic.Int32 // of blocks in loaded; negative, ^limit, while the class cache is closed
 	busy             uint32       // not 0 while a goroutine is here; see quiesce
 	seen             uint32       // hits at the last reclaim
+	refused          uint32       // times that the share was too small; see budget.allows
 	nprevious        int32        // blocks in previous
-	_                [lineBytes - 40 - 2*unsafe.Sizeof(uintptr(0))]byte
+	_                [lineBytes - 44 - 2*unsafe.Sizeof(uintptr(0))]byte
 }
 
 const (
@@ -110,7 +114,7 @@ const (
 	// on two processors 8 blocks of 256 KiB were ten times slower than 64.
 	classBytes = 64 << 20
 	// LeastBytes is the least budget of a processor that makes a cache worth having.
-	LeastBytes = 64 << 10
+	LeastBytes = 16 << 10
 	// pageCaches is how many class caches are more than 32 KiB: an allocation of
 	// its own, on a page. The runtime puts a word in front of smaller ones, and each
 	// class cache would be on two lines.
@@ -145,17 +149,20 @@ func (c *Cache) Class(size int) int { return c.options.Grid.At(size) }
 // Uncached is the class of blocks that are not cached.
 func (c *Cache) Uncached() int { return c.classes }
 
-// Fit returns the class for size bytes and what its blocks have; where that is not
-// cached, Uncached and size.
-func (c *Cache) Fit(size int) (class, bytes int) {
-	if !c.Caches(size) {
+// Fit returns the class for size bytes, and how many to ask of the strategy for a block of
+// it; where that is not cached, Uncached and size.
+func (c *Cache) Fit(size int) (class, ask int) {
+	switch o := &c.options; {
+	case !c.Caches(size):
 		return c.Uncached(), size
+	case o.ExactAbove > 0 && size > o.ExactAbove:
+		return c.Class(size), size
 	}
 	class = c.Class(size)
 	return class, int(c.BlockBytes(class))
 }
 
-// BlockBytes returns the size of the blocks of a class.
+// BlockBytes returns the size of the blocks of a class, at most.
 func (c *Cache) BlockBytes(class int) int64 { return int64(c.options.Grid.Size(class)) }
 
 // At returns the cache of a class, not Uncached, on processor id, or nil if it has
@@ -167,19 +174,40 @@ func (c *Cache) At(id, class int) *ClassCache {
 	return nil
 }
 
-// Pop takes a block for size bytes, without a slot if the loaded magazine is empty.
-// The caller is pinned. limit must be read before all else.
-func (c *ClassCache) Pop(size int) (e handle.Entry) {
+// Top returns the block that Take takes, or nil if the loaded magazine is empty or its
+// last block has fewer than size bytes. The caller is pinned, and calls Leave at the end.
+// limit must be read before all else.
+func (c *ClassCache) Top(size int) *handle.Entry {
 	c.busy = 1
 	if c.limit.Load() >= 0 {
 		if n := c.state & loadedMask; n != 0 {
-			at := &c.loaded.entries[(n-1)%magazineSlots]
-			e, *at = *at, handle.Entry{} // or the collector would never find it forgotten
-			c.state += oneHit - 1
-			c.asked += int64(size)
+			if at := &c.loaded.entries[(n-1)%magazineSlots]; at.Slot.Len() >= size {
+				return at
+			}
 		}
 	}
+	return nil
+}
+
+// Take takes the block that Top has returned.
+func (c *ClassCache) Take(at *handle.Entry, size int) (e handle.Entry) {
+	e, *at = *at, handle.Entry{} // or the collector would never find it forgotten
+	c.state += oneHit - 1
+	c.asked += int64(size)
+	return e
+}
+
+// Leave ends what Top began.
+func (c *ClassCache) Leave() {
 	c.busy = 0
+}
+
+// pop takes a block for size bytes, without a slot if there is none at hand.
+func (c *ClassCache) pop(size int) (e handle.Entry) {
+	if at := c.Top(size); at != nil {
+		e = c.Take(at, size)
+	}
+	c.Leave()
 	return e
 }
 

@@ -56,7 +56,7 @@ func (s *store) get(t *testing.T, size int) handle.Entry {
 	id := s.Pin()
 	var e handle.Entry
 	if c := s.At(id, class); c != nil {
-		if e = c.Pop(size); e.Slot == nil {
+		if e = c.pop(size); e.Slot == nil {
 			e = s.Retry(id, class, size)
 		}
 	}
@@ -65,7 +65,8 @@ func (s *store) get(t *testing.T, size int) handle.Entry {
 		e = s.Refill(class, size)
 	}
 	if e.Slot == nil {
-		b, err := s.dev.Alloc(int(s.BlockBytes(class)))
+		_, ask := s.Fit(size)
+		b, err := s.dev.Alloc(ask)
 		if err != nil {
 			t.Error(err)
 		}
@@ -102,7 +103,7 @@ func TestBudgets(t *testing.T) {
 		{Largest: 32 << 10, Bytes: 1 << 20, Depot: 1 << 20, Divisor: 16, Managed: func() int64 { return 8 << 20 }},
 	} {
 		s := openStore(t, o)
-		limit := s.budget()
+		limit := s.budget(o.Bytes).most
 		r := rand.New(rand.NewPCG(7, 7))
 		var live []handle.Entry
 		var sizes []int
@@ -119,7 +120,7 @@ func TestBudgets(t *testing.T) {
 			if most := s.granted(); most > limit {
 				t.Fatalf("%d bytes granted of %d", most, limit)
 			}
-			if n := s.depot.bytes.Load(); n > s.depotBudget() {
+			if n := s.depot.bytes.Load(); n > o.Depot {
 				t.Fatalf("%d bytes in the depot", n)
 			}
 			cached = max(cached, s.Usage().Bytes)
@@ -127,6 +128,60 @@ func TestBudgets(t *testing.T) {
 		if cached == 0 {
 			t.Error("nothing was cached")
 		}
+	}
+}
+
+// A class for which the share is too small has a block when it was refused often enough,
+// more where more is released, and never more than the most. To be emptied costs it half
+// of what it has earned.
+func TestBlocksAreEarned(t *testing.T) {
+	const size = 32 << 10
+	s := oneCPU(t, Options{Largest: size, Bytes: 3 * size, Depot: 1, Divisor: 1 << 20, Managed: func() int64 { return 0 }})
+	k := s.At(0, s.Class(size))
+	blocks := func(n int) (most int32) {
+		for range n {
+			live := []handle.Entry{s.get(t, size), s.get(t, size), s.get(t, size), s.get(t, size)}
+			for _, e := range live {
+				s.release(e, size)
+			}
+		}
+		return k.limit.Load() + k.nprevious
+	}
+	if n := blocks(1); n != 0 {
+		t.Errorf("%d blocks for nothing", n)
+	}
+	if n := blocks(2); n != 1 {
+		t.Errorf("%d blocks after %d refusals, want one", n, k.refused)
+	}
+	if n := blocks(100); n != 3 {
+		t.Errorf("%d blocks within a budget of 3", n)
+	}
+	earned := k.refused
+	if s.Reclaim(false); k.refused != earned/2 || k.limit.Load() != 0 {
+		t.Errorf("%d of %d refusals count after a reclaim", k.refused, earned)
+	}
+}
+
+// A block that is shorter than its class serves what fits, and is in the figures as long
+// as it is.
+func TestExactBlocks(t *testing.T) {
+	s := oneCPU(t, Options{Largest: 32 << 10, Bytes: 1 << 20, Depot: 1 << 20, ExactAbove: 256})
+	for _, c := range []struct{ size, ask int }{{100, 128}, {256, 256}, {257, 257}, {30_001, 30_001}, {40_000, 40_000}} {
+		if _, ask := s.Fit(c.size); ask != c.ask {
+			t.Errorf("%d bytes asked for %d, want %d", ask, c.size, c.ask)
+		}
+	}
+	long, short := s.get(t, 1020), s.get(t, 1000)
+	s.release(long, 1020)
+	s.release(short, 1000)
+	if u := s.Usage(); u.Bytes != 2020 || long.Slot.Class() != short.Slot.Class() {
+		t.Errorf("%+v", u)
+	}
+	if e := s.get(t, 1010); e == short || e.Slot.Len() < 1010 {
+		t.Errorf("a block of %d bytes for 1010", e.Slot.Len())
+	}
+	if e := s.get(t, 990); e != short {
+		t.Errorf("a block of %d bytes for 990, one of 1000 was there", e.Slot.Len())
 	}
 }
 

@@ -15,12 +15,13 @@ type depot struct {
 }
 
 type depotClass struct {
-	mu    sync.Mutex
-	full  atomic.Pointer[magazine] // last in, first out; changed under mu, read without
-	count int
-	low   int       // least count since the last reclaim: magazines that were not needed
-	empty *magazine // for reuse
-	_     [24]byte
+	mu      sync.Mutex
+	full    atomic.Pointer[magazine] // last in, first out; changed under mu, read without
+	count   int
+	refused uint32    // puts for which there was no room
+	low     int       // least count since the last reclaim: magazines that were not needed
+	empty   *magazine // for reuse
+	_       [16]byte
 }
 
 // take returns a full magazine of the class, or nil.
@@ -49,18 +50,14 @@ func (c *depotClass) pop() *magazine {
 	return m
 }
 
-// put keeps a magazine for others, unless that would be more than limit bytes. A
+// put keeps a magazine for others, unless that would be more than b allows. A
 // reclaim that begins after the depot was stopped finds all that was put.
-func (d *depot) put(m *magazine, size, limit int64) bool {
+func (d *depot) put(m *magazine, size int64, b budget) bool {
 	n := int64(m.n) * size
-	if d.bytes.Add(n) > limit {
-		d.bytes.Add(-n)
-		return false
-	}
 	c := &d.classes[m.class]
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if d.stopped.Load() {
+	if !b.allows(d.bytes.Add(n), &c.refused, price(int32(c.count+1), size)) || d.stopped.Load() {
 		d.bytes.Add(-n)
 		return false
 	}
@@ -128,20 +125,20 @@ func (d *depot) reclaim(idle bool, size func(class int) int64, out *magazine) *m
 			d.bytes.Add(-int64(m.n) * size(i))
 			m.next, out = out, m
 		}
-		c.low, c.empty = c.count, nil
+		c.low, c.empty, c.refused = c.count, nil, 0
 		c.mu.Unlock()
 	}
 	return out
 }
 
 // usage counts what is in the depot.
-func (d *depot) usage(size func(class int) int64) (blocks, bytes int64) {
+func (d *depot) usage() (blocks, bytes int64) {
 	for i := range d.classes {
 		c := &d.classes[i]
 		c.mu.Lock()
 		for m := c.full.Load(); m != nil; m = m.next {
 			blocks += int64(m.n)
-			bytes += int64(m.n) * size(i)
+			bytes += m.bytes(m.n)
 		}
 		c.mu.Unlock()
 	}

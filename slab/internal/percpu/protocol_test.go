@@ -50,7 +50,9 @@ type protocol struct{ push, pop, reclaim []string }
 func protocolOf(t *testing.T, marks string) (p protocol) {
 	hit := []string{"mark=c.busy = 1", "limit=c.limit.Load", "blocks=c.state & loadedMask", "change=c.state \\+=", "unmark=c.busy = 0"}
 	p.push = steps(t, "cache.go", "ClassCache) Push", hit...)
-	p.pop = steps(t, "cache.go", "ClassCache) Pop", hit...)
+	for _, f := range []string{"Top", "Take", "Leave"} { // as Pool.Get calls them
+		p.pop = append(p.pop, steps(t, "cache.go", "ClassCache) "+f, hit...)...)
+	}
 	for _, s := range steps(t, "reclaim.go", "Cache) close", "close=limit >= 0", "quiesce=c.quiesce") {
 		if s != "quiesce" {
 			p.reclaim = append(p.reclaim, s)

@@ -15,13 +15,13 @@ func (c *Cache) largerClasses(size int) int {
 	return c.options.Grid.Steps()
 }
 
-// Retry is Pop for a goroutine that has found the loaded magazine empty. It is
-// pinned to processor id, which has a class cache of the class.
+// Retry is for a goroutine that Top has nothing for. It is pinned to processor id, which
+// has a class cache of the class.
 func (c *Cache) Retry(id, class, size int) (e handle.Entry) {
 	p := c.cpu(id)
 	for k := class; e.Slot == nil && k <= class+c.largerClasses(size) && k < c.classes; k++ {
 		c.swap(p, k)
-		e = p.caches[k].Pop(size)
+		e = p.caches[k].pop(size)
 	}
 	p.leave()
 	return e
@@ -51,8 +51,8 @@ func (c *Cache) swap(p *cpu, class int) {
 	c.check(p)
 }
 
-// Refill takes a magazine of the class from the depot, and returns a block of it
-// for size bytes. The rest goes into the processor's class cache, or back if that
+// Refill takes a magazine of the class from the depot, and returns its last block if that
+// has size bytes. The rest goes into the processor's class cache, or back if that
 // has been filled meanwhile, or may not hold as much. It returns no slot if the depot
 // has no magazine.
 func (c *Cache) Refill(class, size int) handle.Entry {
@@ -60,12 +60,21 @@ func (c *Cache) Refill(class, size int) handle.Entry {
 	if m == nil {
 		return handle.Entry{}
 	}
-	m.n--
-	e := m.entries[m.n]
-	m.entries[m.n] = handle.Entry{}
-	c.CountGet(size)
+	e := m.pop(size)
+	if e.Slot != nil {
+		c.CountGet(size)
+	}
 	if m = c.install(class, m); m != nil {
 		c.putAway(m)
+	}
+	return e
+}
+
+// pop takes the last block if it has size bytes.
+func (m *magazine) pop(size int) (e handle.Entry) {
+	if at := &m.entries[m.n-1]; at.Slot.Len() >= size {
+		e, *at = *at, handle.Entry{}
+		m.n--
 	}
 	return e
 }
@@ -73,11 +82,11 @@ func (c *Cache) Refill(class, size int) handle.Entry {
 // install makes m the loaded magazine of the processor's class cache, if that is
 // empty and may hold as much. It returns the magazine that is left over.
 func (c *Cache) install(class int, m *magazine) *magazine {
-	bytes, budget := c.BlockBytes(class), c.budget()
+	bytes, b := c.BlockBytes(class), c.budget(c.options.Bytes)
 	id := c.Pin()
 	p := c.cpu(id)
 	if p != nil {
-		m = p.install(class, m, bytes, budget)
+		m = p.install(class, m, bytes, b)
 		c.check(p)
 	}
 	p.leave()
@@ -85,10 +94,10 @@ func (c *Cache) install(class int, m *magazine) *magazine {
 	return m
 }
 
-func (p *cpu) install(class int, m *magazine, bytes, budget int64) *magazine {
+func (p *cpu) install(class int, m *magazine, bytes int64, b budget) *magazine {
 	k := &p.caches[class]
 	limit, n := k.limit.Load(), m.n
-	if limit < 0 || n == 0 || k.n() > 0 || !p.grant(k, limit, max(limit, n), bytes, budget) {
+	if limit < 0 || n == 0 || k.n() > 0 || !p.grant(k, limit, max(limit, n), bytes, b) {
 		return m
 	}
 	m, k.loaded = k.loaded, m

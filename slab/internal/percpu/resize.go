@@ -10,24 +10,41 @@ import "github.com/bufslab/bufslab/slab/internal/handle"
 // within classBytes.
 func most(bytes int64) int32 { return int32(max(1, min(magazineSlots, classBytes/2/bytes))) }
 
-// budget returns the bytes that a processor may hold now. Where caches are to stay
-// small they grow with what is managed, from a least that costs no memory to speak of:
-// without it a pool with only a few blocks out would not cache at all.
-func (c *Cache) budget() int64 {
+// A budget says how many bytes a processor, or the depot, may hold: a share for the
+// asking, and as much as most for what has earned it.
+type budget struct{ share, most int64 }
+
+// share returns the part of most that is free to take now. Where caches are to stay small
+// it grows with what is managed, from a least that costs no memory to speak of.
+func (c *Cache) budget(most int64) budget {
 	o := &c.options
 	if o.Divisor == 0 {
-		return o.Bytes
+		return budget{most, most}
 	}
 	part := o.Managed() / o.Divisor / int64(len(c.cpus)+1)
-	return min(o.Bytes, max(part, LeastBytes))
+	return budget{min(most, max(part, LeastBytes)), most}
 }
 
-// depotBudget returns the bytes that the depot may hold now.
-func (c *Cache) depotBudget() int64 {
-	if c.options.Divisor == 0 {
-		return c.options.Depot
+const (
+	// blockPrice is how many refusals a block costs that is above the share, and as many
+	// more for each dearBytes of it: to go to the strategy takes as long for any block,
+	// to use a large one takes longer.
+	blockPrice = 8
+	dearBytes  = 256 << 10
+)
+
+// price is what the nth block of a class costs.
+func price(nth int32, size int64) int64 { return blockPrice * int64(nth) * (1 + size/dearBytes) }
+
+// allows reports whether bytes may be held in all. Refused counts, for the one that asks,
+// how often the share was too small. When that is the price it may have more: so a class
+// in use has what it needs even where little is managed.
+func (b budget) allows(bytes int64, refused *uint32, price int64) bool {
+	if bytes <= b.share {
+		return true
 	}
-	return min(c.options.Depot, c.budget())
+	*refused++
+	return bytes <= b.most && int64(*refused) > price
 }
 
 // PushSlow keeps a block for which its class cache had no room, and makes that room.
@@ -44,7 +61,7 @@ func (c *Cache) PushSlow(e handle.Entry, size int) (kept bool) {
 
 // pushSlow returns the linked magazines that left to make room.
 func (c *Cache) pushSlow(class int, e handle.Entry, size int) (out *magazine, kept bool) {
-	budget := c.budget()
+	b := c.budget(c.options.Bytes)
 	var empty *magazine // pinned code must not allocate one
 	for {
 		id := c.Pin()
@@ -54,7 +71,7 @@ func (c *Cache) pushSlow(class int, e handle.Entry, size int) (out *magazine, ke
 			if p.empty == nil {
 				p.empty = empty
 			}
-			out = c.makeRoom(p, class, budget)
+			out = c.makeRoom(p, class, b)
 			kept = p.caches[class].Push(e, size)
 			c.check(p)
 		}
@@ -70,7 +87,7 @@ func (c *Cache) pushSlow(class int, e handle.Entry, size int) (out *magazine, ke
 // makeRoom lets the loaded magazine of the class have one more block than it has,
 // if that is within the budget, and returns the magazines that leave for it. The
 // caller is pinned, and p has an empty magazine.
-func (c *Cache) makeRoom(p *cpu, class int, budget int64) (out *magazine) {
+func (c *Cache) makeRoom(p *cpu, class int, b budget) (out *magazine) {
 	k := &p.caches[class]
 	limit, bytes := k.limit.Load(), c.BlockBytes(class)
 	if limit < 0 || k.n() < limit {
@@ -80,29 +97,31 @@ func (c *Cache) makeRoom(p *cpu, class int, budget int64) (out *magazine) {
 		k.loaded, p.empty = p.empty, nil
 	}
 	if limit < most(bytes) {
-		if p.grow(k, limit, bytes, budget) {
-			return nil
+		if p.grow(k, limit, bytes, b) || p.granted+bytes <= b.most {
+			return nil // or it has to be refused more often
 		}
 		out = c.shrinkOther(p, class)
-		if p.grant(k, limit, limit+1, bytes, budget) || out != nil || limit == 0 {
+		if p.grant(k, limit, limit+1, bytes, b) || out != nil || limit == 0 {
 			return out
 		}
 	}
-	return c.exchange(p, class, budget)
+	return c.exchange(p, class, b)
 }
 
 // grow doubles the limit of a class cache, or adds one block where the budget has no
 // more.
-func (p *cpu) grow(k *ClassCache, limit int32, bytes, budget int64) bool {
-	return p.grant(k, limit, max(1, min(2*limit, most(bytes))), bytes, budget) ||
-		p.grant(k, limit, limit+1, bytes, budget)
+func (p *cpu) grow(k *ClassCache, limit int32, bytes int64, b budget) bool {
+	if to := max(1, min(2*limit, most(bytes))); p.granted+int64(to-limit)*bytes <= b.share {
+		return p.grant(k, limit, to, bytes, b)
+	}
+	return p.grant(k, limit, limit+1, bytes, b)
 }
 
 // grant changes the limit of a class cache, if the budget allows it. The caller is
 // pinned and has found the limit not negative.
-func (p *cpu) grant(k *ClassCache, limit, to int32, bytes, budget int64) bool {
+func (p *cpu) grant(k *ClassCache, limit, to int32, bytes int64, b budget) bool {
 	more := int64(to-limit) * bytes
-	if p.granted+more > budget || !k.limit.CompareAndSwap(limit, to) { // or it was closed
+	if !b.allows(p.granted+more, &k.refused, price(to, bytes)) || !k.limit.CompareAndSwap(limit, to) { // or it was closed
 		return false
 	}
 	p.granted += more
@@ -111,12 +130,12 @@ func (p *cpu) grant(k *ClassCache, limit, to int32, bytes, budget int64) bool {
 
 // exchange makes the loaded magazine the previous one, if that is within the budget,
 // and an empty one the loaded one. It returns the magazine that leaves.
-func (c *Cache) exchange(p *cpu, class int, budget int64) (out *magazine) {
+func (c *Cache) exchange(p *cpu, class int, b budget) (out *magazine) {
 	k, bytes := &p.caches[class], c.BlockBytes(class)
 	n, below := k.n(), k.nprevious
 	out, k.loaded, p.empty = k.loaded, p.empty, nil
 	k.setN(0)
-	if more := int64(n-below) * bytes; p.granted+more <= budget {
+	if more := int64(n-below) * bytes; p.granted+more <= b.share {
 		p.granted += more
 		k.nprevious = n
 		out, k.previous, n = k.previous, out, below
@@ -157,6 +176,7 @@ func (c *Cache) detach(p *cpu, class int, limit int32) (out *magazine) {
 	k.previous = k.unload(k.previous, class, k.nprevious, &out)
 	k.setN(0)
 	k.nprevious = 0
+	k.refused /= 2
 	return out
 }
 
@@ -176,7 +196,7 @@ func (c *Cache) putAway(m *magazine) {
 	defer func() { c.depot.restore(m, c.BlockBytes) }() // what is left if the strategy panics
 	for m != nil {
 		next := m.next
-		if m.n == 0 || !c.depot.put(m, c.BlockBytes(int(m.class)), c.depotBudget()) {
+		if m.n == 0 || !c.depot.put(m, c.BlockBytes(int(m.class)), c.budget(c.options.Depot)) {
 			c.free(m)
 			c.depot.recycle(m)
 		}

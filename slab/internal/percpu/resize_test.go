@@ -80,11 +80,11 @@ func TestNothingChangesWhatIsClosed(t *testing.T) {
 		m := &magazine{n: 1, class: int32(class)}
 		p := s.cpu(s.Pin())
 		s.swap(p, class)
-		room := s.makeRoom(p, class, 1<<20)
+		room := s.makeRoom(p, class, flat(1<<20))
 		p.victim = class - 1
 		other := s.shrinkOther(p, class+1)
-		left := p.install(class, m, s.BlockBytes(class), 1<<20)
-		kept := k.Push(e, 100) || k.Pop(100).Slot != nil
+		left := p.install(class, m, s.BlockBytes(class), flat(1<<20))
+		kept := k.Push(e, 100) || k.pop(100).Slot != nil
 		p.leave()
 		s.Unpin(0)
 		after := [...]any{k.loaded, k.previous, k.state, k.nprevious, k.limit.Load()}
@@ -103,14 +103,16 @@ func TestAProcessorTooManyHasNoCache(t *testing.T) {
 	}
 }
 
-// What a processor may hold grows with what is managed, from a least and up to Bytes.
+// What a processor, or the depot, may hold for the asking grows with what is managed, from
+// a least and up to the most.
 func TestBudgetGrowsWithWhatIsManaged(t *testing.T) {
 	var managed int64
 	s := openStore(t, Options{Largest: 4 << 10, Bytes: 1 << 20, Depot: 1 << 21, Divisor: 4, Managed: func() int64 { return managed }})
 	shares := 4 * int64(len(s.cpus)+1)
 	for _, c := range [][2]int64{{0, LeastBytes}, {shares * LeastBytes * 2, LeastBytes * 2}, {1 << 50, 1 << 20}} {
-		if managed = c[0]; s.budget() != c[1] || s.depotBudget() != c[1] {
-			t.Errorf("%d bytes managed: %d and %d, want %d", managed, s.budget(), s.depotBudget(), c[1])
+		managed = c[0]
+		if b := s.budget(1 << 20); b.share != c[1] || b.most != 1<<20 {
+			t.Errorf("%d bytes managed: %+v, want a share of %d", managed, b, c[1])
 		}
 	}
 }

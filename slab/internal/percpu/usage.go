@@ -36,9 +36,30 @@ func (c *Cache) count(gets, releases, asked int64) {
 	c.rest.asked.Add(asked)
 }
 
+// Gets counts the Gets of all processors.
+func (c *Cache) Gets() int64 {
+	n := c.rest.gets.Load()
+	for i := range c.cpus {
+		n += c.cpus[i].gets()
+	}
+	return n
+}
+
+func (p *cpu) gets() int64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	n := p.counts.gets
+	for i := range p.caches {
+		k := &p.caches[i]
+		gets, _ := k.counts(int64(k.n()) + int64(k.nprevious))
+		n += gets
+	}
+	return n
+}
+
 // Usage adds up what all processors have.
 func (c *Cache) Usage() (u Usage) {
-	u.Blocks, u.Bytes = c.depot.usage(c.BlockBytes)
+	u.Blocks, u.Bytes = c.depot.usage()
 	u.Gets, u.Releases, u.Asked = c.rest.gets.Load(), c.rest.releases.Load(), c.rest.asked.Load()
 	for i := range c.cpus {
 		c.addUsage(&u, &c.cpus[i])
@@ -53,7 +74,7 @@ func (c *Cache) addUsage(u *Usage, p *cpu) {
 		k := &p.caches[i]
 		n := int64(k.n()) + int64(k.nprevious)
 		u.Blocks += n
-		u.Bytes += n * c.BlockBytes(i)
+		u.Bytes += k.loaded.bytes(k.n()) + k.previous.bytes(k.nprevious)
 		gets, releases := k.counts(n)
 		u.Gets += gets
 		u.Releases += releases
@@ -62,6 +83,16 @@ func (c *Cache) addUsage(u *Usage, p *cpu) {
 	u.Gets += p.counts.gets
 	u.Releases += p.counts.releases
 	u.Asked += p.counts.asked
+}
+
+// bytes adds up the first n blocks. Who looks at another processor's may find one gone.
+func (m *magazine) bytes(n int32) (sum int64) {
+	for i := range n {
+		if s := m.entries[i%magazineSlots].Slot; s != nil {
+			sum += int64(s.Len())
+		}
+	}
+	return sum
 }
 
 // counts tells the hits of a class cache with n blocks apart: blocks that magazines
