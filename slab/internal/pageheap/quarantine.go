@@ -51,7 +51,7 @@ func (h *Heap) scrap(s int32) int32 {
 func (h *Heap) releaseRest(i int32) int64 {
 	h.mu.Lock()
 	seg := &h.segs[h.at(i).seg]
-	if h.at(i).state != free || seg.rng != nil || seg.used > seg.isolated {
+	if h.at(i).state != free || seg.rng != nil || seg.isolated == 0 || seg.used > seg.isolated {
 		h.mu.Unlock()
 		return 0
 	}

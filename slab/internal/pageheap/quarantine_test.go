@@ -74,3 +74,20 @@ func TestQuarantineThatCannotGoBack(t *testing.T) {
 		t.Errorf("%d bytes, %d ranges", up.Bytes, up.Open)
 	}
 }
+
+// Between the looks of a release others may free all of a segment: it is free memory then,
+// and nothing of it is lost.
+func TestAFreeSegmentIsNotLost(t *testing.T) {
+	up := &source{}
+	p := start(up, Options{})
+	b := p.mustAlloc(t, 10*page)
+	p.free(b)
+	i := p.largest(free)
+	if n := p.releaseRest(i); n != 0 || p.Counts().Quarantined != 0 {
+		t.Errorf("%d bytes went, %d are in quarantine", n, p.Counts().Quarantined)
+	}
+	p.mustCheck(t, up)
+	if p.FreeHeld(); up.Bytes != 0 {
+		t.Errorf("%d bytes are left", up.Bytes)
+	}
+}
