@@ -85,12 +85,17 @@ type counts struct {
 	ranges, left                               atomic.Int64 // what pools had at most, and have still, for these
 }
 
+// goHeap is more than the heap of a soak ever has. The Go runtime keeps the addresses of its
+// heap, so it takes them before the first look.
+const goHeap = 512 << 20
+
 func (s *soak) run(length time.Duration, steps int) {
 	s.t.Helper()
 	for _, c := range s.stacks {
 		s.round(c, 1000) // so that what the runtime and the driver take once is taken
 	}
 	s.spread()
+	runtime.KeepAlive(make([]byte, goHeap))
 	s.quarantined.Store(0)
 	s.ranges.Store(0)
 	s.left.Store(0)
