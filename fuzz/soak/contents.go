@@ -2,6 +2,7 @@ package soak
 
 import (
 	"encoding/binary"
+	"runtime"
 
 	"github.com/bufslab/bufslab/device"
 	"github.com/bufslab/bufslab/slab"
@@ -94,6 +95,7 @@ func (w *worker) work(b slab.PooledBuffer) {
 		w.works.Add(1)
 		w.must("UsedOn", b.UsedOn(w.stream))
 		w.must("Fill", w.stream.Fill(b.Block(), 0xFF))
+		runtime.KeepAlive(b) // who forgets it keeps it until all work is enqueued
 	}
 }
 
