@@ -85,8 +85,10 @@ func (p *pool) finish(b PooledBuffer) (PooledBuffer, error) {
 // empty the caches, wait for streams, give back what is held here and elsewhere, and look
 // for what was forgotten. Without stall it does only the first.
 func (p *pool) alloc(size int, stall bool) (b device.Block, extent int32, err error) {
-	b, extent, err = p.blocks.AllocExtent(size)
-	if outOfMemory(err) && p.emptyCaches() {
+	if b, extent, err = p.blocks.AllocExtent(size); !outOfMemory(err) {
+		return b, extent, err
+	}
+	if p.emptyCaches() {
 		b, extent, err = p.blocks.AllocExtent(size)
 	}
 	for stall && outOfMemory(err) && p.freeOldest() {

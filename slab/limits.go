@@ -82,8 +82,10 @@ type heldBound struct {
 // gives back what it can, but a block in a cache keeps the rest of its slab; so nothing
 // is cached then.
 func (h *heldBound) exceeded(strategy Allocator) bool {
-	return h.bytes > 0 && usageOf(strategy, 0).HeldBytes > h.bytes
+	return h.bytes > 0 && h.isOver(strategy)
 }
+
+func (h *heldBound) isOver(strategy Allocator) bool { return usageOf(strategy, 0).HeldBytes > h.bytes }
 
 // note notes that something is cached.
 func (h *heldBound) note() {
@@ -94,7 +96,7 @@ func (h *heldBound) note() {
 
 // keepWithinHeld empties the caches if they keep the strategy from its bound.
 func (p *pool) keepWithinHeld() {
-	if p.held.exceeded(p.strategy) && p.held.cached.Swap(false) {
+	if p.held.bytes > 0 && p.held.exceeded(p.strategy) && p.held.cached.Swap(false) {
 		p.emptyCaches()
 	}
 }

@@ -122,6 +122,7 @@ func heapOptions(c Config, p *pool) pageheap.Options {
 	o := pageheap.Options{Align: c.Align, MissTarget: c.MissTarget, Decommit: c.Decommit, Locked: c.traits.locked, MaxHeld: heldLimit(c.MaxHeld)}
 	if p != nil {
 		o.BeforePeak, o.Gets = p.emptyCaches, p.cache.Gets
+		o.Numbered = !c.Check && c.Record == "" // else Check and Record free by address
 	}
 	return o
 }

@@ -9,11 +9,10 @@ const maxInt = int(^uint(0) >> 1)
 // merged. Extents refer to each other by index, so the collector has nothing to scan.
 type extent struct {
 	off, len   int
-	size       int   // of a used extent: what Alloc was asked for
 	prev, next int32 // neighbours by address
-	up, down   int32 // neighbours in a list of the index; of no use while it is used
+	up, down   int32 // neighbours in a list of the index; up of a used extent is its span
 	seg        int32
-	span       int32  // of a used extent: see Heap.SetSpan
+	excess     uint32 // of a used extent: bytes of len that Alloc was not asked for
 	stamp      uint32 // of a free extent: the epoch in which it grew last
 	state      state
 }
@@ -107,7 +106,7 @@ func (e *extents) use(i int32, n, size int) {
 		e.list(e.split(i, n), free)
 	}
 	x := e.at(i)
-	x.state, x.size, x.span = used, size, 0
+	x.state, x.excess, x.up = used, uint32(n-size), none
 }
 
 // split cuts i after n bytes and returns the rest, which is in no list.

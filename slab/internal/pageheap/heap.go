@@ -35,6 +35,7 @@ type Heap struct {
 	up       upstream.Checked
 	decommit bool
 	locked   bool
+	numbered bool
 	drain    func() bool // Options.BeforePeak
 	gets     func() int64
 
@@ -60,6 +61,7 @@ type Options struct {
 	MissTarget float64 // share of allocations that may go upstream
 	Decommit   bool    // give small free pages back before a new peak, too
 	Locked     bool    // memory is page-locked: ask for no more than is needed
+	Numbered   bool    // Locate is always told the extent: no page map is kept
 	MaxHeld    int64   // bytes that may be held free; the largest int64 is no bound
 	// BeforePeak is called before the heap passes its old peak, without a lock. It may
 	// free extents that nobody needs; it reports whether it did. May be nil.
@@ -75,6 +77,7 @@ func New(up upstream.Checked, o Options) *Heap {
 		up:       up,
 		decommit: o.Decommit,
 		locked:   o.Locked,
+		numbered: o.Numbered,
 		drain:    o.BeforePeak,
 		maxHeld:  o.MaxHeld,
 		extents:  newExtents(o.Align),
@@ -106,8 +109,8 @@ func (h *Heap) unlocked(f func() error) error {
 func (h *Heap) Alloc(size int) (int32, error) {
 	n := align.Up(size, h.align)
 	for drained := false; ; {
-		if i := h.find(free, n); i != none {
-			return h.take(i, n, size), nil
+		if i := h.AllocFree(size); i != none {
+			return i, nil
 		}
 		if !drained && h.worthDraining(n) {
 			drained = true
@@ -123,6 +126,17 @@ func (h *Heap) Alloc(size int) (int32, error) {
 		}
 		return none, err
 	}
+}
+
+// AllocFree is Alloc that does not go upstream: it returns 0 where no free extent fits. The
+// caller holds the lock.
+func (h *Heap) AllocFree(size int) int32 {
+	n := align.Up(size, h.align)
+	i := h.find(free, n)
+	if i == none {
+		return none
+	}
+	return h.take(i, n, size)
 }
 
 // take makes n bytes of the free extent i used.
@@ -181,14 +195,14 @@ func (h *Heap) Block(i int32, off, size int) device.Block {
 func (h *Heap) Len(i int32) int { return h.at(i).len }
 
 // Size returns what Alloc was asked for when it returned extent i. The caller holds the lock.
-func (h *Heap) Size(i int32) int { return h.at(i).size }
+func (h *Heap) Size(i int32) int { return h.at(i).len - int(h.at(i).excess) }
 
 // SetSpan gives the used extent i a number of its owner's, above 0: it is a
 // span of smaller blocks. It lasts until Free. The caller holds the lock.
-func (h *Heap) SetSpan(i, span int32) { h.at(i).span = span }
+func (h *Heap) SetSpan(i, span int32) { h.at(i).up = span }
 
 // Span returns the number that SetSpan gave extent i, or 0. The caller holds the lock.
-func (h *Heap) Span(i int32) int32 { return h.at(i).span }
+func (h *Heap) Span(i int32) int32 { return h.at(i).up }
 
 // Grew tells the growth policy of an allocation of size bytes, Shrank of a free.
 // The caller holds the lock.

@@ -49,6 +49,12 @@ func (m pageMap) first(page int) int32 {
 
 // enter puts the extent i, which is used now, into the map of its segment.
 func (h *Heap) enter(i int32) {
+	if !h.numbered {
+		h.enterMap(i)
+	}
+}
+
+func (h *Heap) enterMap(i int32) {
 	x := h.at(i)
 	first := h.segs[x.seg].pages.entry(x.off)
 	if *first == none || h.at(*first).off > x.off {
@@ -58,6 +64,12 @@ func (h *Heap) enter(i int32) {
 
 // leave takes the used extent i out of the map.
 func (h *Heap) leave(i int32) {
+	if !h.numbered {
+		h.leaveMap(i)
+	}
+}
+
+func (h *Heap) leaveMap(i int32) {
 	x := h.at(i)
 	first := h.segs[x.seg].pages.entry(x.off)
 	if *first != i {

@@ -168,7 +168,7 @@ func (c *Cache) BlockBytes(class int) int64 { return int64(c.options.Grid.Size(c
 // At returns the cache of a class, not Uncached, on processor id, or nil if it has
 // none: it came when GOMAXPROCS was raised. The caller is pinned.
 func (c *Cache) At(id, class int) *ClassCache {
-	if i := id*c.classes + class; i < len(c.caches) {
+	if i := uint(id*c.classes + class); i < uint(len(c.caches)) {
 		return &c.caches[i]
 	}
 	return nil

@@ -17,7 +17,7 @@ import (
 //
 // Blocks and their lengths are multiples of Options.Align: unless set 16 bytes,
 // or what the device needs. For many small blocks use slab:
-// here each costs a record of about 60 bytes, and a Free by address looks
+// here each costs a record of 48 bytes, and a Free by address looks
 // through those of its page.
 type Bestfit struct {
 	upstream.Voucher
@@ -38,16 +38,24 @@ func (p *Bestfit) Alloc(size int) (device.Block, error) {
 
 // AllocExtent is Alloc, with the number of the block's extent.
 func (p *Bestfit) AllocExtent(size int) (device.Block, int32, error) {
-	return p.alloc(size, p.cut)
-}
-
-// alloc counts a block of size bytes that cut returns under the heap's lock.
-func (p *Bestfit) alloc(size int, cut func(size int) (device.Block, int32, error)) (device.Block, int32, error) {
 	if err := upstream.CheckSize(size); err != nil || size == 0 {
 		return device.Block{}, 0, err
 	}
 	p.heap.Lock()
 	p.heap.Grew(size)
+	if extent := p.heap.AllocFree(size); extent != 0 {
+		b := p.heap.Block(extent, 0, size)
+		p.active.add(size, 0)
+		p.heap.Unlock()
+		return b, extent, nil
+	}
+	return p.allocSlow(size, p.cut)
+}
+
+// allocSlow counts a block of size bytes that cut returns, which may go upstream. The
+// caller holds the heap's lock, and has told the heap that it grew; allocSlow gives the lock
+// back.
+func (p *Bestfit) allocSlow(size int, cut func(size int) (device.Block, int32, error)) (device.Block, int32, error) {
 	done := false
 	defer func() { // also if upstream panics
 		if !done {
@@ -77,34 +85,28 @@ func (p *Bestfit) cut(size int) (device.Block, int32, error) {
 func (p *Bestfit) Free(b device.Block) { p.FreeExtent(b, 0) }
 
 // FreeExtent is Free of a block whose extent has that number; 0 is not known.
-func (p *Bestfit) FreeExtent(b device.Block, extent int32) { p.free(b, extent, p.merge) }
+func (p *Bestfit) FreeExtent(b device.Block, extent int32) {
+	if b != (device.Block{}) {
+		p.free(b, extent, p.merge)
+	}
+}
 
 // free gives b to merge, under the heap's lock: it lies in an extent, from an
 // offset on. Merge reports whether such a block was out.
 func (p *Bestfit) free(b device.Block, extent int32, merge func(extent int32, off, size int) bool) {
-	if b == (device.Block{}) {
-		return
-	}
-	over, ok := p.takeBack(b, extent, merge)
-	if !ok {
-		panic(upstream.NotOut(b))
-	}
-	if over {
-		p.heap.ReleaseOverHeld()
-	}
-}
-
-// takeBack also reports whether more is held now than may be.
-func (p *Bestfit) takeBack(b device.Block, extent int32, merge func(extent int32, off, size int) bool) (over, ok bool) {
 	p.heap.Lock()
-	defer p.heap.Unlock()
 	extent, off := p.heap.Locate(b, extent)
 	if extent == 0 || !merge(extent, off, b.Len) {
-		return false, false
+		p.heap.Unlock()
+		panic(upstream.NotOut(b))
 	}
 	p.heap.Shrank(b.Len)
 	p.active.sub(b.Len, 0)
-	return p.heap.OverHeld(), true
+	over := p.heap.OverHeld()
+	p.heap.Unlock()
+	if over {
+		p.heap.ReleaseOverHeld()
+	}
 }
 
 // merge takes the extent back if it is a block of size bytes. The caller holds

@@ -53,9 +53,19 @@ func (s *Slab) Alloc(size int) (device.Block, error) {
 // AllocExtent is Alloc, with the number of the extent that has the block.
 func (s *Slab) AllocExtent(size int) (device.Block, int32, error) {
 	if size > SlabCarveLimit {
-		return s.alloc(size, s.cut)
+		return s.Bestfit.AllocExtent(size)
 	}
-	return s.alloc(size, s.carve)
+	if err := upstream.CheckSize(size); err != nil || size == 0 {
+		return device.Block{}, 0, err
+	}
+	s.heap.Lock()
+	s.heap.Grew(size)
+	if b, extent, ok := s.pop(s.grid.Index(size), size); ok {
+		s.active.add(size, 0)
+		s.heap.Unlock()
+		return b, extent, nil
+	}
+	return s.allocSlow(size, s.carve)
 }
 
 // carve returns a block of a slab, of a new one if need be. When there is no
@@ -109,7 +119,11 @@ func (s *Slab) addSlab(class int) error {
 func (s *Slab) Free(b device.Block) { s.FreeExtent(b, 0) }
 
 // FreeExtent is Free of a block whose extent has that number; 0 is not known.
-func (s *Slab) FreeExtent(b device.Block, extent int32) { s.free(b, extent, s.push) }
+func (s *Slab) FreeExtent(b device.Block, extent int32) {
+	if b != (device.Block{}) {
+		s.free(b, extent, s.push)
+	}
+}
 
 // push takes a block of an extent back, and the extent with it if it is a slab
 // that is empty: that costs no call upstream, so there is nothing to gain by

@@ -25,7 +25,7 @@ type Source interface {
 var ErrUpstream = errors.New("slab: upstream broke its contract")
 
 // OutOfMemory reports whether err says that there was no room.
-func OutOfMemory(err error) bool { return errors.Is(err, device.ErrOutOfMemory) }
+func OutOfMemory(err error) bool { return err != nil && errors.Is(err, device.ErrOutOfMemory) }
 
 // MaxSize is the most bytes that are asked of a source at a time: sums of sizes
 // stay far from overflow.
