@@ -19,9 +19,12 @@ func (c *Cache) largerClasses(size int) int {
 // has a class cache of the class.
 func (c *Cache) Retry(id, class, size int) (e handle.Entry) {
 	p := c.cpu(id)
-	for k := class; e.Slot == nil && k <= class+c.largerClasses(size) && k < c.classes; k++ {
-		c.swap(p, k)
-		e = p.caches[k].pop(size)
+	last := min(class+c.largerClasses(size), c.classes-1)
+	for k := class; e.Slot == nil && k <= last; k++ {
+		if q := &p.caches[k]; q.n() > 0 || q.nprevious > 0 {
+			c.swap(p, k)
+			e = q.pop(size)
+		}
 	}
 	p.leave()
 	return e
