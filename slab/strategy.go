@@ -121,7 +121,13 @@ func freelistOptions(c Config) freelist.Options {
 func heapOptions(c Config, p *pool) pageheap.Options {
 	o := pageheap.Options{Align: c.Align, MissTarget: c.MissTarget, Decommit: c.Decommit, Locked: c.traits.locked, MaxHeld: heldLimit(c.MaxHeld)}
 	if p != nil {
-		o.BeforePeak, o.Gets = p.emptyCaches, p.cache.Gets
+		o.Gets = p.cache.Gets
+		o.BeforePeak = func() {
+			if p.reclaimMu.TryLock() { // who holds it may wait for a stream
+				defer p.reclaimMu.Unlock()
+				p.emptyCachesLocked(false)
+			}
+		}
 		o.Numbered = !c.Check && c.Record == "" // else Check and Record free by address
 	}
 	return o

@@ -36,7 +36,7 @@ type Heap struct {
 	decommit bool
 	locked   bool
 	numbered bool
-	drain    func() bool // Options.BeforePeak
+	drain    func() // Options.BeforePeak
 	gets     func() int64
 
 	growMu  sync.Mutex // before mu
@@ -64,8 +64,8 @@ type Options struct {
 	Numbered   bool    // Locate is always told the extent: no page map is kept
 	MaxHeld    int64   // bytes that may be held free; the largest int64 is no bound
 	// BeforePeak is called before the heap passes its old peak, without a lock. It may
-	// free extents that nobody needs; it reports whether it did. May be nil.
-	BeforePeak func() bool
+	// free extents that nobody needs. May be nil.
+	BeforePeak func()
 	// Gets counts what was asked of the owner, who serves some of it from what it has. The
 	// miss target is a share of that. May be nil.
 	Gets func() int64

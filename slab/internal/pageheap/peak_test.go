@@ -49,12 +49,10 @@ func TestOthersFreeBeforeThePeak(t *testing.T) {
 	var p *program
 	var cached []device.Block
 	asked := 0
-	p = start(up, Options{BeforePeak: func() bool {
+	p = start(up, Options{BeforePeak: func() {
 		asked++
-		any := len(cached) > 0
 		p.freeAll(cached)
 		cached = nil
-		return any
 	}})
 	live := fill(t, p, 640)
 	if most := 64 + 270; asked < 100 || asked > most { // each page, then each 64th part

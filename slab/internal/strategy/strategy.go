@@ -1,4 +1,4 @@
-// Package strategy has the built-in strategies of package slab, one a file. A strategy
+// Package strategy has the built-in strategies of package slab. A strategy
 // gets memory from an upstream, cuts and keeps it in its own way, and gives it back:
 //
 //	direct.go              keeps nothing
