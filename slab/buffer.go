@@ -59,7 +59,7 @@ func (b PooledBuffer) With(f func([]byte)) error {
 
 func (b PooledBuffer) unpin() {
 	if b.slot.Unpin(b.gen) {
-		poolOf(b.slot).recycle(b)
+		poolOf(b.slot).recycle(b.entry(), b.n)
 	}
 	runtime.KeepAlive(b.ptr)
 }
@@ -95,19 +95,19 @@ func (b PooledBuffer) Release() error {
 	}
 	p := poolOf(s)
 	if s.Simple() {
-		kept := false
 		id := p.cache.Pin()
-		if c := p.cache.At(id, s.Class()); c != nil {
-			kept = c.Push(handle.Entry{Slot: s, Mem: b.ptr}, b.n)
-		}
-		p.cache.Unpin(id)
-		if kept {
+		if c := p.cache.At(id, s.Class()); c != nil && c.Push(b.entry(), b.n) {
+			p.cache.Unpin(id)
 			return nil
 		}
+		p.cache.Unpin(id)
 	}
-	p.recycle(b)
+	p.recycle(b.entry(), b.n)
 	return nil
 }
+
+// entry returns the block of b.
+func (b PooledBuffer) entry() handle.Entry { return handle.Entry{Slot: b.slot, Mem: b.ptr} }
 
 // releasePinned is Release of a buffer that was released before, or that a call of
 // With still uses: then that call recycles it.
@@ -118,7 +118,7 @@ func (b PooledBuffer) releasePinned() error {
 		return p.leaks.releasedTwice(b)
 	}
 	if idle {
-		p.recycle(b)
+		p.recycle(b.entry(), b.n)
 	}
 	runtime.KeepAlive(b.ptr)
 	return nil

@@ -63,16 +63,16 @@ func (l *leakLog) recordGet(b PooledBuffer) {
 	l.sites[b.slot.ID()] = callSite{got: at, gen: b.gen, bytes: b.n}
 }
 
-func (l *leakLog) recordRelease(b PooledBuffer) {
+func (l *leakLog) recordRelease(s *handle.Slot) {
 	if l.sites == nil {
 		return
 	}
 	at := caller()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	s := l.sites[b.slot.ID()]
-	s.released = at
-	l.sites[b.slot.ID()] = s
+	site := l.sites[s.ID()]
+	site.released = at
+	l.sites[s.ID()] = site
 }
 
 const foundForgotten = "found forgotten"

@@ -201,21 +201,21 @@ func (p *Pool) Get(size int) (PooledBuffer, error) {
 	if c := q.cache.At(id, class); c != nil {
 		if at := c.Top(size); at != nil {
 			e = c.Take(at, size)
+			c.Leave()
+			q.cache.Unpin(id)
+			if q.config.needsFinish {
+				return q.hand(e, size)
+			}
+			return lend(e, size), nil
 		}
 		c.Leave()
-		if e.Slot == nil {
-			e = q.cache.Retry(id, class, size)
-		}
+		e = q.cache.Retry(id, class, size)
 	}
 	q.cache.Unpin(id)
 	if e.Slot == nil {
 		return q.get(size, class, true)
 	}
-	b := lend(e, size)
-	if q.config.needsFinish {
-		return q.finish(b)
-	}
-	return b, nil
+	return q.hand(e, size)
 }
 
 // lend makes the first size bytes of a block a handle.

@@ -10,19 +10,19 @@ import (
 
 // A Release that the processor's caches do not take goes down from here.
 
-// recycle puts the block of a released buffer into a cache, a queue, or the strategy.
-func (p *pool) recycle(b PooledBuffer) {
-	p.leaks.recordRelease(b)
-	e := handle.Entry{Slot: b.slot, Mem: b.ptr}
+// recycle puts the block of a released buffer of n bytes into a cache, a queue, or the
+// strategy.
+func (p *pool) recycle(e handle.Entry, n int) {
+	p.leaks.recordRelease(e.Slot)
 	if e.Slot.Streamed() {
-		p.cache.CountRelease(b.n)
+		p.cache.CountRelease(n)
 		p.await(e, false, p.pending.EndUse(e.Slot))
 		return
 	}
-	if !p.held.exceeded(p.strategy) && p.cache.PushSlow(e, b.n) {
+	if !p.held.exceeded(p.strategy) && p.cache.PushSlow(e, n) {
 		p.held.note()
 	} else {
-		p.cache.CountRelease(b.n)
+		p.cache.CountRelease(n)
 		p.free(e)
 	}
 	p.keepWithinHeld()
