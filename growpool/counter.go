@@ -13,7 +13,7 @@ import (
 // counter share a cache line, but two counters do not: mostly one goroutine uses a key.
 type counter struct {
 	per  []int64      // by processor; written only while pinned to it
-	rest atomic.Int64 // of processors that came later, and of builds that cannot pin
+	rest atomic.Int64 // of processors that came later, and of the race detector's build
 }
 
 // plain says that a processor's number is its own, and is not torn.
@@ -32,12 +32,13 @@ func (c *counter) add() {
 		c.rest.Add(1)
 		return
 	}
-	if id := pin.Pin(); id < len(c.per) {
+	on := pin.Pin()
+	if id := on.ID(); id < len(c.per) {
 		c.per[id]++
 	} else {
 		c.rest.Add(1)
 	}
-	pin.Unpin()
+	pin.Unpin(on)
 }
 
 // load returns the sum: exact when no add runs.

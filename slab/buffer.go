@@ -95,12 +95,12 @@ func (b PooledBuffer) Release() error {
 	}
 	p := poolOf(s)
 	if s.Simple() {
-		id := p.cache.Pin()
-		if c := p.cache.At(id, s.Class()); c != nil && c.Push(b.entry(), b.n) {
-			p.cache.Unpin(id)
+		on := p.cache.Pin()
+		if c := p.cache.At(on.ID(), s.Class()); c != nil && c.Push(b.entry(), b.n) {
+			p.cache.Unpin(on)
 			return nil
 		}
-		p.cache.Unpin(id)
+		p.cache.Unpin(on)
 	}
 	p.recycle(b.entry(), b.n)
 	return nil

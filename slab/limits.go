@@ -3,6 +3,7 @@ package slab
 import (
 	"sync/atomic"
 
+	"github.com/bufslab/bufslab/internal/pin"
 	"github.com/bufslab/bufslab/slab/internal/percpu"
 	"github.com/bufslab/bufslab/slab/internal/sizeclass"
 	"github.com/bufslab/bufslab/slab/internal/strategy"
@@ -48,7 +49,7 @@ func bound(o percpu.Options, c Config) percpu.Options {
 	case c.MaxHeldBlocks < 0:
 		return percpu.Options{}
 	case c.MaxHeld != 0:
-		share := heldLimit(c.MaxHeld) / 4 / int64(percpu.CPUs()+1) // one for the depot
+		share := heldLimit(c.MaxHeld) / 4 / int64(pin.Numbers()+1) // one for the depot
 		if share < percpu.LeastBytes {
 			return percpu.Options{}
 		}
@@ -69,7 +70,7 @@ func largestWithin(c Classes, n int) int {
 
 // heldBelow returns what the caches leave of Config.MaxHeld for the strategy.
 func heldBelow(o percpu.Options, maxHeld int64) int64 {
-	return maxHeld - o.Bytes*int64(percpu.CPUs()) - o.Depot
+	return maxHeld - o.Bytes*int64(pin.Numbers()) - o.Depot
 }
 
 // A heldBound is what a pool with Config.MaxHeld and caches looks after.

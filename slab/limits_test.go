@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/internal/pin"
 	"github.com/bufslab/bufslab/slab/internal/percpu"
 )
 
@@ -59,7 +60,7 @@ func TestBlocksThatAreNotToBeHeldAreNotCached(t *testing.T) {
 func TestCachesHoldAShareOfWhatIsManaged(t *testing.T) {
 	for _, c := range []Config{{Strategy: "slab", CacheBytes: 30_000}, {Strategy: "slab"}, {Strategy: "bestfit"}} {
 		p := openPool(t, "mmap", c)
-		places := int64(percpu.CPUs() + 1) // with the depot
+		places := int64(pin.Numbers() + 1) // with the depot
 		var live []PooledBuffer
 		for size := 100; size < 64<<10; size += size / 8 { // each class once or twice, which earns nothing
 			live = append(live, mustGet(t, p, size))

@@ -197,21 +197,21 @@ func (p *Pool) Get(size int) (PooledBuffer, error) {
 	}
 	class := q.cache.Class(size)
 	var e handle.Entry
-	id := q.cache.Pin()
-	if c := q.cache.At(id, class); c != nil {
+	on := q.cache.Pin()
+	if c := q.cache.At(on.ID(), class); c != nil {
 		if at := c.Top(size); at != nil {
 			e = c.Take(at, size)
 			c.Leave()
-			q.cache.Unpin(id)
+			q.cache.Unpin(on)
 			if q.config.needsFinish {
 				return q.hand(e, size)
 			}
 			return lend(e, size), nil
 		}
 		c.Leave()
-		e = q.cache.Retry(id, class, size)
+		e = q.cache.Retry(on.ID(), class, size)
 	}
-	q.cache.Unpin(id)
+	q.cache.Unpin(on)
 	if e.Slot == nil {
 		return q.get(size, class, true)
 	}

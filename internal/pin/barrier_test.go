@@ -21,7 +21,7 @@ type section struct {
 // run goes in and out until stop.
 func (s *section) run(stop *atomic.Bool) {
 	for !stop.Load() {
-		Pin()
+		p := Pin()
 		s.inside = 1
 		if !s.closed.Load() {
 			s.a++
@@ -31,7 +31,7 @@ func (s *section) run(stop *atomic.Bool) {
 			s.b++
 		}
 		s.inside = 0
-		Unpin()
+		Unpin(p)
 	}
 }
 

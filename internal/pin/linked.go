@@ -2,32 +2,31 @@
 
 package pin
 
-import (
-	"runtime"
-	_ "unsafe" // for go:linkname
-)
+import _ "unsafe" // for go:linkname
 
-// Exclusive says that a pinned goroutine is alone on its processor.
+// Exclusive says that no two pinned goroutines have one number below Numbers.
 const Exclusive = true
+
+// A Processor is what a pinned goroutine owns.
+type Processor int
+
+// ID returns the processor's number, dense from 0 and below GOMAXPROCS.
+func (p Processor) ID() int { return int(p) }
+
+// Numbers returns below what numbers are, until GOMAXPROCS is raised.
+func Numbers() int { return processors() }
 
 // The runtime keeps these two linkable, for packages that shard like sync.Pool.
 
-// Pin returns the processor's number, dense from 0 and below GOMAXPROCS.
+// Pin gives the goroutine its processor.
 //
 //go:linkname Pin runtime.procPin
 //go:noescape
-func Pin() int
+func Pin() Processor
 
 // Unpin undoes Pin.
-//
-//go:linkname Unpin runtime.procUnpin
-//go:noescape
-func Unpin()
+func Unpin(Processor) { procUnpin() }
 
-// Fence returns when every goroutine that was pinned when it was called has
-// unpinned. Reading the memory statistics stops the world, and the runtime
-// cannot stop a pinned goroutine. A test holds the runtime to that.
-func Fence() {
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-}
+//go:linkname procUnpin runtime.procUnpin
+//go:noescape
+func procUnpin()

@@ -1,34 +1,65 @@
-//go:build bufslab_portable || race
+//go:build bufslab_portable && !race
 
 package pin
 
 import (
 	"sync"
-	"sync/atomic"
+	"weak"
 )
 
-// Exclusive says that a pinned goroutine is alone on its processor.
-const Exclusive = false
+// Exclusive says that no two pinned goroutines have one number below Numbers.
+const Exclusive = true
 
-// Tokens stay with the processor that put them back, most of the time.
-var (
-	last   atomic.Int64
-	tokens = sync.Pool{New: func() any {
-		id := int(last.Add(1) - 1)
-		return &id
-	}}
-)
+// A Processor is what a pinned goroutine owns: a number that tends to stay with a
+// processor. It is either in free, or pinned, or lost: the collector empties a
+// sync.Pool that is not used, and GOMAXPROCS does when it is changed.
+type Processor struct{ *number }
 
-// Pin returns a small number that tends to be the same on the same processor.
-func Pin() int {
-	t := tokens.Get().(*int)
-	id := *t
-	tokens.Put(t)
-	return id
+type number struct {
+	id int
+	_  [56]byte // a weak pointer to less may live as long as its neighbours
 }
 
-// Unpin undoes Pin.
-func Unpin() {}
+// ID returns the number.
+func (p Processor) ID() int { return p.id }
 
-// Fence has nothing to wait for, as no goroutine is ever alone.
-func Fence() {}
+// Numbers returns below what numbers are exclusive, until GOMAXPROCS is raised. There
+// are some to spare, for the time from when numbers are lost until the collector has
+// noticed.
+func Numbers() int { return 2 * processors() }
+
+// nobody is for those who find all numbers pinned or lost. It is never in free.
+var nobody = &number{id: 1 << 16}
+
+var (
+	free   = sync.Pool{New: find}
+	mu     sync.Mutex             // leaf
+	owners []weak.Pointer[number] // by number, those that are not known to be lost; guarded by mu
+)
+
+// find returns the first number that nobody has.
+func find() any {
+	mu.Lock()
+	defer mu.Unlock()
+	for id := range Numbers() {
+		if id == len(owners) {
+			owners = append(owners, weak.Pointer[number]{})
+		}
+		if owners[id].Value() == nil {
+			n := &number{id: id}
+			owners[id] = weak.Make(n)
+			return n
+		}
+	}
+	return nobody
+}
+
+// Pin gives the goroutine a number, of its own if it is below Numbers.
+func Pin() Processor { return Processor{free.Get().(*number)} }
+
+// Unpin undoes Pin.
+func Unpin(p Processor) {
+	if p.number != nobody {
+		free.Put(p.number)
+	}
+}

@@ -3,7 +3,7 @@
 // processor writes.
 //
 //	cache.go      the caches, and a hit: Pop and Push
-//	pin_*.go      who may touch a processor's caches
+//	pin*.go       who may touch a processor's caches
 //	refill.go     what happens when a class cache is empty
 //	resize.go     what happens when it is full, and how much it may hold
 //	depot.go      where magazines wait for other processors
@@ -19,11 +19,11 @@
 package percpu
 
 import (
-	"runtime"
 	"sync"
 	"sync/atomic"
 	"unsafe"
 
+	"github.com/bufslab/bufslab/internal/pin"
 	"github.com/bufslab/bufslab/slab/internal/handle"
 	"github.com/bufslab/bufslab/slab/internal/sizeclass"
 )
@@ -69,7 +69,7 @@ type cpu struct {
 
 	counts counters // what no class cache served
 
-	mu sync.Mutex // where pinning is not enough; see Pin
+	mu sync.Mutex // of the race detector's build; see Pin
 
 	_ [64]byte // keeps the next cpu off this one's lines
 }
@@ -124,7 +124,7 @@ const (
 // Open makes c ready for use.
 func (c *Cache) Open(o Options) {
 	c.options = o
-	c.cpus = make([]cpu, CPUs())
+	c.cpus = make([]cpu, pin.Numbers())
 	if o.Largest == 0 {
 		return
 	}
@@ -136,9 +136,6 @@ func (c *Cache) Open(o Options) {
 		c.cpus[i].caches = c.caches[i*c.classes : (i+1)*c.classes]
 	}
 }
-
-// CPUs returns the number of processors that a Cache opened now serves.
-func CPUs() int { return max(runtime.GOMAXPROCS(0), runtime.NumCPU()) }
 
 // Caches reports whether blocks for size bytes are cached.
 func (c *Cache) Caches(size int) bool { return uint(size-1) < uint(c.options.Largest) }

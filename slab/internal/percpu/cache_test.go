@@ -53,14 +53,14 @@ func (s *store) free(e handle.Entry) {
 // get is what a pool does, without handles.
 func (s *store) get(t *testing.T, size int) handle.Entry {
 	class := s.Class(size)
-	id := s.Pin()
+	on := s.Pin()
 	var e handle.Entry
-	if c := s.At(id, class); c != nil {
+	if c := s.At(on.ID(), class); c != nil {
 		if e = c.pop(size); e.Slot == nil {
-			e = s.Retry(id, class, size)
+			e = s.Retry(on.ID(), class, size)
 		}
 	}
-	s.Unpin(id)
+	s.Unpin(on)
 	if e.Slot == nil {
 		e = s.Refill(class, size)
 	}
@@ -77,10 +77,10 @@ func (s *store) get(t *testing.T, size int) handle.Entry {
 }
 
 func (s *store) release(e handle.Entry, size int) {
-	id := s.Pin()
-	c := s.At(id, e.Slot.Class())
+	on := s.Pin()
+	c := s.At(on.ID(), e.Slot.Class())
 	kept := c != nil && c.Push(e, size)
-	s.Unpin(id)
+	s.Unpin(on)
 	if !kept && !s.PushSlow(e, size) {
 		s.CountRelease(size)
 		s.free(e)
@@ -229,9 +229,7 @@ func TestCountersAddUp(t *testing.T) {
 
 // An idle Reclaim takes what was not touched since the last one, and nothing else.
 func TestIdleReclaimTakesWhatIsUntouched(t *testing.T) {
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	s := openStore(t, Options{Largest: 32 << 10, Bytes: 1 << 20, Depot: 1 << 20})
-	s.cpus = s.cpus[:1] // where goroutines are not pinned, too
+	s := oneCPU(t, Options{Largest: 32 << 10, Bytes: 1 << 20, Depot: 1 << 20})
 	pair := func(size int) { s.release(s.get(t, size), size) }
 	pair(100)
 	pair(5_000)

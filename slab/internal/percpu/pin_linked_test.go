@@ -4,53 +4,41 @@ package percpu
 
 import (
 	"runtime"
+	"sync"
 	"sync/atomic"
 	"testing"
-
-	"github.com/bufslab/bufslab/internal/pin"
 )
 
-// quiesce waits for each mark that says a goroutine is there. On one processor the one
-// that takes the mark away runs only while quiesce waits.
-func TestQuiesceWaitsForTheBusy(t *testing.T) {
-	if !pin.Barrier() {
-		t.Skip("there is no barrier here: the world is stopped instead")
-	}
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+// checkQuiesceWaitsForThePinned has a goroutine pin itself again and again, for longer
+// than it takes to look twice. It shows that the world was stopped: the runtime pins.
+func checkQuiesceWaitsForThePinned(t *testing.T) {
+	defer runtime.GOMAXPROCS(max(2, runtime.GOMAXPROCS(2)))
 	s := openStore(t, Options{Largest: 4 << 10, Bytes: 1 << 20})
-	var marks []*uint32
-	for i := range s.cpus {
-		marks = append(marks, &s.cpus[i].busy)
-	}
-	for i := range s.caches {
-		marks = append(marks, &s.caches[i].busy)
-	}
-	for i, busy := range marks {
-		*busy = 1
-		var left atomic.Bool
-		go func() {
-			for range 100 {
-				runtime.Gosched()
+	var times atomic.Int64 // that it pinned or unpinned: odd while it is pinned
+	var stop atomic.Bool
+	var all sync.WaitGroup
+	all.Go(func() {
+		for !stop.Load() {
+			on := s.Pin()
+			times.Add(1)
+			for range 20_000 {
+				stop.Load()
 			}
-			left.Store(true)
-			atomic.StoreUint32(busy, 0)
-		}()
-		if s.quiesce(); !left.Load() {
-			t.Fatalf("quiesce did not wait for mark %d of %d", i, len(marks))
+			times.Add(1)
+			s.Unpin(on)
+			runtime.Gosched()
+		}
+	})
+	for range 50 {
+		n := times.Load()
+		for ; n%2 == 0; n = times.Load() {
+			runtime.Gosched()
+		}
+		if s.quiesce(); times.Load() == n {
+			t.Error("quiesce did not wait for a goroutine that was pinned")
+			break
 		}
 	}
-}
-
-// Whoever is at what a processor has beside its class caches is marked.
-func TestACPUIsMarkedBusy(t *testing.T) {
-	s := openStore(t, Options{Largest: 4 << 10, Bytes: 1 << 20})
-	id := s.Pin()
-	p := s.cpu(id)
-	during := p.busy
-	p.leave()
-	after := p.busy
-	s.Unpin(id)
-	if during != 1 || after != 0 {
-		t.Errorf("mark %d, and %d afterwards", during, after)
-	}
+	stop.Store(true)
+	all.Wait()
 }

@@ -58,7 +58,7 @@ func protocolOf(t *testing.T, marks string) (p protocol) {
 			p.reclaim = append(p.reclaim, s)
 			continue
 		}
-		p.reclaim = append(p.reclaim, steps(t, "pin_linked.go", "Cache) quiesce", "barrier=if .pin.Barrier", "wait=untilIdle.&c."+marks, "late barrier=if .storesInOrder .\\s*pin.Barrier")...)
+		p.reclaim = append(p.reclaim, steps(t, "pin.go", "Cache) quiesce", "barrier=\tbarrier\\(\\)", "wait=untilIdle.&c."+marks, "late barrier=if .storesInOrder .\\s*barrier")...)
 	}
 	p.reclaim = append(p.reclaim, "take", "open")
 	return p

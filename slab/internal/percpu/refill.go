@@ -32,11 +32,11 @@ func (c *Cache) Retry(id, class, size int) (e handle.Entry) {
 
 // RetryPinned pins, and tries again what Retry does.
 func (c *Cache) RetryPinned(class, size int) (e handle.Entry) {
-	id := c.Pin()
-	if class < c.classes && c.At(id, class) != nil {
-		e = c.Retry(id, class, size)
+	on := c.Pin()
+	if class < c.classes && c.At(on.ID(), class) != nil {
+		e = c.Retry(on.ID(), class, size)
 	}
-	c.Unpin(id)
+	c.Unpin(on)
 	return e
 }
 
@@ -86,14 +86,14 @@ func (m *magazine) pop(size int) (e handle.Entry) {
 // empty and may hold as much. It returns the magazine that is left over.
 func (c *Cache) install(class int, m *magazine) *magazine {
 	bytes, b := c.BlockBytes(class), c.budget(c.options.Bytes)
-	id := c.Pin()
-	p := c.cpu(id)
+	on := c.Pin()
+	p := c.cpu(on.ID())
 	if p != nil {
 		m = p.install(class, m, bytes, b)
 		c.check(p)
 	}
 	p.leave()
-	c.Unpin(id)
+	c.Unpin(on)
 	return m
 }
 

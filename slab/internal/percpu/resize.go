@@ -64,8 +64,8 @@ func (c *Cache) pushSlow(class int, e handle.Entry, size int) (out *magazine, ke
 	b := c.budget(c.options.Bytes)
 	var empty *magazine // pinned code must not allocate one
 	for {
-		id := c.Pin()
-		p := c.cpu(id)
+		on := c.Pin()
+		p := c.cpu(on.ID())
 		ready := p == nil || p.empty != nil || empty != nil
 		if p != nil && ready {
 			if p.empty == nil {
@@ -76,7 +76,7 @@ func (c *Cache) pushSlow(class int, e handle.Entry, size int) (out *magazine, ke
 			c.check(p)
 		}
 		p.leave()
-		c.Unpin(id)
+		c.Unpin(on)
 		if ready {
 			return out, kept
 		}

@@ -12,8 +12,9 @@ import (
 func oneCPU(t *testing.T, o Options) *store {
 	n := runtime.GOMAXPROCS(1)
 	t.Cleanup(func() { runtime.GOMAXPROCS(n) })
+	onlyNumber0(t)
 	s := openStore(t, o)
-	s.cpus = s.cpus[:1] // where goroutines are not pinned, too
+	s.cpus = s.cpus[:1] // where goroutines take turns by a lock, too
 	return s
 }
 
@@ -78,7 +79,8 @@ func TestNothingChangesWhatIsClosed(t *testing.T) {
 		s.close()
 		before := [...]any{k.loaded, k.previous, k.state, k.nprevious, k.limit.Load()}
 		m := &magazine{n: 1, class: int32(class)}
-		p := s.cpu(s.Pin())
+		on := s.Pin()
+		p := s.cpu(on.ID())
 		s.swap(p, class)
 		room := s.makeRoom(p, class, flat(1<<20))
 		p.victim = class - 1
@@ -86,7 +88,7 @@ func TestNothingChangesWhatIsClosed(t *testing.T) {
 		left := p.install(class, m, s.BlockBytes(class), flat(1<<20))
 		kept := k.Push(e, 100) || k.pop(100).Slot != nil
 		p.leave()
-		s.Unpin(0)
+		s.Unpin(on)
 		after := [...]any{k.loaded, k.previous, k.state, k.nprevious, k.limit.Load()}
 		if room != nil || other != nil || left != m || kept || after != before {
 			t.Errorf("%v became %v, room %v, other %v, left %v, kept %v", before, after, room, other, left, kept)

@@ -19,15 +19,15 @@ func (c *Cache) CountGet(size int) { c.count(1, 0, int64(size)) }
 func (c *Cache) CountRelease(size int) { c.count(0, 1, int64(-size)) }
 
 func (c *Cache) count(gets, releases, asked int64) {
-	id := c.Pin()
-	p := c.cpu(id)
+	on := c.Pin()
+	p := c.cpu(on.ID())
 	if p != nil {
 		p.counts.gets += gets
 		p.counts.releases += releases
 		p.counts.asked += asked
 	}
 	p.leave()
-	c.Unpin(id)
+	c.Unpin(on)
 	if p != nil {
 		return
 	}

@@ -1,20 +1,19 @@
-//go:build bufslab_portable || race
+//go:build race
 
 package percpu
 
 import "github.com/bufslab/bufslab/internal/pin"
 
 // Pin locks the caches of some processor, mostly the one it runs on, and returns
-// its number: in this build goroutines cannot be pinned, or the race detector would
-// not see that they are.
-func (c *Cache) Pin() (id int) {
-	id = pin.Pin() % len(c.cpus)
-	c.cpus[id].mu.Lock()
-	return id
+// it: the race detector would not see that a goroutine is pinned.
+func (c *Cache) Pin() pin.Processor {
+	p := pin.Pin() % pin.Processor(len(c.cpus))
+	c.cpus[p].mu.Lock()
+	return p
 }
 
 // Unpin undoes Pin.
-func (c *Cache) Unpin(id int) { c.cpus[id].mu.Unlock() }
+func (c *Cache) Unpin(p pin.Processor) { c.cpus[p].mu.Unlock() }
 
 // quiesce waits until every goroutine that read the old limit of a class cache has
 // unpinned.

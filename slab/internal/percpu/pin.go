@@ -1,4 +1,4 @@
-//go:build !bufslab_portable && !race
+//go:build !race
 
 package percpu
 
@@ -9,26 +9,22 @@ import (
 	"github.com/bufslab/bufslab/internal/pin"
 )
 
-// Pin returns the number of the processor. Until Unpin its caches belong to the
-// caller, which must not lock, allocate, or panic; see package pin.
-func (c *Cache) Pin() (id int) { return pin.Pin() }
+// Pin returns the processor. Until Unpin its caches belong to the caller, which must
+// not lock, allocate, or panic; see package pin.
+func (c *Cache) Pin() pin.Processor { return pin.Pin() }
 
 // Unpin undoes Pin.
-func (c *Cache) Unpin(int) { pin.Unpin() }
+func (c *Cache) Unpin(p pin.Processor) { pin.Unpin(p) }
 
 // quiesce waits until every goroutine that read the old limit of a class cache has
-// unpinned.
+// left it.
 //
 // A pinned goroutine marks itself busy by a plain store, and then reads a limit.
 // After a barrier on all processors either we see the mark, or it sees the new
 // limit: Dekker's algorithm with the whole cost on this side. Where stores are not
-// seen in order, a second barrier makes what it did visible to us. Where the
-// system has no such barrier the world is stopped, which waits for the pinned.
+// seen in order, a second barrier makes what it did visible to us.
 func (c *Cache) quiesce() {
-	if !pin.Barrier() {
-		pin.Fence()
-		return
-	}
+	barrier()
 	for i := range c.cpus {
 		untilIdle(&c.cpus[i].busy)
 	}
@@ -36,7 +32,14 @@ func (c *Cache) quiesce() {
 		untilIdle(&c.caches[i].busy)
 	}
 	if !storesInOrder {
-		pin.Barrier()
+		barrier()
+	}
+}
+
+// barrier stops the world where the system has no barrier on all processors.
+func barrier() {
+	if !pin.Barrier() {
+		pin.Fence()
 	}
 }
 
