@@ -85,8 +85,8 @@ func (h *Heap) place(n int, exact bool) (plan, error) {
 	return p, nil
 }
 
-// commit puts memory where p says: at the top of the current range, or at decommitted
-// addresses of any.
+// commit puts memory where p says: at the top of a range, or at decommitted addresses.
+// The caller holds growMu.
 func (h *Heap) commit(p plan) error {
 	done := false
 	defer func() { // also if upstream panics
@@ -104,7 +104,7 @@ func (h *Heap) commit(p plan) error {
 	if p.extent != none {
 		h.recommit(p.extent, p.len)
 	} else {
-		h.extend(h.segs[h.current].end, p.len)
+		h.extend(h.segs[p.seg].end, p.len)
 	}
 	h.managed += int64(p.len)
 	h.policy.grewTo(h.managed, called)

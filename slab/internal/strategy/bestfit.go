@@ -81,6 +81,25 @@ func (p *Bestfit) cut(size int) (device.Block, int32, error) {
 	return p.heap.Block(extent, 0, size), extent, nil
 }
 
+// Extend makes a block longer where it is; see Numbered. Blocks of a slab are as long as
+// their class.
+func (p *Bestfit) Extend(b device.Block, extent int32, size int, take func() bool) bool {
+	if size > upstream.MaxSize {
+		return false
+	}
+	p.heap.Lock()
+	defer p.heap.Unlock()
+	extent, off := p.heap.Locate(b, extent)
+	if extent == 0 || off != 0 || p.heap.Span(extent) != 0 || !p.heap.Extend(extent, size, take) {
+		return false
+	}
+	p.heap.Shrank(b.Len)
+	p.heap.Grew(size)
+	p.active.sub(b.Len, 0)
+	p.active.add(size, 0)
+	return true
+}
+
 // Free takes a block back; see slab.Allocator.
 func (p *Bestfit) Free(b device.Block) { p.FreeExtent(b, 0) }
 
