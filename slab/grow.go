@@ -149,7 +149,8 @@ func (g *growth) byCopy() (PooledBuffer, error) {
 		return PooledBuffer{}, errors.Join(err, c.Release())
 	}
 	if won, _ := b.slot.EndPinned(b.gen); !won {
-		return PooledBuffer{}, errors.Join(ErrReleased, c.Release())
+		_ = c.Release() // no one else has it
+		return PooledBuffer{}, ErrReleased
 	}
 	if c.n > 0 {
 		p.usedOn(c.slot, on)

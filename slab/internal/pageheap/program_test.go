@@ -82,6 +82,27 @@ func (p *program) freeLocked(b device.Block) (over bool) {
 	return p.OverHeld()
 }
 
+// growBlock makes a block some times as long where that goes, unless it is refused then.
+func (p *program) growBlock(t *testing.T, b *device.Block, times int, take bool) {
+	p.Lock()
+	defer p.Unlock()
+	i, _ := p.Locate(*b, 0)
+	was, size := *p.at(i), b.Len*times
+	if !p.Extend(i, size, func() bool { return take }) {
+		if now := *p.at(i); now.len != was.len || now.excess != was.excess {
+			t.Errorf("not extended, but %+v became %+v", was, now)
+		}
+		return
+	}
+	if !take || p.at(i).off != was.off {
+		t.Errorf("%+v became %+v", was, *p.at(i))
+	}
+	p.Shrank(b.Len)
+	p.Grew(size)
+	p.active += int64(size - b.Len)
+	*b = p.Block(i, 0, size)
+}
+
 // giveUpBlock puts a block in quarantine.
 func (p *program) giveUpBlock(b device.Block) {
 	p.Lock()
