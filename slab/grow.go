@@ -137,7 +137,7 @@ func (p *pool) usedOn(s *handle.Slot, streams []device.Stream) {
 // byCopy gets a buffer, copies to it, and releases the old one.
 func (g *growth) byCopy() (PooledBuffer, error) {
 	p, b := g.pool, g.from
-	c, err := (&Pool{p}).Get(g.to)
+	c, err := g.get()
 	if err != nil {
 		return c, err
 	}
@@ -156,6 +156,21 @@ func (g *growth) byCopy() (PooledBuffer, error) {
 		p.usedOn(c.slot, on)
 	}
 	return c, nil // the last one to unpin b recycles it
+}
+
+// get gets the new buffer, at a place where it can grow again if there is one.
+func (g *growth) get() (PooledBuffer, error) {
+	p := g.pool
+	if class, ask := p.cache.Fit(g.to); g.to > g.from.n {
+		if b, extent, ok := p.blocks.AllocRoomy(ask); ok {
+			p.gc.relieve()
+			if e, ok := p.table.Attach(b, extent, class, class < p.cache.Uncached() && p.leaks.sites == nil); ok {
+				p.cache.CountGet(g.to)
+				return p.hand(e, g.to)
+			}
+		}
+	}
+	return (&Pool{p}).Get(g.to)
 }
 
 // copy copies the first n bytes.

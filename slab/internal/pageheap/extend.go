@@ -55,11 +55,11 @@ func (h *Heap) absorb(i int32, n int) {
 }
 
 // growAfter has the upstream put memory after the used extent i, so that it and the free
-// memory there have n bytes. On out of memory it wants no more than that.
+// memory there have n bytes. On out of memory it wants no more than that. It does not count
+// Gets for the policy as growOnce does: that reads every class cache, ten times the rest.
 func (h *Heap) growAfter(i int32, n int) error {
 	h.growMu.Lock()
 	defer h.growMu.Unlock()
-	h.noteGets()
 	err := h.commitAfter(i, n, false)
 	if upstream.OutOfMemory(err) {
 		err = h.commitAfter(i, n, true)

@@ -42,10 +42,24 @@ func start(up upstream.Source, o Options) *program {
 }
 
 func (p *program) alloc(size int) (device.Block, error) {
+	return p.allocBy(size, p.Heap.Alloc)
+}
+
+// allocRoomy reports no room where there is no place to grow.
+func (p *program) allocRoomy(size int) (device.Block, error) {
+	return p.allocBy(size, func(size int) (int32, error) {
+		if i := p.AllocRoomy(size); i != none {
+			return i, nil
+		}
+		return none, device.ErrOutOfMemory
+	})
+}
+
+func (p *program) allocBy(size int, alloc func(size int) (int32, error)) (device.Block, error) {
 	p.Lock()
 	defer p.Unlock()
 	p.Grew(size)
-	i, err := p.Heap.Alloc(size)
+	i, err := alloc(size)
 	if err != nil {
 		p.Shrank(size)
 		return device.Block{}, err

@@ -100,6 +100,21 @@ func (p *Bestfit) Extend(b device.Block, extent int32, size int, take func() boo
 	return true
 }
 
+// AllocRoomy returns a block with room to extend; see Numbered.
+func (p *Bestfit) AllocRoomy(size int) (b device.Block, extent int32, ok bool) {
+	if size <= 0 || size > upstream.MaxSize {
+		return b, 0, false
+	}
+	p.heap.Lock()
+	defer p.heap.Unlock()
+	if extent = p.heap.AllocRoomy(size); extent == 0 {
+		return b, 0, false
+	}
+	p.heap.Grew(size)
+	p.active.add(size, 0)
+	return p.heap.Block(extent, 0, size), extent, true
+}
+
 // Free takes a block back; see slab.Allocator.
 func (p *Bestfit) Free(b device.Block) { p.FreeExtent(b, 0) }
 

@@ -47,6 +47,8 @@ type Numbered interface {
 	// called when nothing can fail any more; where it refuses, or there is no room, Extend
 	// reports false and the block is as before.
 	Extend(b device.Block, extent int32, size int, take func() bool) bool
+	// AllocRoomy is AllocExtent of a block that Extend may make longer, or false.
+	AllocRoomy(size int) (b device.Block, extent int32, ok bool)
 }
 
 var (
