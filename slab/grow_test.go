@@ -120,6 +120,10 @@ func TestGrowInPlace(t *testing.T) {
 		}
 		mustRelease(t, b)
 		checkNoneOut(t, p)
+		p.FreeHeld()
+		if u := usageOf(p.pool.strategy, 0); u != (Usage{}) {
+			t.Errorf("%s: the strategy counts %+v", name, u)
+		}
 		if err := p.Close(); err != nil {
 			t.Error(err)
 		}
