@@ -98,6 +98,9 @@ func (w *worker) get() {
 	w.gets.Add(1)
 	w.id++
 	w.write(b, w.id)
+	if w.r.IntN(8) == 0 {
+		b = w.grow(b)
+	}
 	if w.r.IntN(50) == 0 && w.finds(b.Len()) {
 		w.forget(b)
 		return
@@ -115,6 +118,22 @@ func (w *worker) take(size int) (slab.PooledBuffer, error) {
 		w.must("Sync", w.stream.Sync())
 	}
 	return b, err
+}
+
+// grow grows a buffer that was just written, or keeps it where there is no room.
+func (w *worker) grow(b slab.PooledBuffer) slab.PooledBuffer {
+	w.verify(owned{b, w.id})
+	c, err := b.Grow(min(2*b.Len(), below))
+	switch {
+	case errors.Is(err, device.ErrOutOfMemory), errors.Is(err, slab.ErrClosed), errors.Is(err, device.ErrUnavailable):
+		w.refused.Add(1)
+		return b
+	case err != nil:
+		w.violation(w.name, "Grow: %v", err)
+		return b
+	}
+	w.write(c, w.id)
+	return c
 }
 
 // forget lets go of b, of which a slice may have escaped, or which a stream may work on.
