@@ -56,7 +56,7 @@ func (h *Heap) absorb(i int32, n int) {
 
 // growAfter has the upstream put memory after the used extent i, so that it and the free
 // memory there have n bytes. On out of memory it wants no more than that. It does not count
-// Gets for the policy as growOnce does: that reads every class cache, ten times the rest.
+// Gets for the policy as growOnce does: that reads every class cache.
 func (h *Heap) growAfter(i int32, n int) error {
 	h.growMu.Lock()
 	defer h.growMu.Unlock()
