@@ -1,7 +1,6 @@
 package slab
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"unsafe"
@@ -66,12 +65,13 @@ type growth struct {
 	pool    *pool
 	from    PooledBuffer
 	to      int
-	ended   bool // with the pin
+	ended   bool // the pin
 	escaped bool // there may be a slice of the memory
 }
 
 func (g *growth) unpin() {
 	if !g.ended {
+		g.ended = true
 		g.from.unpin()
 	}
 }
@@ -134,28 +134,36 @@ func (p *pool) usedOn(s *handle.Slot, streams []device.Stream) {
 	}
 }
 
-// byCopy gets a buffer, copies to it, and releases the old one.
+// byCopy gets a buffer, copies to it, and releases the old one. If that fails, or panics,
+// the new one goes back.
 func (g *growth) byCopy() (PooledBuffer, error) {
 	p, b := g.pool, g.from
 	c, err := g.get()
 	if err != nil {
 		return c, err
 	}
+	done := false
+	defer func() {
+		if !done {
+			_ = c.Release() // no one else has it
+		}
+	}()
 	on := p.pending.Uses(b.slot)
 	for _, s := range on {
 		_ = s.Sync() // one that has failed has nothing under way
 	}
 	if err := p.copy(c, b, min(b.n, c.n)); err != nil {
-		return PooledBuffer{}, errors.Join(err, c.Release())
+		return PooledBuffer{}, err
 	}
 	if won, _ := b.slot.EndPinned(b.gen); !won {
-		_ = c.Release() // no one else has it
 		return PooledBuffer{}, ErrReleased
 	}
 	if c.n > 0 {
 		p.usedOn(c.slot, on)
 	}
-	return c, nil // the last one to unpin b recycles it
+	g.unpin() // who unpins last recycles the block
+	done = true
+	return c, nil
 }
 
 // get gets the new buffer, at a place where it can grow again if there is one.

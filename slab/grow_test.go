@@ -450,3 +450,53 @@ func TestCapIsOfTheBlock(t *testing.T) {
 		}
 	}
 }
+
+// A neighbour that lies in a cache gives way before anything is copied.
+func TestGrowEmptiesCachesFirst(t *testing.T) {
+	p := mustOpen(t, &pages{Source: source{Host: true}}, Config{Strategy: "bestfit"})
+	b, next := mustGet(t, p, page), mustGet(t, p, page)
+	at := where(b)
+	mustRelease(t, next)
+	if p.pool.cache.Usage().Blocks != 1 {
+		t.Fatal("the neighbour is in no cache")
+	}
+	if b = mustGrow(t, b, 12*page); where(b) != at {
+		t.Error("moved")
+	}
+	mustRelease(t, b)
+}
+
+// Where there is no room elsewhere Grow looks after b again when all has gone back that can.
+func TestGrowWithoutRoomLooksInPlaceAgain(t *testing.T) {
+	p := mustOpen(t, &pages{Source: source{Host: true}}, Config{Strategy: "bestfit", MaxBytes: 1 << 20})
+	q := &queue{}
+	b, next := mustGet(t, p, 400<<10), mustGet(t, p, 300<<10)
+	at := where(b)
+	mustRelease(t, used(t, next, q))
+	if b = mustGrow(t, b, 650<<10); where(b) != at || q.Synced() != 1 {
+		t.Errorf("%d waits, %v became %v", q.Synced(), at, where(b))
+	}
+	mustRelease(t, b)
+	checkNoneOut(t, p)
+}
+
+// A stream that panics as Grow waits for it loses nothing: the new buffer goes back.
+func TestGrowThatPanicsAsItCopies(t *testing.T) {
+	p := openPool(t, "heap", Config{})
+	b := used(t, mustGet(t, p, 1000), &panickyStream{})
+	b.Bytes()[999] = 7
+	if !doesPanic(func() { b.Grow(5000) }) {
+		t.Fatal("no panic")
+	}
+	if s := p.Stats(); s.ActiveBlocks != 1 || s.ActiveBytes != 1000 || b.Bytes()[999] != 7 {
+		t.Errorf("%+v", s)
+	}
+	checkQuiet(t, p)
+	mustRelease(t, b)
+	checkNoneOut(t, p)
+}
+
+// A panickyStream panics where Grow waits for it.
+type panickyStream struct{ queue }
+
+func (*panickyStream) Sync() error { panic("told to") }

@@ -98,14 +98,14 @@ func (w *worker) get() {
 	w.gets.Add(1)
 	w.id++
 	w.write(b, w.id)
-	if w.r.IntN(8) == 0 {
-		b = w.grow(b)
-	}
 	if w.r.IntN(50) == 0 && w.finds(b.Len()) {
 		w.forget(b)
 		return
 	}
 	w.live = append(w.live, owned{b, w.id})
+	if w.r.IntN(8) == 0 {
+		w.grow()
+	}
 }
 
 // take gets some buffers on the stream, whose work may still use them: it waits for that.
@@ -120,20 +120,27 @@ func (w *worker) take(size int) (slab.PooledBuffer, error) {
 	return b, err
 }
 
-// grow grows a buffer that was just written, or keeps it where there is no room.
-func (w *worker) grow(b slab.PooledBuffer) slab.PooledBuffer {
-	w.verify(owned{b, w.id})
-	c, err := b.Grow(min(2*b.Len(), below))
-	switch {
-	case errors.Is(err, device.ErrOutOfMemory), errors.Is(err, slab.ErrClosed), errors.Is(err, device.ErrUnavailable):
-		w.refused.Add(1)
-		return b
-	case err != nil:
-		w.violation(w.name, "Grow: %v", err)
-		return b
+// grow doubles the last buffer, or keeps it where there is no room, and cuts it back: then
+// it has its contents still.
+func (w *worker) grow() {
+	o := &w.live[len(w.live)-1]
+	n := o.b.Len()
+	for _, to := range []int{min(2*n, below), n} {
+		b, err := o.b.Grow(to)
+		switch {
+		case err == nil:
+			o.b = b
+		case to > n && (errors.Is(err, device.ErrOutOfMemory) || errors.Is(err, device.ErrUnavailable)):
+			w.refused.Add(1)
+		case errors.Is(err, slab.ErrClosed):
+			w.must("Release", o.b.Release())
+			w.live = w.live[:len(w.live)-1]
+			return
+		default:
+			w.violation(w.name, "Grow: %v", err)
+		}
 	}
-	w.write(c, w.id)
-	return c
+	w.verify(*o)
 }
 
 // forget lets go of b, of which a slice may have escaped, or which a stream may work on.
