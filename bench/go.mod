@@ -15,4 +15,11 @@ require (
 	modernc.org/memory v1.12.1
 )
 
-require golang.org/x/sys v0.48.0 // indirect
+require (
+	github.com/goccy/go-json v0.10.6 // indirect
+	github.com/google/flatbuffers v25.12.19+incompatible // indirect
+	github.com/klauspost/cpuid/v2 v2.4.0 // indirect
+	github.com/zeebo/xxh3 v1.1.0 // indirect
+	golang.org/x/exp v0.0.0-20260112195511-716be5621a96 // indirect
+	golang.org/x/sys v0.48.0 // indirect
+)

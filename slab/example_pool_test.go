@@ -102,3 +102,22 @@ func ExamplePool_Close() {
 	// slab: pool closed
 	// <nil>
 }
+
+// A buffer off the heap doubles where it is.
+func ExamplePooledBuffer_Grow() {
+	p, _ := slab.OpenConfig(slab.Config{Device: "mmap"})
+	defer p.Close()
+	b, _ := p.Get(64 << 20)
+	copy(b.Bytes(), "hello")
+	at := &b.Bytes()[0]
+	grown, err := b.Grow(128 << 20)
+	fmt.Println(grown.Len(), grown.Cap(), string(grown.Bytes()[:5]), err)
+	fmt.Println("copied:", &grown.Bytes()[0] != at)
+	fmt.Println(b.Release())
+	fmt.Println(grown.Release())
+	// Output:
+	// 134217728 134217728 hello <nil>
+	// copied: false
+	// slab: PooledBuffer released already
+	// <nil>
+}

@@ -314,3 +314,15 @@ func TestForgottenFromTheCacheComesBack(t *testing.T) {
 		}
 	}
 }
+
+// A slice of no bytes keeps nothing from coming back.
+func TestForgottenEmptyBufferComesBack(t *testing.T) {
+	everyStack(t, func(t *testing.T, dev string, c Config) {
+		p := openPool(t, dev, c)
+		func() { mustGet(t, p, 0).Bytes() }()
+		cycle()
+		if s := p.Stats(); s.Forgotten > 1 || s.UnusableBytes != 0 {
+			t.Errorf("%+v", s)
+		}
+	})
+}

@@ -102,6 +102,10 @@ func (u unnumbered) AllocExtent(size int) (device.Block, int32, error) {
 
 func (u unnumbered) FreeExtent(b device.Block, _ int32) { u.Free(b) }
 
+func (unnumbered) Extend(device.Block, int32, int, func() bool) bool { return false }
+
+func (unnumbered) AllocRoomy(int) (b device.Block, extent int32, ok bool) { return b, 0, false }
+
 // freelistOptions are the bounds of c on a free list.
 func freelistOptions(c Config) freelist.Options {
 	o := freelist.Options{MaxBytes: heldLimit(c.MaxHeld), MaxBlocks: c.MaxHeldBlocks, MaxBlockBytes: c.MaxBlockBytes}

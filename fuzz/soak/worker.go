@@ -103,6 +103,9 @@ func (w *worker) get() {
 		return
 	}
 	w.live = append(w.live, owned{b, w.id})
+	if w.r.IntN(8) == 0 {
+		w.grow()
+	}
 }
 
 // take gets some buffers on the stream, whose work may still use them: it waits for that.
@@ -115,6 +118,29 @@ func (w *worker) take(size int) (slab.PooledBuffer, error) {
 		w.must("Sync", w.stream.Sync())
 	}
 	return b, err
+}
+
+// grow doubles the last buffer, or keeps it where there is no room, and cuts it back: then
+// it has its contents still.
+func (w *worker) grow() {
+	o := &w.live[len(w.live)-1]
+	n := o.b.Len()
+	for _, to := range []int{min(2*n, below), n} {
+		b, err := o.b.Grow(to)
+		switch {
+		case err == nil:
+			o.b = b
+		case to > n && (errors.Is(err, device.ErrOutOfMemory) || errors.Is(err, device.ErrUnavailable)):
+			w.refused.Add(1)
+		case errors.Is(err, slab.ErrClosed):
+			w.must("Release", o.b.Release())
+			w.live = w.live[:len(w.live)-1]
+			return
+		default:
+			w.violation(w.name, "Grow: %v", err)
+		}
+	}
+	w.verify(*o)
 }
 
 // forget lets go of b, of which a slice may have escaped, or which a stream may work on.

@@ -67,7 +67,7 @@ func (t *Table) onSlotDead(s *Slot) {
 func (t *Table) takeDead(s *Slot) (a Allocation, escaped, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	escaped = s.hasEscaped()
+	escaped = s.len > 0 && s.hasEscaped() // a slice of no bytes reaches nothing
 	if s.off < 0 || !s.expire() {
 		return a, false, false
 	}

@@ -48,11 +48,18 @@ func (s *Slot) entry(base unsafe.Pointer) Entry {
 // empty is where buffers of 0 bytes are.
 var empty byte
 
-// attach gives the block of n bytes at off a slot. The caller holds Table.mu.
-func (r *Region) attach(off, n int) *Slot {
+// attach gives a block a slot of the class. The caller holds Table.mu.
+func (r *Region) attach(a Allocation, class int, isSimple bool) *Slot {
 	r.attached++
-	s := r.slot(n)
-	s.off, s.len = off, n
+	s := r.slot(a.Block.Len)
+	s.off, s.len, s.extent, s.class = a.Block.Off, a.Block.Len, a.Extent, uint16(class)
+	s.flags &= watched
+	if isSimple {
+		s.flags |= simple
+	}
+	if r.collected != nil {
+		r.collected.Loosen()
+	}
 	return s
 }
 

@@ -102,6 +102,10 @@ func (s *Slot) Unpin(gen uint64) bool {
 	return w&pinMask == 0 && w != gen
 }
 
+// EndOwn ends generation gen for the one who has pinned the slot, if no one else has, and
+// undoes that Pin.
+func (s *Slot) EndOwn(gen uint64) bool { return s.word.CompareAndSwap(gen+1, gen+nextGen) }
+
 // expire ends the generation of an owner that the collector has found gone.
 func (s *Slot) expire() bool {
 	w := s.word.Load()
@@ -119,6 +123,11 @@ func (s *Slot) Escape(gen uint64) {
 // escapedNumber is never 0. It comes again after 2^31 generations: what has not escaped
 // may then count as if it had, never the other way round.
 func escapedNumber(gen uint64) uint32 { return uint32(gen>>pinBits) | 1<<31 }
+
+// MayHaveEscaped reports whether the owner, of generation gen, may have a raw slice.
+func (s *Slot) MayHaveEscaped(gen uint64) bool {
+	return s.flags&watched == 0 || s.escaped.Load() == escapedNumber(gen)
+}
 
 // hasEscaped reports whether the last owner, who is gone, had a raw slice.
 func (s *Slot) hasEscaped() bool { return s.escaped.Load() == escapedNumber(s.word.Load()) }
@@ -145,6 +154,9 @@ func (s *Slot) Len() int { return s.len }
 // Asked returns the bytes that the owner asked for. Only the owner may call it, or
 // the finalizer that has found it gone.
 func (s *Slot) Asked() int { return s.len - int(s.spare.Load()) }
+
+// Extent returns the number that the strategy knows the block by, for its owner.
+func (s *Slot) Extent() int32 { return s.extent }
 
 // Block returns the first n bytes of the slot's block, for its owner.
 func (s *Slot) Block(n int) device.Block {

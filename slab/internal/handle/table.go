@@ -92,17 +92,19 @@ func (t *Table) Attach(b device.Block, extent int32, class int, isSimple bool) (
 		}
 		base = unsafe.Pointer(unsafe.SliceData(m))
 	}
-	s := r.attach(b.Off, b.Len)
-	s.extent = extent
-	s.class = uint16(class)
-	s.flags &= watched
-	if isSimple {
-		s.flags |= simple
-	}
-	if r.collected != nil {
-		r.collected.Loosen()
-	}
-	return s.entry(base), true
+	return r.attach(allocation(b, extent), class, isSimple).entry(base), true
+}
+
+// Lengthen is Detach, and Attach of the block with n bytes: it returns the slot that has it
+// now, another one if such a block needs a finalizer. The caller has ended the generation,
+// and keeps Entry.Mem alive.
+func (t *Table) Lengthen(s *Slot, n, class int, isSimple bool) *Slot {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	r := s.header().region
+	a := allocation(r.detach(s))
+	a.Block.Len = n
+	return r.attach(a, class, isSimple)
 }
 
 // Detach takes the block from the slot of an entry, with its number. The caller keeps Entry.Mem alive

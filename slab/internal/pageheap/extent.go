@@ -74,8 +74,9 @@ func (e *extents) segment(seg int32) int32 {
 	return i
 }
 
-// extend adds n bytes before the last extent of a segment, its end, as a free extent or a part of one.
-func (e *extents) extend(last int32, n int) {
+// extend adds n bytes before the last extent of a segment, its end, as an extent of the
+// state or a part of one.
+func (e *extents) extend(last int32, n int, s state) {
 	i := e.record(e.at(last).seg, e.at(last).off, n)
 	e.at(last).off += n
 	p := e.at(last).prev
@@ -83,7 +84,7 @@ func (e *extents) extend(last int32, n int) {
 	if p != none {
 		e.at(p).next = i
 	}
-	e.merge(i, free)
+	e.merge(i, s)
 }
 
 // forget takes extent i out of its neighbourhood and makes its record vacant.

@@ -85,8 +85,8 @@ func (h *Heap) place(n int, exact bool) (plan, error) {
 	return p, nil
 }
 
-// commit puts memory where p says: at the top of the current range, or at decommitted
-// addresses of any.
+// commit puts memory where p says: at the top of a range, or at decommitted addresses.
+// The caller holds growMu.
 func (h *Heap) commit(p plan) error {
 	done := false
 	defer func() { // also if upstream panics
@@ -104,7 +104,11 @@ func (h *Heap) commit(p plan) error {
 	if p.extent != none {
 		h.recommit(p.extent, p.len)
 	} else {
-		h.extend(h.segs[h.current].end, p.len)
+		end := h.segs[p.seg].end
+		if gap := p.off - h.at(end).off; gap > 0 {
+			h.extend(end, gap, decommitted)
+		}
+		h.extend(end, p.len, free)
 	}
 	h.managed += int64(p.len)
 	h.policy.grewTo(h.managed, called)
@@ -162,7 +166,7 @@ func (h *Heap) growBySegment(n int, exact bool) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	s := h.addSegment(segment{block: b})
-	h.extend(h.segs[s].end, size)
+	h.extend(h.segs[s].end, size, free)
 	whole := h.up.Footprint(b)
 	h.excess += whole - int64(size)
 	h.managed += whole

@@ -11,6 +11,8 @@
 //	policy.go      how much to ask of the upstream at a time
 //	range.go       ranges that grow in place: how many addresses, and when they go
 //	grow.go        more memory: extend a range, or add a segment
+//	extend.go      a longer extent where it is
+//	roomy.go       places with room to extend
 //	release.go     less memory: what goes back, and when
 //	leave.go       whole segments, or pages of a range, on their way upstream
 //	quarantine.go  memory that is never handed out again

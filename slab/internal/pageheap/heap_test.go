@@ -30,8 +30,14 @@ func walk(t *testing.T, r *rand.Rand, p *program, up *pages, lossy bool) {
 	var live []device.Block
 	for range 1500 {
 		switch k := r.IntN(100); {
+		case k < 10 && len(live) > 0:
+			p.growBlock(t, &live[r.IntN(len(live))], 1+r.IntN(3), r.IntN(8) != 0)
 		case k < 48:
-			if blk, err := p.alloc(1 + r.IntN(1<<r.IntN(17))); err == nil {
+			alloc := p.alloc
+			if k < 15 {
+				alloc = p.allocRoomy
+			}
+			if blk, err := alloc(1 + r.IntN(1<<r.IntN(17))); err == nil {
 				live = append(live, blk)
 			} else if !errors.Is(err, device.ErrOutOfMemory) {
 				t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 // A plan says which bytes of a range to commit.
 type plan struct {
 	rng      device.Range
+	seg      int32 // of the range
 	off, len int
 	extent   int32 // decommitted; none: at the top
 }
@@ -31,7 +32,7 @@ func (h *Heap) plan(n int, exact bool) (best plan, ok bool) {
 		rng := h.segs[x.seg].rng
 		if k := align.Up(max(n-h.freeLen(x.prev), 1), rng.Page()); k <= min(x.len, least) {
 			least = k
-			best = plan{rng: rng, off: x.off, len: min(x.len, max(k, align.Down(step, rng.Page()))), extent: i}
+			best = plan{rng: rng, seg: x.seg, off: x.off, len: min(x.len, max(k, align.Down(step, rng.Page()))), extent: i}
 		}
 	})
 	return best, best.rng != nil
@@ -44,7 +45,7 @@ func (h *Heap) planTop(n int, exact bool) (p plan, least int) {
 	top, page := h.at(s.end).off, s.rng.Page()
 	need := max(n-h.freeLen(h.top(h.current)), 1)
 	least = align.Up(need, page)
-	p = plan{rng: s.rng, off: top, len: least}
+	p = plan{rng: s.rng, seg: h.current, off: top, len: least}
 	if !exact {
 		p.len = min(h.topStep(h.current, need), s.rng.Region().Size()-top)
 	}

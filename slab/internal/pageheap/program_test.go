@@ -42,10 +42,24 @@ func start(up upstream.Source, o Options) *program {
 }
 
 func (p *program) alloc(size int) (device.Block, error) {
+	return p.allocBy(size, p.Heap.Alloc)
+}
+
+// allocRoomy reports no room where there is no place to grow.
+func (p *program) allocRoomy(size int) (device.Block, error) {
+	return p.allocBy(size, func(size int) (int32, error) {
+		if i := p.AllocRoomy(size); i != none {
+			return i, nil
+		}
+		return none, device.ErrOutOfMemory
+	})
+}
+
+func (p *program) allocBy(size int, alloc func(size int) (int32, error)) (device.Block, error) {
 	p.Lock()
 	defer p.Unlock()
 	p.Grew(size)
-	i, err := p.Heap.Alloc(size)
+	i, err := alloc(size)
 	if err != nil {
 		p.Shrank(size)
 		return device.Block{}, err
@@ -80,6 +94,27 @@ func (p *program) freeLocked(b device.Block) (over bool) {
 	p.Shrank(b.Len)
 	p.active -= int64(b.Len)
 	return p.OverHeld()
+}
+
+// growBlock makes a block some times as long where that goes, unless it is refused then.
+func (p *program) growBlock(t *testing.T, b *device.Block, times int, take bool) {
+	p.Lock()
+	defer p.Unlock()
+	i, _ := p.Locate(*b, 0)
+	was, size := *p.at(i), b.Len*times
+	if !p.Extend(i, size, func() bool { return take }) {
+		if now := *p.at(i); now.len != was.len || now.excess != was.excess {
+			t.Errorf("not extended, but %+v became %+v", was, now)
+		}
+		return
+	}
+	if !take || p.at(i).off != was.off {
+		t.Errorf("%+v became %+v", was, *p.at(i))
+	}
+	p.Shrank(b.Len)
+	p.Grew(size)
+	p.active += int64(size - b.Len)
+	*b = p.Block(i, 0, size)
 }
 
 // giveUpBlock puts a block in quarantine.

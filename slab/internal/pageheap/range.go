@@ -66,19 +66,19 @@ func (h *Heap) switchRange(n int) (reserve int, ok bool) {
 // committed there: no extent of it would remind us to. If that fails its addresses
 // stay, which costs no memory.
 func (h *Heap) closeUnused(p plan) {
-	if p.extent == none && h.removeUnused() {
+	if p.extent == none && h.removeUnused(p.seg) {
 		_ = p.rng.Close()
 	}
 }
 
-// removeUnused forgets the current range if it has no extent, and reports whether.
-func (h *Heap) removeUnused() bool {
+// removeUnused forgets range s if it has no extent, and reports whether.
+func (h *Heap) removeUnused(s int32) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.top(h.current) != none {
+	if h.top(s) != none {
 		return false
 	}
-	h.removeSegment(h.current)
+	h.removeSegment(s)
 	return true
 }
 

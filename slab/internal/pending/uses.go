@@ -21,6 +21,13 @@ func (q *Queue) Use(s *handle.Slot, on device.Stream) {
 	s.SetStreamed()
 }
 
+// Uses returns the streams that have used the block of s.
+func (q *Queue) Uses(s *handle.Slot) []device.Stream {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return slices.Clone(q.streams[s.ID()])
+}
+
 // EndUse returns the streams that have used the block of s, and forgets them.
 func (q *Queue) EndUse(s *handle.Slot) []device.Stream {
 	q.mu.Lock()

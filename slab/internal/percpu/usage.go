@@ -18,6 +18,9 @@ func (c *Cache) CountGet(size int) { c.count(1, 0, int64(size)) }
 // CountRelease counts a Release of size bytes that no class cache took.
 func (c *Cache) CountRelease(size int) { c.count(0, 1, int64(-size)) }
 
+// CountGrow counts a Release and a Get at once, which no class cache served.
+func (c *Cache) CountGrow(from, to int) { c.count(1, 1, int64(to-from)) }
+
 func (c *Cache) count(gets, releases, asked int64) {
 	on := c.Pin()
 	p := c.cpu(on.ID())

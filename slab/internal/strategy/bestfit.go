@@ -81,6 +81,40 @@ func (p *Bestfit) cut(size int) (device.Block, int32, error) {
 	return p.heap.Block(extent, 0, size), extent, nil
 }
 
+// Extend makes a block longer where it is; see Numbered. Blocks of a slab are as long as
+// their class.
+func (p *Bestfit) Extend(b device.Block, extent int32, size int, take func() bool) bool {
+	if size > upstream.MaxSize {
+		return false
+	}
+	p.heap.Lock()
+	defer p.heap.Unlock()
+	extent, off := p.heap.Locate(b, extent)
+	if extent == 0 || off != 0 || p.heap.Span(extent) != 0 || !p.heap.Extend(extent, size, take) {
+		return false
+	}
+	p.heap.Shrank(b.Len)
+	p.heap.Grew(size)
+	p.active.sub(b.Len, 0)
+	p.active.add(size, 0)
+	return true
+}
+
+// AllocRoomy returns a block with room to extend; see Numbered.
+func (p *Bestfit) AllocRoomy(size int) (b device.Block, extent int32, ok bool) {
+	if size <= 0 || size > upstream.MaxSize {
+		return b, 0, false
+	}
+	p.heap.Lock()
+	defer p.heap.Unlock()
+	if extent = p.heap.AllocRoomy(size); extent == 0 {
+		return b, 0, false
+	}
+	p.heap.Grew(size)
+	p.active.add(size, 0)
+	return p.heap.Block(extent, 0, size), extent, true
+}
+
 // Free takes a block back; see slab.Allocator.
 func (p *Bestfit) Free(b device.Block) { p.FreeExtent(b, 0) }
 

@@ -43,6 +43,12 @@ type Numbered interface {
 	// FreeExtent is Free of a block whose extent has that number, or 0 where it is
 	// not known. With another one it panics as Free does.
 	FreeExtent(b device.Block, extent int32)
+	// Extend makes a block, of such an extent, one of size bytes where it is. take is
+	// called when nothing can fail any more; where it refuses, or there is no room, Extend
+	// reports false and the block is as before.
+	Extend(b device.Block, extent int32, size int, take func() bool) bool
+	// AllocRoomy is AllocExtent of a block that Extend may make longer, or false.
+	AllocRoomy(size int) (b device.Block, extent int32, ok bool)
 }
 
 var (

@@ -1,0 +1,98 @@
+package pools
+
+import (
+	"errors"
+
+	"pgregory.net/rapid"
+
+	"github.com/bufslab/bufslab/fuzz/internal/draw"
+	"github.com/bufslab/bufslab/fuzz/internal/model"
+	"github.com/bufslab/bufslab/fuzz/internal/upstream"
+	"github.com/bufslab/bufslab/slab"
+)
+
+// grow grows a buffer or cuts it, also one that a stream still writes to. Where that fails
+// the buffer is as before.
+func (m *poolModel) grow(t *rapid.T) {
+	i := m.pick(t)
+	size := draw.UpTo(t, m.MaxSize, m.asked)
+	if err := m.tryGrow(t, i, size); err != nil && !m.unavailable(err) {
+		model.ExpectNoRoom(t, size, err)
+	}
+}
+
+// growMuch doubles a buffer, as a builder does: the memory after it is what is wanted.
+func (m *poolModel) growMuch(t *rapid.T) {
+	i := m.pick(t)
+	size := min(2*m.live[i].buffer.Len(), m.MaxSize)
+	if err := m.tryGrow(t, i, size); err != nil && !m.unavailable(err) {
+		model.ExpectNoRoom(t, size, err)
+	}
+}
+
+// growFails has the upstream fail at some call from now on.
+func (m *poolModel) growFails(t *rapid.T) {
+	i := m.pick(t)
+	f := upstream.DrawFault(t)
+	size := draw.UpTo(t, m.MaxSize, m.asked)
+	m.up.Arm(f)
+	err := m.tryGrow(t, i, size)
+	m.up.Disarm()
+	if err != nil && !errors.Is(err, f.Err) && !m.unavailable(err) {
+		model.ExpectNoRoom(t, size, err)
+	}
+}
+
+// tryGrow grows buffer i. The new one must have the contents and be alone in its memory.
+func (m *poolModel) tryGrow(t *rapid.T, i, size int) error {
+	t.Helper()
+	o := m.live[i]
+	room := o.buffer.Cap()
+	b, err := o.buffer.Grow(size)
+	if err != nil {
+		if size <= room && !m.stopped {
+			t.Fatalf("Grow to %d bytes of a block of %d: %v", size, room, err)
+		}
+		return err
+	}
+	m.live = append(m.live[:i], m.live[i+1:]...)
+	m.stale = append(m.stale, o.buffer)
+	m.judge(t, b, size)
+	if b.Cap() < size {
+		t.Fatalf("Grow to %d bytes: a block of %d", size, b.Cap())
+	}
+	busy, stream := !o.use.Done(), o.use.Stream
+	o.use.Wait(t)
+	kept := min(size, o.buffer.Len())
+	got := m.bytes.Get(t, b.Block())
+	if got != nil {
+		model.ExpectMark(t, got[:kept], o.id)
+		if m.Zeroed {
+			model.ExpectZeros(t, got[kept:])
+		}
+	}
+	m.next++
+	m.live = append(m.live, handle{buffer: b, id: m.next})
+	if busy && o.buffer.Len() > 0 { // the pool knows that the stream uses the buffer
+		m.enqueue(t, &m.live[len(m.live)-1], stream, m.next)
+	} else {
+		m.bytes.Put(t, b.Block(), model.Mark(m.next, size))
+	}
+	return nil
+}
+
+// growStale grows a buffer that was released or grown, and to fewer bytes than none.
+func (m *poolModel) growStale(t *rapid.T) {
+	if len(m.stale) > 0 {
+		b := rapid.SampledFrom(m.stale).Draw(t, "stale")
+		if _, err := b.Grow(b.Len()); !errors.Is(err, slab.ErrReleased) {
+			t.Fatalf("Grow of a released buffer: %v", err)
+		}
+	}
+	if len(m.live) > 0 {
+		size := draw.Negative(t)
+		if _, err := m.live[m.pick(t)].buffer.Grow(size); !errors.Is(err, slab.ErrSize) {
+			t.Fatalf("Grow to %d bytes: error does not wrap slab.ErrSize: %v", size, err)
+		}
+	}
+}

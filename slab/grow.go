@@ -1,0 +1,195 @@
+package slab
+
+import (
+	"fmt"
+	"math"
+	"unsafe"
+
+	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/slab/internal/handle"
+)
+
+// Cap returns the bytes that the buffer's block has: Grow to no more than that takes no
+// memory. It is 0 after Release.
+func (b PooledBuffer) Cap() int {
+	if b.slot == nil || !b.slot.Pin(b.gen) {
+		return 0
+	}
+	defer b.unpin()
+	return b.slot.Len()
+}
+
+// Grow returns a buffer of n bytes with the contents of b, as far as they go; what is
+// beyond is undefined, and cleared with Config.Zero. A smaller n cuts the view and keeps
+// the block. b, its copies and its slices are stale afterwards, as after Release, whether
+// the memory has moved or not. Of all calls of Grow and Release for one Get exactly one
+// succeeds. Stats counts a Get and a Release.
+//
+// Nothing is copied where the block has room, or the memory after it is free or can be had
+// there: with bestfit and slab, above 256 bytes. Else Grow gets a buffer, copies and
+// releases b: also while a call of With runs on b, whose memory then stays until that
+// returns, with Config.Check or Record, and where device memory has to be cleared.
+//
+// Streams that use b use the new buffer. A Grow that copies waits for them first.
+//
+// The error wraps ErrSize for a negative n, ErrReleased for a stale b, which does not count
+// in Stats.DoubleReleases; ErrClosed after Close; or it is an *OutOfMemoryError where there
+// is room neither after b nor elsewhere. Device memory is copied by its device: without one
+// that is known the error wraps device.ErrUnavailable. Then b is as before.
+func (b PooledBuffer) Grow(n int) (c PooledBuffer, err error) {
+	if n < 0 {
+		return c, fmt.Errorf("slab: Grow to %d bytes: %w", n, ErrSize)
+	}
+	if b.slot == nil || !b.slot.Pin(b.gen) {
+		return c, ErrReleased
+	}
+	g := growth{pool: poolOf(b.slot), from: b, to: n}
+	defer g.unpin()
+	if g.pool.closed.Load() {
+		return c, ErrClosed
+	}
+	c, ok := g.inPlace()
+	if !ok {
+		c, err = g.byCopy()
+	}
+	if outOfMemory(err) { // all that was held has gone back: it may have been in the way
+		if d, ok := g.inPlace(); ok {
+			return d, nil
+		}
+	}
+	return c, err
+}
+
+// A growth is a call of Grow. It has pinned its buffer, until it ends the generation.
+type growth struct {
+	pool    *pool
+	from    PooledBuffer
+	to      int
+	ended   bool // the pin
+	escaped bool // there may be a slice of the memory
+}
+
+func (g *growth) unpin() {
+	if !g.ended {
+		g.ended = true
+		g.from.unpin()
+	}
+}
+
+// end makes the growth the only owner of the slot. It refuses if another call uses the
+// buffer or has released it.
+func (g *growth) end() bool {
+	s := g.from.slot
+	if g.ended = s.EndOwn(g.from.gen); g.ended {
+		g.escaped = s.MayHaveEscaped(g.from.gen)
+		g.pool.leaks.recordRelease(s)
+	}
+	return g.ended
+}
+
+// inPlace reports false where the contents have to move.
+func (g *growth) inPlace() (c PooledBuffer, ok bool) {
+	p, b, s := g.pool, g.from, g.from.slot
+	e := handle.Entry{Slot: s, Mem: b.ptr}
+	switch have := s.Len(); {
+	case p.config.Zero && b.ptr == nil && g.to > b.n:
+		return c, false
+	case g.to <= have:
+		if uint64(have-g.to) > math.MaxUint32 || !g.end() { // a slot has 32 bits for what is spare
+			return c, false
+		}
+	case have == 0 || !g.extend(&e):
+		return c, false
+	}
+	p.cache.CountGrow(b.n, g.to)
+	c = lend(e, g.to)
+	if g.escaped {
+		c.slot.Escape(c.gen)
+	}
+	p.leaks.recordGet(c)
+	if p.config.Zero && g.to > b.n {
+		clear(unsafe.Slice((*byte)(c.ptr), g.to)[b.n:])
+	}
+	return c, true
+}
+
+// extend has the strategy make the block longer, and gives it a slot for that. Whether it is
+// time to collect is left to the next Get: there is no more to be forgotten than before.
+func (g *growth) extend(e *handle.Entry) bool {
+	p, s := g.pool, e.Slot
+	class, ask := p.cache.Fit(g.to)
+	if !p.blocks.Extend(s.Block(s.Len()), s.Extent(), ask, g.end) {
+		return false
+	}
+	on := p.pending.EndUse(s)
+	e.Slot = p.table.Lengthen(s, ask, class, class < p.cache.Uncached() && p.leaks.sites == nil)
+	p.usedOn(e.Slot, on)
+	return true
+}
+
+// usedOn notes that streams use the block of s.
+func (p *pool) usedOn(s *handle.Slot, streams []device.Stream) {
+	for _, on := range streams {
+		p.pending.Use(s, on)
+	}
+}
+
+// byCopy gets a buffer, copies to it, and releases the old one. If that fails, or panics,
+// the new one goes back.
+func (g *growth) byCopy() (PooledBuffer, error) {
+	p, b := g.pool, g.from
+	c, err := g.get()
+	if err != nil {
+		return c, err
+	}
+	done := false
+	defer func() {
+		if !done {
+			_ = c.Release() // no one else has it
+		}
+	}()
+	on := p.pending.Uses(b.slot)
+	for _, s := range on {
+		_ = s.Sync() // one that has failed has nothing under way
+	}
+	if err := p.copy(c, b, min(b.n, c.n)); err != nil {
+		return PooledBuffer{}, err
+	}
+	if won, _ := b.slot.EndPinned(b.gen); !won {
+		return PooledBuffer{}, ErrReleased
+	}
+	if c.n > 0 {
+		p.usedOn(c.slot, on)
+	}
+	g.unpin() // who unpins last recycles the block
+	done = true
+	return c, nil
+}
+
+// get gets the new buffer, at a place where it can grow again if there is one.
+func (g *growth) get() (PooledBuffer, error) {
+	p := g.pool
+	if class, ask := p.cache.Fit(g.to); g.to > g.from.n {
+		if b, extent, ok := p.blocks.AllocRoomy(ask); ok {
+			p.gc.relieve()
+			if e, ok := p.table.Attach(b, extent, class, class < p.cache.Uncached() && p.leaks.sites == nil); ok {
+				p.cache.CountGet(g.to)
+				return p.hand(e, g.to)
+			}
+		}
+	}
+	return (&Pool{p}).Get(g.to)
+}
+
+// copy copies the first n bytes.
+func (p *pool) copy(dst, src PooledBuffer, n int) error {
+	if src.ptr != nil && dst.ptr != nil || n == 0 {
+		copy(unsafe.Slice((*byte)(dst.ptr), n), unsafe.Slice((*byte)(src.ptr), n))
+		return nil
+	}
+	d := deviceOf(p.upstream)
+	if d == nil {
+		return fmt.Errorf("slab: Grow of memory that neither the CPU nor a known device can copy: %w", device.ErrUnavailable)
+	}
+	return d.Copy(dst.slot.Block(n), src.slot.Block(n))
+}

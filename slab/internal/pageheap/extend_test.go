@@ -1,0 +1,75 @@
+package pageheap
+
+import (
+	"testing"
+
+	"github.com/bufslab/bufslab/device"
+)
+
+// grown extends b to size bytes, and reports whether that went.
+func (p *program) grown(t *testing.T, b *device.Block, size int) bool {
+	p.growBlock(t, b, size/b.Len, true)
+	return b.Len == size
+}
+
+// Blocks that had to move as they grew double side by side, none in the way of another:
+// each has room in the middle of free memory, or addresses apart.
+func TestRoomyBlocksGrowSideBySide(t *testing.T) {
+	up := &pages{RangeBytes: 1 << 40, Bare: true}
+	p := start(up, Options{})
+	p.mustAlloc(t, 100)
+	var blocks []device.Block
+	for range 5 {
+		b, err := p.allocRoomy(1024)
+		if err != nil {
+			t.Fatal(err)
+		}
+		blocks = append(blocks, b)
+	}
+	moved := 0
+	for n := 2048; n <= 16<<20; n *= 2 {
+		for i := range blocks {
+			if b := &blocks[i]; !p.grown(t, b, n) {
+				moved++
+				p.free(*b)
+				*b, _ = p.allocRoomy(n)
+			}
+			p.mustCheck(t, &up.Source)
+		}
+	}
+	if moved > 7 {
+		t.Errorf("%d of 70 doublings moved", moved)
+	}
+	p.freeAll(blocks)
+	p.mustCheck(t, &up.Source)
+}
+
+// Addresses that are left out serve others, and cost no memory.
+func TestAddressesApartServeOthers(t *testing.T) {
+	up := &pages{RangeBytes: 1 << 30, Bare: true}
+	p := start(up, Options{})
+	below := p.mustAlloc(t, 16<<20)
+	b, err := p.allocRoomy(64 << 10)
+	if gap := b.Off - below.Off; err != nil || gap < 48<<20 || up.Bytes > 17<<20 {
+		t.Fatalf("%d bytes apart, %d bytes upstream: %v", gap, up.Bytes, err)
+	}
+	if next := p.mustAlloc(t, 4<<20); next.Off > b.Off {
+		t.Error("an ordinary block goes above")
+	}
+	p.mustCheck(t, &up.Source)
+}
+
+// Where there are no ranges only free memory has room.
+func TestRoomyWithoutRanges(t *testing.T) {
+	up := &pages{}
+	p := start(&up.Source, Options{})
+	if _, err := p.allocRoomy(1000); err == nil {
+		t.Error("memory for growth from a segment")
+	}
+	p.mustAlloc(t, 1000)
+	b, err := p.allocRoomy(1000)
+	if err != nil || !p.grown(t, &b, 2000) {
+		t.Errorf("no room in the middle of a segment: %v", err)
+	}
+	p.mustCheck(t, &up.Source)
+}

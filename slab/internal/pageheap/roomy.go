@@ -1,0 +1,95 @@
+package pageheap
+
+import (
+	"github.com/bufslab/bufslab/slab/internal/align"
+	"github.com/bufslab/bufslab/slab/internal/upstream"
+)
+
+// A block that had to move as it grew will grow again, and so may the one below it. So it
+// gets a place with room on both sides: within the largest free extent, in the middle at
+// most, or apart from all others of a range. What is free there, and the addresses between,
+// are for everybody as before.
+const (
+	roomyTimes = 16        // times its length that the free extent has at least
+	roomyRange = 1024      // times its length that stay free below, at most, and that the range has in addresses:
+	mostRange  = 128 << 20 // up to as many, and then roomyTimes
+	mostGap    = 64 << 20  // addresses between blocks: half of the range, at most these or four times the block
+)
+
+// AllocRoomy is Alloc at such a place, or none: it gives nothing back to find one. The
+// caller holds the lock, which is given back while the heap goes upstream.
+func (h *Heap) AllocRoomy(size int) int32 {
+	n := align.Up(size, h.align)
+	i := h.middle(n)
+	if i == none {
+		i = h.apart(n)
+	}
+	if i == none {
+		return none
+	}
+	return h.take(i, n, size)
+}
+
+// middle returns a free extent: the upper part of the largest, all of it where nobody
+// below grows into it; none if that has no room to spare.
+func (h *Heap) middle(n int) int32 {
+	i := h.largest(free)
+	if i == none || h.at(i).len/roomyTimes < n {
+		return none
+	}
+	if below := h.at(i).prev; below == none || h.at(below).state != used {
+		return i
+	}
+	h.unlist(i)
+	upper := h.split(i, align.Down(min(h.at(i).len/2, roomyRange*n), h.align))
+	h.list(i, free)
+	h.list(upper, free)
+	return upper
+}
+
+// apart returns a free extent of n bytes far above all others of its range, or none. The
+// caller holds the lock, which is given back meanwhile.
+func (h *Heap) apart(n int) int32 {
+	s := int32(none)
+	err := h.unlocked(func() (err error) { s, err = h.growApart(n); return err })
+	if err != nil {
+		return none
+	}
+	if i := h.top(s); h.freeLen(i) >= n {
+		return i
+	}
+	return none // somebody was quicker
+}
+
+// growApart commits n bytes, or a first step, in a range with many addresses left, a new one
+// if need be. It returns the segment.
+func (h *Heap) growApart(n int) (int32, error) {
+	if n > upstream.MaxSize/roomyRange {
+		return 0, errNoneAfter
+	}
+	h.growMu.Lock()
+	defer h.growMu.Unlock()
+	h.noteGets()
+	if err := h.openRange(max(roomyTimes*n, min(roomyRange*n, mostRange))); err != nil {
+		return 0, err
+	}
+	p := h.planApart(n)
+	if p.rng.Page() > firstStep {
+		h.closeUnused(p)
+		return 0, errNoneAfter
+	}
+	return p.seg, h.commit(p)
+}
+
+// planApart says where: above addresses that the block below may grow into.
+func (h *Heap) planApart(n int) plan {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	seg := &h.segs[h.current]
+	page := seg.rng.Page()
+	p := plan{rng: seg.rng, seg: h.current, len: align.Up(max(n, firstStep), page)}
+	if h.top(h.current) != none {
+		p.off = h.at(seg.end).off + align.Down(min(h.room(h.current)/2, max(mostGap, 4*n)), page)
+	}
+	return p
+}
