@@ -123,15 +123,8 @@ func (g *growth) extend(e *handle.Entry) bool {
 	}
 	on := p.pending.EndUse(s)
 	e.Slot = p.table.Lengthen(s, ask, class, class < p.cache.Uncached() && p.leaks.sites == nil)
-	p.usedOn(e.Slot, on)
+	p.pending.UseAll(e.Slot, on)
 	return true
-}
-
-// usedOn notes that streams use the block of s.
-func (p *pool) usedOn(s *handle.Slot, streams []device.Stream) {
-	for _, on := range streams {
-		p.pending.Use(s, on)
-	}
 }
 
 // byCopy gets a buffer, copies to it, and releases the old one. If that fails, or panics,
@@ -152,14 +145,14 @@ func (g *growth) byCopy() (PooledBuffer, error) {
 	for _, s := range on {
 		_ = s.Sync() // one that has failed has nothing under way
 	}
-	if err := p.copy(c, b, min(b.n, c.n)); err != nil {
+	if err := copyContents(deviceOf(p.upstream), c, b, min(b.n, c.n)); err != nil {
 		return PooledBuffer{}, err
 	}
 	if won, _ := b.slot.EndPinned(b.gen); !won {
 		return PooledBuffer{}, ErrReleased
 	}
 	if c.n > 0 {
-		p.usedOn(c.slot, on)
+		p.pending.UseAll(c.slot, on)
 	}
 	g.unpin() // who unpins last recycles the block
 	done = true
@@ -181,13 +174,12 @@ func (g *growth) get() (PooledBuffer, error) {
 	return (&Pool{p}).Get(g.to)
 }
 
-// copy copies the first n bytes.
-func (p *pool) copy(dst, src PooledBuffer, n int) error {
+// copyContents copies the first n bytes, of device memory by d.
+func copyContents(d device.Device, dst, src PooledBuffer, n int) error {
 	if src.ptr != nil && dst.ptr != nil || n == 0 {
 		copy(unsafe.Slice((*byte)(dst.ptr), n), unsafe.Slice((*byte)(src.ptr), n))
 		return nil
 	}
-	d := deviceOf(p.upstream)
 	if d == nil {
 		return fmt.Errorf("slab: Grow of memory that neither the CPU nor a known device can copy: %w", device.ErrUnavailable)
 	}

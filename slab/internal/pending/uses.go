@@ -28,6 +28,13 @@ func (q *Queue) Uses(s *handle.Slot) []device.Stream {
 	return slices.Clone(q.streams[s.ID()])
 }
 
+// UseAll is Use on each of some streams.
+func (q *Queue) UseAll(s *handle.Slot, streams []device.Stream) {
+	for _, on := range streams {
+		q.Use(s, on)
+	}
+}
+
 // EndUse returns the streams that have used the block of s, and forgets them.
 func (q *Queue) EndUse(s *handle.Slot) []device.Stream {
 	q.mu.Lock()
