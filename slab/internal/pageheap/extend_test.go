@@ -15,7 +15,7 @@ func (p *program) grown(t *testing.T, b *device.Block, size int) bool {
 // Blocks that had to move as they grew double side by side, none in the way of another:
 // each has room in the middle of free memory, or addresses apart.
 func TestRoomyBlocksGrowSideBySide(t *testing.T) {
-	up := &pages{RangeBytes: 1 << 40, Bare: true}
+	up := &pages{RangeBytes: 1 << 30, Bare: true}
 	p := start(up, Options{})
 	p.mustAlloc(t, 100)
 	var blocks []device.Block
