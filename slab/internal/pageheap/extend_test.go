@@ -73,3 +73,14 @@ func TestRoomyWithoutRanges(t *testing.T) {
 	}
 	p.mustCheck(t, &up.Source)
 }
+
+// The first step of a roomy block ends within its range, however little is left of that.
+func TestARoomyBlockFitsItsRange(t *testing.T) {
+	for full := 32; full < 64; full++ {
+		up := &pages{RangeBytes: 64 * page}
+		p := start(up, Options{MaxHeld: 1})
+		p.mustAlloc(t, full*page)
+		p.allocRoomy(1)
+		p.mustCheck(t, &up.Source)
+	}
+}

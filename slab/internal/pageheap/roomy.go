@@ -70,7 +70,7 @@ func (h *Heap) growApart(n int) (int32, error) {
 	h.growMu.Lock()
 	defer h.growMu.Unlock()
 	h.noteGets()
-	if err := h.openRange(max(roomyTimes*n, min(roomyRange*n, mostRange))); err != nil {
+	if err := h.openRange(max(roomyTimes*n, min(roomyRange*n, mostRange), 2*firstStep)); err != nil {
 		return 0, err
 	}
 	p := h.planApart(n)
