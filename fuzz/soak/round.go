@@ -65,7 +65,7 @@ func (s *soak) awaitNothing(name string, pools []*slab.Pool, limit *slab.Limit, 
 			s.violation(name, "pool %d is left with %+v", i, p.Stats())
 		}
 		if quarantine {
-			s.ranges.Add(p.Stats().PeakManagedBytes + roomy)
+			s.ranges.Add(p.Stats().PeakManagedBytes)
 			s.left.Add(p.Stats().ManagedBytes)
 		}
 		runtime.KeepAlive(p)
@@ -74,10 +74,6 @@ func (s *soak) awaitNothing(name string, pools []*slab.Pool, limit *slab.Limit, 
 		s.violation(name, "%d bytes of the limit in use, %d managed", limit.InUse(), sum)
 	}
 }
-
-// roomy is more than the addresses without memory that a pool has below blocks that have
-// grown: so much room they get where they go.
-const roomy = 192 << 20
 
 // collect runs the collector until done says so. A finalizer may be about to free what it
 // has counted already, and a block may be on its way from a stream.
