@@ -1,0 +1,140 @@
+package waiters
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// woken reports whether w has a token, and takes it.
+func woken(w *Waiter) bool {
+	select {
+	case <-w.Woken:
+		return true
+	default:
+		return false
+	}
+}
+
+// list returns the waiters in their order, and fails if that is another one backwards.
+func list(t *testing.T, q *Queue) (all []*Waiter) {
+	t.Helper()
+	for w := q.first; w != nil; w = w.next {
+		all = append(all, w)
+	}
+	var back []*Waiter
+	for w := q.last; w != nil; w = w.prev {
+		back = append(back, w)
+	}
+	slices.Reverse(back)
+	if !slices.Equal(all, back) || len(all) != q.Len() {
+		t.Fatalf("%d waiters forwards, %d backwards, %d counted", len(all), len(back), q.Len())
+	}
+	return all
+}
+
+func TestOnlyTheOneThatLeadsIsWoken(t *testing.T) {
+	var q Queue
+	q.Wake()
+	a, b := New(), New()
+	if !q.Join(a) || q.Join(b) {
+		t.Error("who was first?")
+	}
+	q.Wake()
+	q.Wake()
+	if !q.Leads(a) || q.Leads(b) || !woken(a) || woken(a) || woken(b) {
+		t.Error("not the first one, once")
+	}
+	if q.Leave(a) || !q.Leads(b) || !woken(b) {
+		t.Error("the next one was not woken when the first one left")
+	}
+	c := New()
+	q.Join(c)
+	if q.Leave(b) || !woken(c) || !q.Leave(c) || q.Len() != 0 {
+		t.Error("who was last?")
+	}
+}
+
+// A waiter that does not lead wakes nobody by going.
+func TestAWaiterThatGivesUpWakesNobody(t *testing.T) {
+	var q Queue
+	a, b, c := New(), New(), New()
+	for _, w := range []*Waiter{a, b, c} {
+		q.Join(w)
+	}
+	q.Leave(b)
+	if woken(a) || woken(c) || !slices.Equal(list(t, &q), []*Waiter{a, c}) {
+		t.Error("somebody was woken, or is gone")
+	}
+	q.WakeAll()
+	if !woken(a) || woken(b) || !woken(c) {
+		t.Error("not all were woken")
+	}
+}
+
+// The order is that in which they began to wait, wherever that was.
+func TestQueueLikeAModel(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := rand.New(rand.NewPCG(1, 2))
+		var queues [2]Queue
+		var model [2][]*Waiter
+		for range 2000 {
+			i := r.IntN(2)
+			switch n := len(model[i]); {
+			case n == 0 || r.IntN(3) == 0:
+				w := New()
+				time.Sleep(time.Microsecond) // of the bubble's clock
+				if first := queues[i].Join(w); first != (n == 0) {
+					t.Fatalf("Join of %d others: %v", n, first)
+				}
+				model[i] = append(model[i], w)
+			default:
+				at := r.IntN(n)
+				w := model[i][at]
+				model[i] = slices.Delete(model[i], at, at+1)
+				if last := queues[i].Leave(w); last != (n == 1) {
+					t.Fatalf("Leave of one in %d: %v", n, last)
+				}
+				if r.IntN(2) == 0 { // it goes to the other queue
+					older := func(x *Waiter) bool { return x.since.After(w.since) }
+					to := slices.IndexFunc(model[1-i], older)
+					if to < 0 {
+						to = len(model[1-i])
+					}
+					queues[1-i].Join(w)
+					model[1-i] = slices.Insert(model[1-i], to, w)
+				}
+			}
+			for k := range queues {
+				if !slices.Equal(list(t, &queues[k]), model[k]) {
+					t.Fatalf("queue %d has another order than its model", k)
+				}
+			}
+		}
+	})
+}
+
+func TestLedFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var q Queue
+		a := New()
+		time.Sleep(time.Second)
+		b := New()
+		q.Join(b)
+		time.Sleep(time.Second)
+		if d := q.LedFor(); d != time.Second {
+			t.Error(d)
+		}
+		q.Join(a)
+		if d := q.LedFor(); d != 2*time.Second || !q.Leads(a) {
+			t.Error(d)
+		}
+		q.Leave(a)
+		q.Leave(b)
+		if d := q.LedFor(); d != 0 {
+			t.Error(d)
+		}
+	})
+}
