@@ -1,0 +1,189 @@
+// Package record writes down what a program asks of a pool, at so little cost that it can
+// be left on.
+//
+//	recorder.go  events come in
+//	rows.go      an event as a row of a trace
+//	parts.go     rows go to a file
+//	ring.go      the last events are remembered
+//	sites.go     where the program called
+//
+// A call makes a row of its event, under a mutex. Another goroutine writes the rows: as soon
+// as half of a part is full, and a second after the first row. So nothing is lost but the part
+// that fills when the program is killed, and the one that is on its way. To make the rows
+// there, of events, took longer: on two processors the events had to go from one to the other,
+// and the program waited for the one that was behind.
+package record
+
+import (
+	"compress/gzip"
+	"io"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/bufslab/bufslab/internal/tracefile"
+)
+
+// clockEvents is how many events share a reading of the clock, which takes longer than all
+// else. A part begins with a reading, so none is more than a second off.
+const clockEvents = 64
+
+// An event is what a program asked for, in few bytes: a ring has many.
+type event struct {
+	what uint64 // id<<opBits | op of the row: 'a', 'f', or 's' for a step
+	size uint64 // site, as sites numbers it,<<sizeBits | size
+	ns   int64  // since the Recorder was opened
+}
+
+const (
+	opBits   = 8
+	sizeBits = 48 // no memory has more bytes; maxSites fits into the rest
+)
+
+func (e *event) op() byte   { return byte(e.what) }
+func (e *event) id() uint64 { return e.what >> opBits }
+func (e *event) site() int  { return int(e.size >> sizeBits) }
+
+// bytes returns the size.
+func (e *event) bytes() uint64 { return e.size & (1<<sizeBits - 1) }
+
+// newEvent returns an event of a size that some memory has.
+func newEvent(op byte, id uint64, size int) event {
+	return event{what: id<<opBits | uint64(op), size: uint64(size)}
+}
+
+// Options say what is recorded.
+type Options struct {
+	Sample int                          // one Alloc in so many, with its Free; 0 and 1: all
+	Times  bool                         // rows have the column time_ns
+	Site   func(stack []uintptr) string // names the place of an Alloc, for the column key; nil: there is none
+}
+
+func (o Options) columns() columns { return columns{key: o.Site != nil, time: o.Times} }
+
+// A Recorder records. It is safe for concurrent use.
+type Recorder struct {
+	options Options
+	began   time.Time
+	sites   sites
+	ring    *ring // nil: every row is written
+
+	mu     sync.Mutex // no other lock is taken under it, but that of sites
+	parts  parts
+	next   uint64 // id
+	now    int64  // the last reading of the clock
+	ticks  int    // events since
+	closed bool
+}
+
+// To returns a Recorder that writes rows to w, from one goroutine at a time, until Close
+// returns.
+func To(w io.Writer, o Options) *Recorder { return open(tracefile.New(w), o, nil) }
+
+// Create returns a Recorder that writes to a file, compressed if its name ends in .gz.
+func Create(path string, o Options) (*Recorder, error) {
+	w, err := tracefile.Create(path, gzip.BestSpeed)
+	if err != nil {
+		return nil, err
+	}
+	return open(w, o, nil), nil
+}
+
+func open(w *tracefile.Writer, o Options, g *ring) *Recorder {
+	r := &Recorder{options: o, began: time.Now(), ring: g}
+	r.parts.open(&r.mu, w, o.columns())
+	if g == nil {
+		r.parts.begin()
+	}
+	return r
+}
+
+// Alloc records an allocation. It returns what Free wants to know, which is 0 if the
+// sample does not have it.
+func (r *Recorder) Alloc(size int) (mark uint64) {
+	if n := r.options.Sample; n > 1 && rand.IntN(n) != 0 {
+		return 0
+	}
+	site := int32(0)
+	if r.options.Site != nil {
+		site = r.sites.caller(r.options.Site)
+	}
+	r.lock()
+	id := r.next
+	r.next++
+	e := newEvent('a', id, size)
+	e.size |= uint64(site) << sizeBits
+	r.add(e)
+	r.mu.Unlock()
+	return id + 1
+}
+
+// Free records that an allocation of size bytes has ended, if mark is not 0.
+func (r *Recorder) Free(mark uint64, size int) {
+	if mark == 0 {
+		return
+	}
+	r.lock()
+	r.add(newEvent('f', mark-1, size))
+	r.mu.Unlock()
+}
+
+// Step records that a step of the program begins.
+func (r *Recorder) Step() {
+	r.lock()
+	r.add(newEvent('s', 0, 0))
+	r.mu.Unlock()
+}
+
+// lock locks r.mu when there is room for an event.
+func (r *Recorder) lock() {
+	r.mu.Lock()
+	for r.parts.isFull() && !r.closed {
+		r.parts.changed.Wait()
+	}
+}
+
+// add adds an event, for which lock has found room.
+func (r *Recorder) add(e event) {
+	if r.closed {
+		return
+	}
+	if r.options.Times {
+		e.ns = r.clock()
+	}
+	if r.ring != nil {
+		r.ring.add(e)
+		return
+	}
+	r.parts.add(&e, r.nameOf(&e))
+}
+
+func (r *Recorder) clock() int64 {
+	if r.ticks--; r.ticks < 0 || r.ring == nil && len(r.parts.rows) == 0 {
+		r.ticks = clockEvents - 1
+		r.now = int64(time.Since(r.began))
+	}
+	return r.now
+}
+
+func (r *Recorder) nameOf(e *event) string {
+	if r.options.Site == nil || e.op() != 'a' {
+		return ""
+	}
+	return r.sites.name(e.site())
+}
+
+// Close writes what there is, closes the file that Create has made, and returns the first
+// error of all. What happens from then on is not recorded.
+func (r *Recorder) Close() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.closed {
+		r.closed = true
+		if r.ring != nil && r.parts.out != nil {
+			r.parts.rows = r.ring.rows(r.parts.columns, r.sites.list())
+		}
+		r.parts.close()
+	}
+	return r.parts.err
+}

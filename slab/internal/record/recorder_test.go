@@ -1,0 +1,401 @@
+package record
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// A disk keeps what is written. While it is stuck it takes nothing.
+type disk struct {
+	mu    sync.Mutex
+	text  bytes.Buffer
+	parts int
+	stuck chan struct{}
+}
+
+func (d *disk) Write(p []byte) (int, error) {
+	if d.stuck != nil {
+		<-d.stuck
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.parts++
+	return d.text.Write(p)
+}
+
+func (d *disk) rows() []string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return strings.Fields(d.text.String())[1:]
+}
+
+func wantRows(t *testing.T, got []string, want ...string) {
+	t.Helper()
+	if strings.Join(got, " ") != strings.Join(want, " ") {
+		t.Errorf("rows are %v, want %v", got, want)
+	}
+}
+
+// A row is written a second after its call, and not before: by one Write.
+func TestRowsAreWrittenAfterASecond(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := &disk{}
+		r := To(d, Options{})
+		<-time.After(time.Minute)
+		for range 3 {
+			r.Free(r.Alloc(9), 9)
+			<-time.After(300 * time.Millisecond)
+		}
+		synctest.Wait()
+		wantRows(t, d.rows())
+		<-time.After(100 * time.Millisecond)
+		synctest.Wait()
+		wantRows(t, d.rows(), "a,0,9", "f,0,9", "a,1,9", "f,1,9", "a,2,9", "f,2,9")
+		if d.parts != 2 {
+			t.Errorf("%d writes, with that of the header", d.parts)
+		}
+		r.Alloc(7)
+		<-time.After(time.Second)
+		synctest.Wait()
+		wantRows(t, d.rows()[6:], "a,3,7")
+	})
+}
+
+// Rows of 12 bytes, such as a,1000000,1, which is the first.
+const (
+	firstID  = 1_000_000
+	fullPart = (partBytes + 11) / 12
+	halfPart = (partBytes/2 + 11) / 12
+)
+
+// A part that is half full is written at once. While the disk is stuck two parts are
+// taken, and the next call waits. No event is lost, nor out of order.
+func TestCallsWaitForTheDisk(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := &disk{}
+		r := To(d, Options{})
+		r.next = firstID
+		for range halfPart + 1 {
+			r.Alloc(1)
+		}
+		synctest.Wait()
+		if n := len(d.rows()); n != halfPart+1 {
+			t.Errorf("%d rows are written", n)
+		}
+		d.stuck = make(chan struct{})
+		for range halfPart + 1 {
+			r.Alloc(1)
+		}
+		synctest.Wait() // the disk has those
+		for range fullPart {
+			r.Alloc(1)
+		}
+		late := false
+		go func() {
+			r.Alloc(1)
+			late = true
+		}()
+		synctest.Wait()
+		if late {
+			t.Error("a call did not wait for room")
+		}
+		close(d.stuck)
+		synctest.Wait()
+		if err := r.Close(); err != nil || !late {
+			t.Error(err, late)
+		}
+		rows := d.rows()
+		for i, row := range rows {
+			if row != fmt.Sprintf("a,%d,1", firstID+i) {
+				t.Fatalf("row %d is %s", i, row)
+			}
+		}
+		if want := 2*(halfPart+1) + fullPart + 1; len(rows) != want {
+			t.Errorf("%d rows, want %d", len(rows), want)
+		}
+	})
+}
+
+// Close writes what there is, and nothing is recorded afterwards. It may come twice, and
+// while calls wait.
+func TestCloseIsTheEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := &disk{}
+		r := To(d, Options{})
+		mark := r.Alloc(5)
+		if err := errors.Join(r.Close(), r.Close()); err != nil {
+			t.Error(err)
+		}
+		r.Free(mark, 5)
+		r.Alloc(6)
+		<-time.After(time.Minute)
+		wantRows(t, d.rows(), "a,0,5")
+
+		d = &disk{}
+		r = To(d, Options{})
+		d.stuck = make(chan struct{})
+		r.next = firstID
+		for range 2 * fullPart {
+			go r.Alloc(1)
+		}
+		synctest.Wait()
+		go r.Close()
+		synctest.Wait()
+		close(d.stuck)
+		synctest.Wait()
+		if n := len(d.rows()); n < fullPart {
+			t.Errorf("%d rows", n)
+		}
+	})
+}
+
+type broken struct{ error }
+
+func (b broken) Write([]byte) (int, error) { return 0, b.error }
+
+// The first error of the disk is that of Close; what the program does goes on.
+func TestCloseReportsTheFirstError(t *testing.T) {
+	r := To(broken{io.ErrShortWrite}, Options{})
+	r.next = firstID
+	for range 3 * fullPart {
+		r.Alloc(1)
+	}
+	for range 2 {
+		if err := r.Close(); !errors.Is(err, io.ErrShortWrite) {
+			t.Error(err)
+		}
+	}
+}
+
+// Times count up from the beginning. A reading of the clock serves 64 events at most, and
+// what comes after a flush has one of its own.
+func TestTimes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := &disk{}
+		r := To(d, Options{Times: true})
+		for range clockEvents + 1 {
+			<-time.After(5 * time.Millisecond)
+			r.Alloc(1)
+		}
+		<-time.After(time.Second)
+		r.Alloc(2)
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+		var times []string
+		for _, row := range d.rows() {
+			times = append(times, row[strings.LastIndex(row, ",")+1:])
+		}
+		wantRows(t, times, append(strings.Fields(strings.Repeat("5000000 ", clockEvents)), "325000000", "1325000000")...)
+	})
+}
+
+// Of a sample each Free follows its Alloc, and about one in so many is in it. Six standard
+// deviations are 570.
+func TestSample(t *testing.T) {
+	var b bytes.Buffer
+	r := To(&b, Options{Sample: 10})
+	const allocs = 100_000
+	for i := range allocs {
+		r.Free(r.Alloc(1+i%2), 1+i%2)
+	}
+	if err := r.Close(); err != nil {
+		t.Error(err)
+	}
+	sizes, live := [3]int{}, ""
+	for row := range strings.Lines(b.String()[len("op,id,size\n"):]) {
+		switch {
+		case row[0] == 'a' && live == "":
+			sizes[row[len(row)-2]-'0']++
+			live = row[1:]
+		case row[0] == 'f' && live == row[1:]:
+			live = ""
+		default:
+			t.Fatal(row)
+		}
+	}
+	if n := sizes[1] + sizes[2]; n < allocs/10-570 || n > allocs/10+570 {
+		t.Errorf("%d of %d", n, allocs)
+	}
+	if sizes[1] < allocs/30 || sizes[2] < allocs/30 { // every tenth would all be of one size
+		t.Errorf("by size: %v", sizes)
+	}
+}
+
+// A ring has the last events, and before them what was live then. It writes when it is
+// asked to, and at Close.
+func TestRing(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.csv")
+	r, err := Last(3, path, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := func() []string {
+		var b bytes.Buffer
+		if err := r.WriteLast(&b); err != nil {
+			t.Error(err)
+		}
+		return strings.Fields(b.String())
+	}
+	wantRows(t, last(), "op,id,size")
+	a, b := r.Alloc(10), r.Alloc(20)
+	wantRows(t, last(), "op,id,size", "a,0,10", "a,1,20")
+	r.Free(r.Alloc(30), 30)
+	r.Free(a, 10)
+	wantRows(t, last(), "op,id,size", "a,0,10", "a,1,20", "a,2,30", "f,2,30", "f,0,10")
+	for range 5 {
+		r.Alloc(40)
+	}
+	r.Free(b, 20)
+	rest := []string{"op,id,size", "a,1,20", "a,3,40", "a,4,40", "a,5,40", "a,6,40", "a,7,40", "f,1,20"}
+	wantRows(t, last(), rest...)
+	for range 5000 {
+		r.Free(r.Alloc(1), 1)
+	}
+	if n := len(last()); n != 1+5+1+3 { // the last one's Alloc has left the ring
+		t.Errorf("%d rows", n)
+	}
+	if text, err := os.ReadFile(path); len(text) > 0 || err != nil {
+		t.Errorf("%q before Close, %v", text, err)
+	}
+	want := last()
+	if err := r.Close(); err != nil {
+		t.Error(err)
+	}
+	text, _ := os.ReadFile(path)
+	wantRows(t, strings.Fields(string(text)), want...)
+	wantRows(t, last(), want...)
+	if err := To(io.Discard, Options{}).WriteLast(io.Discard); !errors.Is(err, errors.ErrUnsupported) {
+		t.Error(err)
+	}
+}
+
+// A step is a row without id and size, in a ring as long as it is one of the last.
+func TestSteps(t *testing.T) {
+	r, _ := Last(2, "", Options{Site: func([]uintptr) string { return "x" }})
+	mark := r.Alloc(8)
+	r.Step()
+	var b bytes.Buffer
+	if err := r.WriteLast(&b); err != nil {
+		t.Error(err)
+	}
+	wantRows(t, strings.Fields(b.String()), "op,id,size,key", "a,0,8,x", "s,,,")
+	r.Step()
+	r.Free(mark, 8)
+	b.Reset()
+	if err := r.WriteLast(&b); err != nil {
+		t.Error(err)
+	}
+	wantRows(t, strings.Fields(b.String()), "op,id,size,key", "a,0,8,x", "s,,,", "f,0,8,")
+}
+
+// Sites name who called, once for a stack. What a CSV or a trace cannot hold is left out.
+func TestSites(t *testing.T) {
+	var b bytes.Buffer
+	asked := 0
+	r := To(&b, Options{Site: func(stack []uintptr) string {
+		asked++
+		f, _ := runtime.CallersFrames(stack[1:]).Next() // the first one is the pool's
+		return strings.Repeat("x", 200) + "a,\"b\"\n" + f.Function[strings.LastIndex(f.Function, ".")+1:]
+	}})
+	pool := func() { r.Free(r.Alloc(1), 1) }
+	for range 3 {
+		pool()
+	}
+	if err := r.Close(); err != nil {
+		t.Error(err)
+	}
+	rows := strings.Fields(b.String())
+	key := strings.Split(rows[1], ",")[3]
+	if rows[0] != "op,id,size,key" || len(rows) != 7 || len(key) != maxKey || !strings.HasSuffix(key, "xa__b__TestSites") || rows[2] != "f,0,1," {
+		t.Error(rows)
+	}
+	if asked != 1 {
+		t.Errorf("%d names were looked for", asked)
+	}
+}
+
+// Whatever part of a compressed file was written last, all up to it can be read.
+func TestEachPartIsAMember(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		path := filepath.Join(t.TempDir(), "x.csv.gz")
+		r, err := Create(path, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := "op,id,size\n"
+		for i := range 5 {
+			f, err := os.Open(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			z, err := gzip.NewReader(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if text, err := io.ReadAll(z); err != nil || string(text) != want {
+				t.Errorf("%q, %v, want %q", text, err, want)
+			}
+			f.Close()
+			r.Alloc(1)
+			want += fmt.Sprintf("a,%d,1\n", i)
+			<-time.After(time.Second)
+			synctest.Wait()
+		}
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// From many goroutines the rows are still in order of ids, and each Free after its Alloc.
+func TestConcurrentCalls(t *testing.T) {
+	var b bytes.Buffer
+	r := To(&b, Options{})
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			for range 5000 {
+				r.Free(r.Alloc(1), 1)
+			}
+		})
+	}
+	all.Wait()
+	if err := r.Close(); err != nil {
+		t.Error(err)
+	}
+	live, next := map[string]bool{}, 0
+	for _, row := range strings.Fields(b.String())[1:] {
+		switch id := row[1:]; {
+		case row[0] == 'a' && id == fmt.Sprintf(",%d,1", next):
+			live[id] = true
+			next++
+		case row[0] == 'f' && live[id]:
+			delete(live, id)
+		default:
+			t.Fatalf("%s when the next id is %d", row, next)
+		}
+	}
+	if next != 20_000 || len(live) > 0 {
+		t.Errorf("%d allocations, %d live", next, len(live))
+	}
+}
+
+// Nothing is allocated for an event.
+func TestEventsAllocateNothing(t *testing.T) {
+	r := To(io.Discard, Options{Times: true})
+	if n := testing.AllocsPerRun(1000, func() { r.Free(r.Alloc(100), 100) }); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
