@@ -95,5 +95,5 @@ func ExampleParseSize() {
 	// 65536 <nil>
 	// 1610612736 <nil>
 	// 8000000000 <nil>
-	// 0 device: -1 bytes: invalid size
+	// 0 device: "-1" is no number of bytes from 0 to 9223372036854775807: invalid size
 }
