@@ -44,6 +44,8 @@ func Collect(progress func() int64) {
 const (
 	atMost = 100 * time.Millisecond // for finalizers to run
 	quiet  = 10 * time.Millisecond  // without progress that counts as the end: two slices of a busy machine
+
+	mostTurns = 1 << 18 // while the clock stands still: longer than the tick of any clock
 )
 
 func ran() uint64 {
@@ -60,12 +62,16 @@ func finalizers(name string) (uint64, bool) {
 	return s[0].Value.Uint64(), true
 }
 
-// yieldUntil yields the processor until done or for d, and reports which.
+// yieldUntil yields the processor until done or for d, and reports which. In a bubble of
+// testing/synctest the clock stands still while it runs: there it counts its turns.
 func yieldUntil(done func() bool, d time.Duration) bool {
-	for start := time.Now(); !done(); runtime.Gosched() {
-		if time.Since(start) > d {
+	start := time.Now()
+	for turns := 0; !done(); turns++ {
+		passed := time.Since(start)
+		if passed > d || passed == 0 && turns > mostTurns {
 			return false
 		}
+		runtime.Gosched()
 	}
 	return true
 }

@@ -4,6 +4,7 @@ import (
 	"runtime"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 	"weak"
 )
@@ -65,9 +66,36 @@ func TestCollectWaitsForFinalizers(t *testing.T) {
 	}
 }
 
+// Collect waits for a finalizer that does not return as long as it waits for any.
+func TestCollectWaitsForASlowFinalizer(t *testing.T) {
+	end := make(chan struct{})
+	defer close(end)
+	for range 10 { // the last one may still be in a register
+		runtime.SetFinalizer(new(owner), func(*owner) { <-end })
+	}
+	least := quiet
+	if _, ok := finalizers("/gc/finalizers/queued:finalizers"); ok {
+		least = atMost
+	}
+	start := time.Now()
+	Collect(func() int64 { return 0 })
+	if waited := time.Since(start); waited < least {
+		t.Errorf("it has waited for %v, want %v", waited, least)
+	}
+}
+
 // A finalizer that never returns delays Collect, but not for ever.
 func TestCollectGivesUp(t *testing.T) {
 	if yieldUntil(func() bool { return false }, time.Millisecond) {
 		t.Error("what never happens has happened")
 	}
+}
+
+// A clock that stands still delays Collect, but not for ever.
+func TestCollectGivesUpWithoutAClock(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		if yieldUntil(func() bool { return false }, time.Millisecond) {
+			t.Error("what never happens has happened")
+		}
+	})
 }
