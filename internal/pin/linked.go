@@ -7,6 +7,10 @@ import _ "unsafe" // for go:linkname
 // Exclusive says that no two pinned goroutines have one number below Numbers.
 const Exclusive = true
 
+// ByRuntime says that the runtime does the pinning: it cannot stop a pinned goroutine, and
+// so no collection ends while one is pinned.
+const ByRuntime = true
+
 // A Processor is what a pinned goroutine owns.
 type Processor int
 

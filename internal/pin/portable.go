@@ -10,6 +10,10 @@ import (
 // Exclusive says that no two pinned goroutines have one number below Numbers.
 const Exclusive = true
 
+// ByRuntime says that the runtime does the pinning: it cannot stop a pinned goroutine, and
+// so no collection ends while one is pinned.
+const ByRuntime = false
+
 // A Processor is what a pinned goroutine owns: a number that tends to stay with a
 // processor. It is either in free, or pinned, or lost: the collector empties a
 // sync.Pool that is not used, and GOMAXPROCS does when it is changed.

@@ -10,6 +10,10 @@ import (
 // Exclusive says that no two pinned goroutines have one number below Numbers.
 const Exclusive = false
 
+// ByRuntime says that the runtime does the pinning: it cannot stop a pinned goroutine, and
+// so no collection ends while one is pinned.
+const ByRuntime = false
+
 // A Processor is a number that tends to stay with a processor.
 type Processor int
 
