@@ -13,14 +13,17 @@ type Set struct {
 // Set adds i.
 func (s *Set) Set(i int) {
 	w := i >> 6
-	for len(s.words) <= w {
-		s.words = append(s.words, 0)
-	}
-	for len(s.summary) <= w>>6 {
-		s.summary = append(s.summary, 0)
+	if w >= len(s.words) {
+		s.grow(w)
 	}
 	s.words[w] |= 1 << (i & 63)
 	s.summary[w>>6] |= 1 << (w & 63)
+}
+
+// grow makes room for word w.
+func (s *Set) grow(w int) {
+	s.words = append(s.words, make([]uint64, w+1-len(s.words))...)
+	s.summary = append(s.summary, make([]uint64, w>>6+1-len(s.summary))...)
 }
 
 // Clear removes i, which is in the set.
@@ -63,4 +66,12 @@ func (s *Set) Last() int {
 		}
 	}
 	return -1
+}
+
+// Count returns the number of set bits. It looks at all words.
+func (s *Set) Count() (n int) {
+	for _, w := range s.words {
+		n += bits.OnesCount64(w)
+	}
+	return n
 }

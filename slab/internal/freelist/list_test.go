@@ -223,3 +223,13 @@ func TestListAllocatesNothingInSteadyState(t *testing.T) {
 		}
 	}
 }
+
+// A block that is larger than all that may be held drives no other out.
+func TestABlockAboveTheBoundLeavesAlone(t *testing.T) {
+	l := New(Options{MaxBytes: 100, MaxBlocks: 10, MaxBlockBytes: math.MaxInt64})
+	small, large := upstreamtest.Block(60), upstreamtest.Block(101)
+	l.Push(1, small, 60, nil)
+	if out := l.Push(2, large, 101, nil); len(out) != 1 || out[0] != large || l.Bytes() != 60 {
+		t.Errorf("%v had to leave, %d bytes stay", out, l.Bytes())
+	}
+}

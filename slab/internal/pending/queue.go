@@ -136,6 +136,23 @@ func (q *Queue) TakeOldest(wanted func(*Block) bool) *Block {
 	return q.remove(in, at)
 }
 
+// Oldest returns the block that has waited longest, which stays, and what waits for its
+// uses. Another goroutine may take it out meanwhile.
+func (q *Queue) Oldest() (b *Block, sync func()) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, l := range q.queues {
+		if b == nil || l.blocks[0].number < b.number {
+			b = l.blocks[0]
+		}
+	}
+	if b == nil {
+		return nil, nil
+	}
+	seen := Block{uses: b.uses} // as done may drop some of them
+	return b, seen.Sync
+}
+
 // remove takes the block at i of a queue out for good. The caller holds mu.
 func (q *Queue) remove(l *streamQueue, i int) *Block {
 	b := q.dequeue(l, i)

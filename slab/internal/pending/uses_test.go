@@ -2,6 +2,8 @@ package pending
 
 import (
 	"errors"
+	"math"
+	"math/bits"
 	"testing"
 
 	"github.com/bufslab/bufslab/device"
@@ -64,4 +66,16 @@ func TestTakeForIsAtMostTwiceAsLarge(t *testing.T) {
 	large := x.add(201, &x.a)
 	x.want("more than twice", x.q.TakeFor(&x.a, 100), nil, 1)
 	x.want("twice and less", x.q.TakeFor(&x.a, 101), large, 0)
+}
+
+// A block of which a slot could not count what is spare serves no one.
+func TestSpareBytesCanBeCounted(t *testing.T) {
+	most := uint64(math.MaxUint32)
+	if bits.UintSize == 32 {
+		t.Skip("no int is above it")
+	}
+	x := newBench(t)
+	if b := x.add(int(most+2), &x.a); b.Fits(1, math.MaxInt) || !b.Fits(2, math.MaxInt) {
+		t.Error("a block is handed out that has too much to spare, or not one that has not")
+	}
 }
