@@ -47,14 +47,14 @@ type LazyRange interface {
 	Ready() int
 }
 
-// A Shrinker is the Region of a Range that can give up addresses at its end.
+// A Shrinker is the Region of a Range that can give up some of its addresses for good.
 type Shrinker interface {
-	// Shrink gives back the addresses from size on, none of which is committed.
-	// size is a multiple of the range's Page above 0, and becomes the Region's
-	// Size. The error wraps ErrSize for any other size, and for a Region of Alloc;
-	// nothing changes then. No Commit, Decommit or Close of the range may run at
-	// the same time.
-	Shrink(size int) error
+	// GiveUp gives back the addresses of n bytes from off, both multiples of the range's
+	// Page. None of them is committed, or ever will be. At the end they leave the
+	// Region's Size. The error wraps ErrSize for other bytes, for all of them, for some
+	// that were given up already, and for a Region of Alloc; nothing changes then. No
+	// Commit, Decommit or Close of the range may run at the same time.
+	GiveUp(off, n int) error
 }
 
 // A Pinner is a Device with page-locked host memory, from which its streams

@@ -107,7 +107,7 @@ func (g *mmapRange) check(off, n int) ([]byte, error) {
 }
 
 func (g *mmapRange) Close() error {
-	size := g.r.Size()
+	size := g.r.Size() - g.r.gone.overlap(0, g.r.Size())
 	if !g.r.unmap() {
 		return g.r.errClosed()
 	}
@@ -115,23 +115,27 @@ func (g *mmapRange) Close() error {
 	return nil
 }
 
-// Shrink unmaps the addresses from size on. Blocks of Alloc do not shrink.
-func (r *mmapRegion) Shrink(size int) error {
+// GiveUp unmaps addresses. Blocks of Alloc keep theirs.
+func (r *mmapRegion) GiveUp(off, n int) error {
 	m := r.Bytes()
 	if m == nil {
 		return r.errClosed()
 	}
-	if r.lent > 0 || size == 0 {
-		return fmt.Errorf("device: shrink of a region of %d bytes to %d: %w", len(m), size, ErrSize)
+	if r.lent > 0 || n == len(m) || r.gone.overlap(off, off+n) > 0 {
+		return fmt.Errorf("device: region of %d bytes, %d at %d given up: %w", len(m), n, off, ErrSize)
 	}
-	if err := base.CheckSpan("device", size, len(m)-size, len(m), r.dev.page); err != nil || size == len(m) {
+	if err := base.CheckSpan("device", off, n, len(m), r.dev.page); err != nil || n == 0 {
 		return err
 	}
-	if err := unix.MunmapPtr(unsafe.Pointer(&m[size]), uintptr(len(m)-size)); err != nil {
-		return fmt.Errorf("device: shrink of a region of %d bytes to %d: %v: %w", len(m), size, err, sentinel(err))
+	if err := unix.MunmapPtr(unsafe.Pointer(&m[off]), uintptr(n)); err != nil {
+		return fmt.Errorf("device: region of %d bytes, %d at %d given up: %v: %w", len(m), n, off, err, sentinel(err))
 	}
-	r.size.Store(int64(size))
-	giveAddresses(len(m) - size)
+	if off+n == len(m) {
+		r.size.Store(int64(off))
+	} else {
+		r.gone.add(off, off+n)
+	}
+	giveAddresses(n)
 	return nil
 }
 

@@ -87,7 +87,8 @@ func (d *mmap) Free(b Block) {
 // An mmapRegion is one mapping: a block of Alloc or a reserved range.
 type mmapRegion struct {
 	dev  *mmap
-	size atomic.Int64         // whole pages; only Shrink lowers it
+	size atomic.Int64         // whole pages; only GiveUp lowers it
+	gone spans                // of a range: below size, and unmapped
 	lent int                  // what Alloc was asked for; 0 for a range
 	mem  atomic.Pointer[byte] // nil once unmapped, which also tells a double Free
 	lost lostPages
@@ -139,8 +140,20 @@ func (r *mmapRegion) unmap() bool {
 		return false
 	}
 	r.lost.unmapped()
-	if err := unix.MunmapPtr(unsafe.Pointer(p), uintptr(r.Size())); err != nil {
-		_ = release(unsafe.Slice(p, r.Size()), 0, r.Size())
+	m := unsafe.Slice(p, r.Size())
+	for _, x := range r.mapped() {
+		if err := unix.MunmapPtr(unsafe.Pointer(&m[x.lo]), uintptr(x.hi-x.lo)); err != nil {
+			_ = release(m, x.lo, x.hi)
+		}
 	}
 	return true
+}
+
+// mapped returns what of the region is mapped.
+func (r *mmapRegion) mapped() spans {
+	s := spans{{0, r.Size()}}
+	for _, x := range r.gone {
+		s.remove(x.lo, x.hi)
+	}
+	return s
 }

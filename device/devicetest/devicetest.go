@@ -34,7 +34,7 @@ var checks = []struct {
 	{"CopyAfterFree", copyAfterFree},
 	{"Range", ranges},
 	{"RangeMistakes", rangeMistakes},
-	{"RangeShrinks", rangeShrinks},
+	{"RangeGivesUp", rangeGivesUp},
 	{"Discard", discard},
 	{"Forgotten", forgotten},
 	{"ViewsKeep", viewsKeep},

@@ -89,34 +89,36 @@ func rangeMistakes(t *testing.T, d device.Device) {
 	wants(t, g.Close(), "second Close", device.ErrClosed)
 }
 
-// rangeShrinks: addresses at the end go back, and what is below stays as it was.
-func rangeShrinks(t *testing.T, d device.Device) {
+// rangeGivesUp: addresses go back, and the others stay as they were.
+func rangeGivesUp(t *testing.T, d device.Device) {
 	g := reserve(t, d)
 	r, ok := g.Region().(device.Shrinker)
 	if !ok {
 		must(t, g.Close())
-		t.Skip("ranges of this device do not shrink")
+		t.Skip("ranges of this device give up no addresses")
 	}
 	page, size := g.Page(), g.Region().Size()
-	must(t, g.Commit(0, 2*page))
-	whole := device.Block{Region: g.Region(), Len: 2 * page}
+	must(t, g.Commit(0, page), g.Commit(4*page, 2*page))
+	whole := device.Block{Region: g.Region(), Off: 4 * page, Len: 2 * page}
 	write(t, d, whole, pattern(2*page, 1))
-	for _, n := range []int{-page, 0, size + page, 2*page + page/2} {
-		wants(t, r.Shrink(n), "Shrink to a bad size", device.ErrSize)
+	for _, x := range [][2]int{{0, size}, {-page, page}, {0, -page}, {size, page}, {6*page + page/2, page}, {7 * page, page / 2}} {
+		wants(t, r.GiveUp(x[0], x[1]), "GiveUp of bad bytes", device.ErrSize)
 	}
-	must(t, r.Shrink(size), r.Shrink(4*page), r.Shrink(2*page))
-	if n := g.Region().Size(); n != 2*page {
-		t.Errorf("a range of %d bytes is shrunk to %d", n, 2*page)
+	must(t, r.GiveUp(size, 0), r.GiveUp(8*page, size-8*page), r.GiveUp(6*page, 2*page))
+	if n := g.Region().Size(); n != 6*page {
+		t.Errorf("a range of %d bytes is cut to %d", n, 6*page)
 	}
-	same(t, read(t, d, whole), pattern(2*page, 1), "contents after shrinking")
-	wants(t, g.Commit(2*page, page), "Commit above the end", device.ErrSize)
-	must(t, g.Decommit(0, page), g.Commit(0, page), g.Close())
-	wants(t, r.Shrink(page), "Shrink after Close", device.ErrClosed)
+	wants(t, g.Commit(6*page, page), "Commit above the end", device.ErrSize)
+	must(t, g.Decommit(0, page), r.GiveUp(0, page), r.GiveUp(2*page, 2*page), r.GiveUp(page, page))
+	wants(t, r.GiveUp(3*page, page), "GiveUp of what is gone", device.ErrSize)
+	same(t, read(t, d, whole), pattern(2*page, 1), "contents after giving up")
+	must(t, g.Decommit(4*page, page), g.Commit(4*page, page), g.Close())
+	wants(t, r.GiveUp(5*page, page), "GiveUp after Close", device.ErrClosed)
 
 	b := alloc(t, d, 4*page)
 	defer d.Free(b)
 	if r, ok := b.Region.(device.Shrinker); ok {
-		wants(t, r.Shrink(page), "Shrink of a block", device.ErrSize)
+		wants(t, r.GiveUp(page, page), "GiveUp of a block", device.ErrSize)
 	}
 }
 

@@ -57,8 +57,8 @@ func (h *Heap) checkSegment(s int32) error {
 	if used += isolated; err == nil && (used != seg.used || isolated != seg.isolated) {
 		err = fmt.Errorf("%d used extents, %d in quarantine, %d and %d counted", used, isolated, seg.used, seg.isolated)
 	}
-	if n := seg.pages.count(); err == nil && n != pages && !h.numbered {
-		err = fmt.Errorf("extents begin in %d pages, the map has %d", pages, n)
+	if n, k := seg.pages.count(), seg.begins.Count(); err == nil && (n != pages || k != pages) && !h.numbered {
+		err = fmt.Errorf("extents begin in %d pages, the map has %d, the set %d", pages, n, k)
 	}
 	return err
 }
@@ -78,6 +78,9 @@ func (h *Heap) checkPages(s int32) (extents, pages int, err error) {
 			pages++
 			if first := h.segs[s].pages.first(page); first != i && !h.numbered {
 				return 0, 0, fmt.Errorf("page %d begins with extent %d, the map says %d", page, i, first)
+			}
+			if h.segs[s].begins.Next(page) != page && !h.numbered {
+				return 0, 0, fmt.Errorf("extent %d begins in page %d, the set of pages has it not", i, page)
 			}
 		}
 		i = next

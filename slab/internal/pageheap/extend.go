@@ -52,6 +52,7 @@ func (h *Heap) absorb(i int32, n int) {
 	}
 	h.at(i).len += n
 	h.forget(next)
+	h.notePeak()
 }
 
 // growAfter has the upstream put memory after the used extent i, so that it and the free
@@ -60,6 +61,9 @@ func (h *Heap) absorb(i int32, n int) {
 func (h *Heap) growAfter(i int32, n int) error {
 	h.growMu.Lock()
 	defer h.growMu.Unlock()
+	if _, need, ok := h.planAfter(i, n, true); ok {
+		h.makeGood(need, i)
+	}
 	err := h.commitAfter(i, n, false)
 	if upstream.OutOfMemory(err) {
 		err = h.commitAfter(i, n, true)

@@ -1,9 +1,11 @@
 package pageheap
 
 import (
+	"math/rand/v2"
 	"testing"
 
 	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/slab/internal/upstream"
 )
 
 // grown extends b to size bytes, and reports whether that went.
@@ -27,7 +29,7 @@ func TestRoomyBlocksGrowSideBySide(t *testing.T) {
 		blocks = append(blocks, b)
 	}
 	moved := 0
-	for n := 2048; n <= 16<<20; n *= 2 {
+	for n := 2048; n <= min(16<<20, upstream.MaxSize/roomyRange); n *= 2 {
 		for i := range blocks {
 			if b := &blocks[i]; !p.grown(t, b, n) {
 				moved++
@@ -82,5 +84,63 @@ func TestARoomyBlockFitsItsRange(t *testing.T) {
 		p.mustAlloc(t, full*page)
 		p.allocRoomy(1)
 		p.mustCheck(t, &up.Source)
+	}
+}
+
+// Where there is no room for the first step of a growth, what is needed will do.
+func TestGrowthWithoutRoomForAStep(t *testing.T) {
+	up := &pages{Source: source{Capacity: 21 * page}}
+	p := start(up, Options{})
+	b := p.mustAlloc(t, 20*page)
+	p.growBlock(t, &b, 1, true)
+	p.Lock()
+	i, _ := p.Locate(b, 0)
+	extended := p.Extend(i, 21*page, func() bool { return true })
+	p.Unlock()
+	if !extended || up.Bytes != up.Capacity {
+		t.Errorf("extended %v, %d bytes upstream of %d", extended, up.Bytes, up.Capacity)
+	}
+}
+
+// The free memory behind a block that grows stays, as the block takes it.
+func TestGrowthKeepsWhatItUses(t *testing.T) {
+	up := &pages{}
+	p := start(up, Options{})
+	b, behind := p.mustAlloc(t, 16*page), p.mustAlloc(t, 32*page)
+	p.free(behind)
+	if p.growBlock(t, &b, 4, true); b.Len != 64*page || up.Decommits != 0 {
+		t.Errorf("%d bytes, and %d times pages went", b.Len, up.Decommits)
+	}
+	p.mustCheck(t, &up.Source)
+}
+
+// A few blocks that double in turns, and go, do not leave ever more free memory behind.
+func TestGrowthUsesWhatIsFree(t *testing.T) {
+	up := &pages{RangeBytes: 1 << 30, Ahead: 4 << 20}
+	p := start(up, Options{})
+	r := rand.New(rand.NewPCG(1, 2))
+	var blocks [8]device.Block
+	var most int64
+	for range 10000 {
+		b := &blocks[r.IntN(len(blocks))]
+		switch {
+		case b.Len == 0:
+			*b = p.mustAlloc(t, 128<<10)
+		case b.Len > 128<<10+r.IntN(384<<10):
+			p.free(*b)
+			*b = device.Block{}
+		case !p.grown(t, b, 2*b.Len):
+			c, err := p.allocRoomy(2 * b.Len)
+			if err != nil {
+				c = p.mustAlloc(t, 2*b.Len)
+			}
+			p.free(*b)
+			*b = c
+		}
+		most = max(most, p.active)
+		p.mustCheck(t, &up.Source)
+	}
+	if p.policy.high > most+most/2 {
+		t.Errorf("%d bytes managed at most, for %d in use", p.policy.high, most)
 	}
 }

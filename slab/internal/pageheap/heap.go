@@ -11,11 +11,15 @@
 //	policy.go      how much to ask of the upstream at a time
 //	range.go       ranges that grow in place: how many addresses, and when they go
 //	grow.go        more memory: extend a range, or add a segment
+//	prefill.go     memory before it is needed, and how much was
+//	place.go       an extent at a place that the owner names
 //	extend.go      a longer extent where it is
 //	roomy.go       places with room to extend
 //	release.go     less memory: what goes back, and when
 //	leave.go       whole segments, or pages of a range, on their way upstream
 //	quarantine.go  memory that is never handed out again
+//	walk.go        all extents, for a report
+//	fragments.go   the free extents by size
 //	check.go       the invariants
 package pageheap
 
@@ -52,7 +56,9 @@ type Heap struct {
 	managed   int64 // bytes from upstream
 	excess    int64 // of them, what regions have beyond the segments asked for
 	isolated  int64 // of them, in quarantine
+	expected  int   // see Expect
 	drainAt   int64 // managed bytes from which draining is worth it again
+	peakUsed  int64 // the most of them that were not free
 	lastFreed int32 // the free extent that the last Free made
 	steps     int   // since the last check, in check builds
 }
@@ -145,6 +151,7 @@ func (h *Heap) AllocFree(size int) int32 {
 func (h *Heap) take(i int32, n, size int) int32 {
 	h.use(i, n, size)
 	h.segs[h.at(i).seg].used++
+	h.notePeak()
 	h.enter(i)
 	return i
 }

@@ -119,6 +119,19 @@ func TestTheEndOfARangeGoesDownWithItsFreeTop(t *testing.T) {
 	}
 }
 
+// What is free at the top of a range counts for the next block there.
+func TestAFreeTopIsUsed(t *testing.T) {
+	up := &pages{}
+	p := start(up, Options{MaxHeld: 2 * page})
+	fill(t, p, 16)
+	p.free(p.mustAlloc(t, 2*page))
+	p.mustAlloc(t, 8*page)
+	if most := int64(26 * page); up.Bytes > most {
+		t.Errorf("%d bytes upstream, no more than %d are of use", up.Bytes, most)
+	}
+	p.mustCheck(t, &up.Source)
+}
+
 func TestFreeHeldClosesAnEmptyRange(t *testing.T) {
 	up := &pages{}
 	p := start(up, Options{})

@@ -33,3 +33,20 @@ func TestMemoryThatCannotGoBackStays(t *testing.T) {
 		}
 	}
 }
+
+// Between a look at what is free and the moment when it leaves, somebody may have got it.
+func TestWhatWasTakenMeanwhileStays(t *testing.T) {
+	up := &pages{RangeBytes: 64 * page}
+	p := start(up, Options{})
+	live := fill(t, p, 3)
+	i := p.search(live[2])
+	p.free(live[2])
+	live[2] = p.mustAlloc(t, page)
+	if p.search(live[2]) != i {
+		t.Fatal("another extent serves")
+	}
+	if n := p.release(i); n != 0 {
+		t.Errorf("%d bytes of a block that is out went upstream", n)
+	}
+	p.mustCheck(t, &up.Source)
+}

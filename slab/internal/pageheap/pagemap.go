@@ -56,7 +56,11 @@ func (h *Heap) enter(i int32) {
 
 func (h *Heap) enterMap(i int32) {
 	x := h.at(i)
-	first := h.segs[x.seg].pages.entry(x.off)
+	seg := &h.segs[x.seg]
+	first := seg.pages.entry(x.off)
+	if *first == none {
+		seg.begins.Set(x.off >> pageShift)
+	}
 	if *first == none || h.at(*first).off > x.off {
 		*first = i
 	}
@@ -83,6 +87,7 @@ func (h *Heap) leaveMap(i int32) {
 			return
 		}
 	}
+	h.segs[x.seg].begins.Clear(page)
 }
 
 // lookup returns the used extent that off of a segment lies in, if it begins in

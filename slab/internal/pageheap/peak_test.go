@@ -43,7 +43,7 @@ func TestDecommitsOfLazyRangesAreWithinTheBudget(t *testing.T) {
 }
 
 // Before it passes its old peak a heap has others free what nobody needs, and looks again.
-// It asks once for each 64th part that it grows by.
+// It asks once for each 128th part that it grows by.
 func TestOthersFreeBeforeThePeak(t *testing.T) {
 	up := &pages{RangeBytes: 64 << 20, Ahead: 1 << 20}
 	var p *program
@@ -55,7 +55,7 @@ func TestOthersFreeBeforeThePeak(t *testing.T) {
 		cached = nil
 	}})
 	live := fill(t, p, 640)
-	if most := 64 + 270; asked < 100 || asked > most { // each page, then each 64th part
+	if most := 128 + 206; asked < 200 || asked > most { // each page, then each 128th part
 		t.Errorf("asked %d times while it grew to 640 pages, want at most %d", asked, most)
 	}
 	cached = append(cached, live[:100]...)

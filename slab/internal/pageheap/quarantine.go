@@ -23,6 +23,9 @@ func (h *Heap) Quarantine(i int32) {
 	for rest := h.scrap(s); rest != none; rest = h.scrap(s) {
 		h.release(rest)
 	}
+	if h.stopped {
+		h.giveUpAddresses()
+	}
 }
 
 // scrapShare of a segment, as a divisor, is not worth keeping when the rest is lost.

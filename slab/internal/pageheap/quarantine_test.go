@@ -3,6 +3,8 @@ package pageheap
 import (
 	"errors"
 	"testing"
+
+	"github.com/bufslab/bufslab/slab/internal/upstreamtest"
 )
 
 // Blocks that are smaller than a page go back, too, once a page has no others.
@@ -73,6 +75,28 @@ func TestQuarantineThatCannotGoBack(t *testing.T) {
 	if up.Bytes != 4*page || up.Open != 1 {
 		t.Errorf("%d bytes, %d ranges", up.Bytes, up.Open)
 	}
+}
+
+// Before a new peak wholly free segments go back. One with extents in quarantine is not: its
+// rest stays of use, as it could be lost and not go.
+func TestANewPeakLosesNothing(t *testing.T) {
+	up := &source{}
+	p := start(up, Options{MissTarget: 1})
+	lost, b := p.mustAlloc(t, page), p.mustAlloc(t, page)
+	if b.Region != lost.Region {
+		t.Fatal("a segment for each")
+	}
+	upstreamtest.RegionOf(lost).Refuse = errors.New("locked")
+	p.giveUpBlock(lost)
+	p.free(b)
+	p.mustAlloc(t, 64*page)
+	if c := p.Counts(); c.Quarantined != page {
+		t.Errorf("%d bytes are in quarantine, not %d", c.Quarantined, page)
+	}
+	if again := p.mustAlloc(t, page); again.Region != b.Region {
+		t.Error("the rest of the segment is of no use")
+	}
+	p.mustCheck(t, up)
 }
 
 // Between the looks of a release others may free all of a segment: it is free memory then,

@@ -25,7 +25,7 @@ func (h *Heap) rangeFor(n int) int {
 			before = min(before+r.Region().Size(), upstream.MaxSize)
 		}
 	}
-	return max(firstRange, more*min(max(n, before), upstream.MaxSize/more), n+n/8+8<<20)
+	return max(firstRange, more*min(max(n, before, h.expected), upstream.MaxSize/more), n+n/8+8<<20)
 }
 
 // openRange makes a range current that has n bytes of addresses left, a new
@@ -82,17 +82,47 @@ func (h *Heap) removeUnused(s int32) bool {
 	return true
 }
 
-// shrinkRanges gives up the addresses above the memory of each range: a block that is
-// never released would keep them for ever. The caller holds growMu.
-func (h *Heap) shrinkRanges() {
+// giveUpAddresses gives up the addresses above the memory of each range, as a block that is
+// never released would keep them for ever, and between blocks where all are in quarantine.
+// If that fails they stay: a cost, not a fault. The caller holds growMu.
+func (h *Heap) giveUpAddresses() {
 	for s := range h.segs {
 		if h.segs[s].rng == nil {
 			continue
 		}
 		if r, ok := h.segs[s].rng.Region().(device.Shrinker); ok {
-			_ = r.Shrink(h.edge(int32(s))) // if it fails the addresses stay: a cost, not a fault
+			edge := h.edge(int32(s))
+			if n := h.segs[s].rng.Region().Size() - edge; n > 0 {
+				_ = r.GiveUp(edge, n)
+			}
+			for off, n := h.abandon(int32(s)); n > 0; off, n = h.abandon(int32(s)) {
+				_ = r.GiveUp(off, n)
+			}
 		}
 	}
+}
+
+// abandon makes a decommitted extent of range s, which has no used ones but those in
+// quarantine, a part of that. It returns where it was, and no bytes if there is none.
+func (h *Heap) abandon(s int32) (off, n int) {
+	h.mu.Lock()
+	defer h.Unlock()
+	seg := &h.segs[s]
+	if seg.isolated == 0 || seg.used > seg.isolated {
+		return 0, 0
+	}
+	for i := h.top(s); i != none; i = h.at(i).prev {
+		if x := h.at(i); x.state == decommitted {
+			off, n = x.off, x.len
+			h.unlist(i)
+			seg.used++
+			h.isolated -= int64(n) // there is no memory behind it
+			seg.lost += int64(n)
+			h.isolate(i)
+			break
+		}
+	}
+	return off, n
 }
 
 // edge returns the end of the memory of segment s.

@@ -109,3 +109,36 @@ func TestStopHoldingGivesUpAddresses(t *testing.T) {
 		t.Errorf("%d ranges of %d bytes left", up.Open, up.Bytes)
 	}
 }
+
+// A heap that holds nothing, and whose blocks of a range are all in quarantine, keeps no
+// addresses between them: not those that a roomy block had below, either.
+func TestQuarantineKeepsNoAddressesOfOthers(t *testing.T) {
+	up := &pages{RangeBytes: 512 << 20, Bare: true}
+	p := start(up, Options{})
+	low, between := p.mustAlloc(t, 10*page), p.mustAlloc(t, 10*page)
+	p.Lock()
+	i := p.AllocRoomy(10 * page)
+	p.Unlock()
+	whole, end := p.segs[0].rng.Region().Size(), p.at(i).off+10*page
+	if p.at(i).off < 16<<20 {
+		t.Fatalf("the roomy block is at %d", p.at(i).off)
+	}
+	p.StopHolding()
+	p.Quarantine(i)
+	p.giveUpBlock(low)
+	if n := whole - end; n <= 0 || up.GivenUp != n {
+		t.Errorf("%d bytes of addresses given up while a block is out, want %d", up.GivenUp, n)
+	}
+	p.free(between)
+	if n := whole - 20*page; up.GivenUp != n {
+		t.Errorf("%d bytes of addresses given up, want %d", up.GivenUp, n)
+	}
+	if c := p.Counts(); c.Quarantined != 0 || c.ManagedBytes != 0 {
+		t.Errorf("%d bytes in quarantine of %d", c.Quarantined, c.ManagedBytes)
+	}
+	p.mustAlloc(t, 10*page) // of another range
+	p.mustCheck(t, &up.Source)
+	if up.Open != 2 {
+		t.Errorf("%d ranges", up.Open)
+	}
+}

@@ -14,7 +14,7 @@ func (h *Heap) StopHolding() {
 	defer h.growMu.Unlock()
 	h.holdNothing()
 	h.releaseIdle(0)
-	h.shrinkRanges()
+	h.giveUpAddresses()
 	h.stopped = true
 }
 
@@ -52,7 +52,7 @@ func (h *Heap) ReleaseOverHeld() {
 		n, i = h.overHeld()
 	}
 	if h.stopped {
-		h.shrinkRanges()
+		h.giveUpAddresses()
 	}
 }
 
@@ -124,7 +124,7 @@ func (h *Heap) release(i int32) int64 {
 
 // drainShare of the managed bytes, as a divisor, is what the heap grows by before it asks
 // again for what nobody needs: asking takes microseconds.
-const drainShare = 64
+const drainShare = 128
 
 // worthDraining reports whether an extent of n bytes takes the heap past its old peak, and
 // it has grown enough since that was last so. The caller holds mu.

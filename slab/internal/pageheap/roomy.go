@@ -70,6 +70,7 @@ func (h *Heap) growApart(n int) (int32, error) {
 	h.growMu.Lock()
 	defer h.growMu.Unlock()
 	h.noteGets()
+	h.makeGood(n, none)
 	if err := h.openRange(max(roomyTimes*n, min(roomyRange*n, mostRange), 2*firstStep)); err != nil {
 		return 0, err
 	}

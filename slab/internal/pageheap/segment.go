@@ -2,6 +2,7 @@ package pageheap
 
 import (
 	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/slab/internal/bitset"
 	"github.com/bufslab/bufslab/slab/internal/upstream"
 )
 
@@ -15,6 +16,7 @@ type segment struct {
 	isolated int          // extents in quarantine
 	lost     int64        // bytes in quarantine that have gone back
 	pages    pageMap
+	begins   bitset.Set // pages in which a used extent begins, if there is a page map
 }
 
 // segments are those of a heap. A segment without a region is free for reuse.

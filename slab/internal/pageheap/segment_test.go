@@ -72,6 +72,30 @@ func TestTheLadderOfOutOfMemory(t *testing.T) {
 	}
 }
 
+// Pages that are free one by one, none of them worth a call before a peak, go back where
+// there is no room else.
+func TestScatteredPagesMakeRoom(t *testing.T) {
+	up := &pages{Source: source{Capacity: 20 * page}}
+	p := start(up, Options{})
+	live := fill(t, p, 20)
+	for i := 0; i < 20; i += 2 {
+		p.free(live[i])
+	}
+	p.mustAlloc(t, 10*page)
+	p.mustCheck(t, &up.Source)
+}
+
+// Who waited for another goroutine's growth, and finds that it has room, asks for no more.
+func TestGrowthThatAnotherHasMadeIsEnough(t *testing.T) {
+	up := &pages{}
+	p := start(up, Options{})
+	p.free(p.mustAlloc(t, page))
+	calls := up.Calls
+	if err := p.grow(page); err != nil || up.Calls != calls {
+		t.Errorf("%v, %d calls", err, up.Calls-calls)
+	}
+}
+
 // Before it fails, a heap asks for the block and not for a page more.
 func TestTheLastAttemptIsForTheBlockAlone(t *testing.T) {
 	up := &source{Capacity: 2*page + 160}
@@ -84,12 +108,16 @@ func TestTheLastAttemptIsForTheBlockAlone(t *testing.T) {
 	p.mustCheck(t, up)
 }
 
-// What is held after a Free is MaxHeld, and parts of pages beside active blocks.
+// What is held after a first Alloc and after a Free is MaxHeld, and parts of pages beside active blocks.
 func TestHeapHoldsAtMostMaxHeld(t *testing.T) {
 	for _, c := range []Options{{MaxHeld: 20 * page}, {MaxHeld: -1}} {
 		up := &pages{}
 		p := start(up, c)
-		live := fill(t, p, 200)
+		live := []device.Block{p.mustAlloc(t, page)}
+		if n := p.index[free].bytes; n > max(0, c.MaxHeld) {
+			t.Fatalf("%d bytes held of %d, beside a page", n, c.MaxHeld)
+		}
+		live = append(live, fill(t, p, 200)...)
 		for i := 0; i < 200; i += 2 {
 			p.free(live[i])
 			if n := p.index[free].bytes; n > max(0, c.MaxHeld) {
@@ -135,7 +163,7 @@ func TestTrimOfVeryManyEpochsGivesNothingBack(t *testing.T) {
 	live := fill(t, p, 4)
 	p.free(live[1])
 	had := up.Bytes
-	for _, idle := range []int{math.MaxInt, math.MaxInt32, math.MaxInt &^ math.MaxUint32} {
+	for _, idle := range []int{math.MaxInt, math.MaxInt32, max(math.MaxInt&^math.MaxUint32, 1<<30)} {
 		if n := p.Trim(idle); n != 0 || up.Bytes != had {
 			t.Errorf("Trim(%d): %d bytes went", idle, n)
 		}

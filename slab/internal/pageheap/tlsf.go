@@ -45,8 +45,8 @@ func (e *extents) list(i int32, s state) {
 	x := &e.index[s]
 	t := e.at(i)
 	l := e.listFor(t.len)
-	for len(x.heads) <= l {
-		x.heads = append(x.heads, none)
+	if l >= len(x.heads) {
+		x.heads = append(x.heads, make([]int32, l+1-len(x.heads))...)
 	}
 	t.state, t.up, t.down = s, none, x.heads[l]
 	if t.down != none {

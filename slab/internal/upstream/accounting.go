@@ -45,8 +45,14 @@ func (a *Accounting) Frees() int64 { return a.frees.Load() }
 // Managed returns the bytes from upstream now.
 func (a *Accounting) Managed() int64 { return a.managed.Load() }
 
-// Peak returns the most bytes that Managed has ever been.
+// Peak returns the most bytes that Managed has been since ResetPeak.
 func (a *Accounting) Peak() int64 { return a.peak.Load() }
+
+// ResetPeak makes Peak what Managed is.
+func (a *Accounting) ResetPeak() {
+	a.peak.Store(0)
+	a.add(0)
+}
 
 // Alloc draws a block of size bytes from upstream.
 func (a *Accounting) Alloc(size int) (device.Block, error) {

@@ -26,21 +26,35 @@ func Check(source Source, regions bool, align int) Checked {
 
 // A Voucher is embedded in a source of this module whose blocks need no
 // verifying. The zero Voucher vouches for nothing.
-type Voucher struct{ align int }
+type Voucher struct {
+	align  int
+	giveUp func(pages device.Block, n int64) bool // nil: the region's Quarantine is all
+}
 
 func (v Voucher) vouches() int { return v.align }
 
+func (v Voucher) gives() func(device.Block, int64) bool { return v.giveUp }
+
+// ThatGivesUp is for a source that counts what it hands out: giveUp is what [GiveUp] calls.
+func (v Voucher) ThatGivesUp(giveUp func(pages device.Block, n int64) bool) Voucher {
+	v.giveUp = giveUp
+	return v
+}
+
 // Vouching is what a Voucher makes of a source.
-type Vouching interface{ vouches() int }
+type Vouching interface {
+	vouches() int
+	gives() func(device.Block, int64) bool
+}
 
 // Vouch is for a source that cuts its blocks from valid ones.
-func Vouch() Voucher { return Voucher{1} }
+func Vouch() Voucher { return Voucher{align: 1} }
 
 // Voucher is for a source that returns what it has drawn from c as it is.
-func (c Checked) Voucher() Voucher { return Voucher{c.align} }
+func (c Checked) Voucher() Voucher { return Voucher{align: c.align} }
 
 // VoucherOf is for a source that returns the blocks of another as they are.
-func VoucherOf(s Source) Voucher { return Voucher{vouchedBy(s)} }
+func VoucherOf(s Source) Voucher { return Voucher{align: vouchedBy(s)} }
 
 // vouchedBy returns the alignment that s vouches for, 0 if for nothing.
 func vouchedBy(s Source) int {
@@ -96,9 +110,12 @@ func (c Checked) GiveUp(pages device.Block, n int64) bool { return GiveUp(c.sour
 
 // GiveUp has a source give up pages that came from it; see [Checked.GiveUp].
 func GiveUp(s Source, pages device.Block, n int64) bool {
+	if v, ok := s.(Vouching); ok && v.gives() != nil {
+		return v.gives()(pages, n)
+	}
 	if g, ok := s.(interface {
 		GiveUp(device.Block, int64) bool
-	}); ok {
+	}); ok { // a source that is no part of this module
 		return g.GiveUp(pages, n)
 	}
 	q, ok := pages.Region.(device.Quarantiner)

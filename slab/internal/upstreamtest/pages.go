@@ -1,14 +1,14 @@
 package upstreamtest
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/bufslab/bufslab/device"
 )
 
-// Page is what ranges of [Pages] are committed in.
+// Page is what ranges of [Pages] are committed in, unless it says otherwise.
 const Page = 4096
 
 // ErrClosed says that a range was closed twice.
@@ -19,13 +19,15 @@ var ErrClosed = errors.New("upstreamtest: closed twice")
 type Pages struct {
 	Source
 	RangeBytes int   // of each range; 0 is 1 MiB
+	PageBytes  int   // 0 is [Page]
 	Bare       bool  // ranges do not know which pages are committed, and so may be huge
 	Ranges     int   // that may be open at a time; 0 is any number
 	Ahead      int   // bytes that a Commit makes ready beyond its own; 0: ranges are not lazy
-	Fail       error // of each Commit, Decommit, Shrink and Close while it is set
+	Fail       error // of each Commit, Decommit, GiveUp and Close while it is set
 
 	Open, Opened int
 	Decommits    int
+	GivenUp      int // bytes of addresses
 	Top          int // highest byte ever committed
 }
 
@@ -41,7 +43,7 @@ func (p *Pages) Reserve(size int) (device.Range, error) {
 	r := &pageRange{p: p}
 	r.region = &pageRegion{NewRegion(min(n, size)), r}
 	if !p.Bare {
-		r.in = make([]bool, r.region.size/Page)
+		r.in = make([]bool, r.region.size/p.page())
 	}
 	if p.Host {
 		r.region.Mem = make([]byte, r.region.size)
@@ -50,6 +52,8 @@ func (p *Pages) Reserve(size int) (device.Range, error) {
 	p.Opened++
 	return r, nil
 }
+
+func (p *Pages) page() int { return cmp.Or(p.PageBytes, Page) }
 
 type pageRange struct {
 	p      *Pages
@@ -60,7 +64,7 @@ type pageRange struct {
 }
 
 func (r *pageRange) Region() device.Region { return r.region }
-func (r *pageRange) Page() int             { return Page }
+func (r *pageRange) Page() int             { return r.p.page() }
 
 // Ready makes the range a [device.LazyRange] where there is an Ahead.
 func (r *pageRange) Ready() int {
@@ -115,27 +119,33 @@ type pageRegion struct {
 	r *pageRange
 }
 
-// Shrink panics where a page is committed above size.
-func (g *pageRegion) Shrink(size int) error {
+// GiveUp panics where a page is committed or was given up, as a Commit does then.
+func (g *pageRegion) GiveUp(off, n int) error {
 	p := g.r.p
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.Fail != nil {
 		return p.Fail
 	}
-	if size <= 0 || size > g.size || size%Page != 0 || slices.Contains(g.r.in[size/Page:], true) {
-		panic(fmt.Sprintf("upstreamtest: shrink of %d bytes to %d", g.size, size))
+	if off < 0 || n < 0 || n >= g.size || off+n > g.size || off%p.page() != 0 || n%p.page() != 0 {
+		panic(fmt.Sprintf("upstreamtest: %d bytes, %d at %d given up", g.size, n, off))
 	}
-	g.size, g.r.in = size, g.r.in[:size/Page]
+	p.GivenUp += n
+	g.r.set(off, n, true) // so that it is not committed again
+	if off+n == g.size {
+		g.size = off
+		g.r.in = g.r.in[:min(len(g.r.in), off/p.page())]
+	}
 	return nil
 }
 
 // set marks pages, all of which change.
 func (r *pageRange) set(off, n int, in bool) {
-	if r.closed || n <= 0 || off%Page != 0 || n%Page != 0 {
+	page := r.p.page()
+	if r.closed || n <= 0 || off%page != 0 || n%page != 0 {
 		panic(fmt.Sprintf("upstreamtest: %d bytes at %d, closed %v", n, off, r.closed))
 	}
-	for k := off / Page; k < (off+n)/Page && !r.p.Bare; k++ {
+	for k := off / page; k < (off+n)/page && !r.p.Bare; k++ {
 		if r.in[k] == in {
 			panic(fmt.Sprintf("upstreamtest: page %d is committed: %v", k, in))
 		}
@@ -157,7 +167,7 @@ func (r *pageRange) Close() error {
 	p.Open--
 	for _, in := range r.in {
 		if in {
-			p.Bytes -= Page
+			p.Bytes -= int64(p.page())
 		}
 	}
 	return nil

@@ -1,0 +1,60 @@
+package pageheap
+
+import "github.com/bufslab/bufslab/slab/internal/align"
+
+// Prefill gets n bytes from upstream at once, as free memory: of one range, or as one
+// segment where there are no ranges. It is held like all other free memory.
+func (h *Heap) Prefill(n int) error {
+	h.growMu.Lock()
+	defer h.growMu.Unlock()
+	return h.growOnce(align.Up(n, h.align), true)
+}
+
+// Reserve has the first segment reach up to n bytes. It fails if the heap has begun, and the
+// segment is no range with so many addresses. The caller holds the lock, which is given back
+// while the heap goes upstream.
+func (h *Heap) Reserve(n int) error {
+	return h.unlocked(func() error {
+		h.growMu.Lock()
+		defer h.growMu.Unlock()
+		more, ok := h.missing(n)
+		switch {
+		case !ok:
+			return errNoneAfter
+		case more == 0:
+			return nil
+		}
+		return h.growOnce(align.Up(more, h.align), true)
+	})
+}
+
+// Expect has the next range be as long as one for a block of n bytes, for a Reserve to come.
+// The caller holds the lock.
+func (h *Heap) Expect(n int) { h.expected = n }
+
+// missing returns how many bytes have to be free at the end of the first segment for it to reach
+// up to n, and whether it can.
+func (h *Heap) missing(n int) (more int, ok bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.managed == 0 {
+		return n, true
+	}
+	switch more = n - h.at(h.segs[0].end).off; {
+	case more <= 0:
+		return 0, true
+	case h.current != 0:
+		return 0, false
+	}
+	return more + h.freeLen(h.top(0)), more <= h.room(0)
+}
+
+// PeakUsed returns the most bytes that were in use at a time, rounding included.
+func (h *Heap) PeakUsed() int64 {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.peakUsed
+}
+
+// notePeak is called where extents become used. The caller holds the lock.
+func (h *Heap) notePeak() { h.peakUsed = max(h.peakUsed, h.managed-h.index[free].bytes) }
