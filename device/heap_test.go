@@ -98,6 +98,23 @@ func TestWatchTwicePanics(t *testing.T) {
 	check.Panics(t, "second Watch", func() { r.Watch(func() {}) })
 }
 
+// Memory that is freed after the collector has found it does not come back.
+func TestFreedWhenItIsFound(t *testing.T) {
+	d := opened(t, "heap")
+	b := check.Ok(d.Alloc(1000))(t)
+	r := b.Region.(*heapRegion)
+	held := make(chan bool, 1)
+	r.Watch(func() {
+		d.Free(b)
+		held <- r.Hold()
+	})
+	r.Loosen()
+	gcUntil(t, func() bool { return len(held) > 0 })
+	if <-held || Bytes(b) != nil {
+		t.Error("freed memory is held")
+	}
+}
+
 // Bytes, Loosen and Hold race with each other and with the collector; what
 // Bytes returns has the right contents.
 func TestCollectedIsSafeForConcurrentUse(t *testing.T) {

@@ -103,7 +103,7 @@ func TestHost(t *testing.T) {
 	}
 }
 
-// Bytes panics with numbers where a block is not within its region.
+// Bytes panics with numbers where a block is not within its region, and CheckBlock fails.
 func TestBytesOfABlockBeyondItsRegion(t *testing.T) {
 	r := Host(make([]byte, 100)).Region
 	for _, b := range []Block{{r, 0, 101}, {r, 1, 100}, {r, -1, 10}, {r, 10, -1}, {r, 101, 0}, {r, 1, math.MaxInt}, {r, math.MaxInt, 1}} {
@@ -114,6 +114,7 @@ func TestBytesOfABlockBeyondItsRegion(t *testing.T) {
 					t.Errorf("%v, want %s", got, want)
 				}
 			}()
+			check.Wraps(t, CheckBlock(b), ErrSize)
 			Bytes(b)
 		}()
 	}
@@ -167,4 +168,13 @@ func TestPinnedKeepsItsTraits(t *testing.T) {
 	if got := TraitsOf(opened(t, "told")); got != (Traits{}) {
 		t.Errorf("a device that does not say has traits %+v", got)
 	}
+}
+
+// Where there is no pinned memory the device that was opened for it is closed.
+func TestPinnedThatIsNotThereClosesItsParent(t *testing.T) {
+	parent := opened(t, "heap")
+	t.Cleanup(func() { delete(registry.openers, "bare") })
+	Register("bare", func(string) (Device, error) { return parent, nil })
+	check.Wraps(t, check.Err(Open("bare:pinned")), ErrUnavailable)
+	check.Wraps(t, check.Err(parent.Alloc(1)), ErrClosed)
 }

@@ -34,6 +34,9 @@ func TestVirtualCapacityIsExact(t *testing.T) {
 		t.Errorf("%d bytes free with 8192 of 10000 committed", free)
 	}
 	check.Must(t, g.Close())
+	if free, _, _ := d.MemInfo(); free != 10000 {
+		t.Errorf("%d bytes free of 10000 after Close", free)
+	}
 	d.Free(check.Ok(d.Alloc(10000))(t))
 }
 

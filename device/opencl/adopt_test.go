@@ -4,6 +4,7 @@ import (
 	"errors"
 	"reflect"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/bufslab/bufslab/device"
@@ -20,13 +21,19 @@ type caller struct {
 	refs    references
 }
 
-// references count what is retained and made less what is released.
-type references struct{ contexts, queues int }
+// references count what is retained and made less what is released. What is not in
+// use any more is released by another goroutine.
+type references struct{ contexts, queues int64 }
+
+// now returns the counts as they are.
+func (r *references) now() references {
+	return references{atomic.LoadInt64(&r.contexts), atomic.LoadInt64(&r.queues)}
+}
 
 func (r *references) watch(a *api) {
 	for name, c := range map[string]struct {
-		n  *int
-		by int
+		n  *int64
+		by int64
 	}{
 		"RetainContext": {&r.contexts, 1}, "CreateContext": {&r.contexts, 1}, "ReleaseContext": {&r.contexts, -1},
 		"RetainCommandQueue": {&r.queues, 1}, "CreateCommandQueue": {&r.queues, 1}, "ReleaseCommandQueue": {&r.queues, -1},
@@ -34,7 +41,7 @@ func (r *references) watch(a *api) {
 		wrap(a, func(call func() []reflect.Value, _ []reflect.Value) []reflect.Value {
 			out := call()
 			if made := out[0].Type() != reflect.TypeFor[code](); made != out[0].IsZero() { // a handle, or no error
-				*c.n += c.by
+				atomic.AddInt64(c.n, c.by)
 			}
 			return out
 		}, name)
@@ -82,7 +89,7 @@ func TestConformanceInACallersContext(t *testing.T) {
 // is left.
 func TestNewRetainsTheContext(t *testing.T) {
 	c := newCaller(t, unchanged)
-	before := c.refs
+	before := c.refs.now()
 	for _, o := range []Options{
 		{Context: c.context},
 		{Context: c.context, Device: uintptr(c.found[0].id)},
@@ -96,17 +103,17 @@ func TestNewRetainsTheContext(t *testing.T) {
 		if o.Queue != 0 && uintptr(d.ctx.queue) != c.queue {
 			t.Errorf("%+v: queue %#x", o, d.ctx.queue)
 		}
-		if c.refs.contexts != before.contexts+1 || c.refs.queues != before.queues+1 {
-			t.Errorf("%+v: %+v references, %+v before", o, c.refs, before)
+		if c.refs.now().contexts != before.contexts+1 || c.refs.now().queues != before.queues+1 {
+			t.Errorf("%+v: %+v references, %+v before", o, c.refs.now(), before)
 		}
 		b := devcheck.Alloc(t, d, 100)
 		check.Must(t, d.Copy(b, device.Host(make([]byte, 100))), d.Close())
-		if c.refs.contexts != before.contexts+1 {
+		if c.refs.now().contexts != before.contexts+1 {
 			t.Error("the context went before its memory")
 		}
 		d.Free(b)
-		if c.refs != before {
-			t.Errorf("%+v: %+v references stay behind, %+v before", o, c.refs, before)
+		if c.refs.now() != before {
+			t.Errorf("%+v: %+v references stay behind, %+v before", o, c.refs.now(), before)
 		}
 	}
 }
@@ -131,7 +138,7 @@ func TestNewSharesTheRoom(t *testing.T) {
 func TestNewRefuses(t *testing.T) {
 	c := newCaller(t, unchanged)
 	other := newContext(t, c.found[0])
-	before := c.refs
+	before := c.refs.now()
 	for _, r := range []struct {
 		Options
 		option, want string
@@ -158,8 +165,8 @@ func TestNewRefuses(t *testing.T) {
 			t.Errorf("%+v: %v, want %s: %s", r.Options, err, r.option, r.want)
 		}
 	}
-	if c.refs != before {
-		t.Errorf("%+v references, %+v before", c.refs, before)
+	if c.refs.now() != before {
+		t.Errorf("%+v references, %+v before", c.refs.now(), before)
 	}
 	none := newCaller(t, func(a *api) { a.SVMAlloc = nil })
 	_, err := adopt(none.found, Options{Context: none.context, Form: "svm"})
@@ -220,7 +227,7 @@ func TestNewFails(t *testing.T) {
 	for _, call := range []string{"GetContextInfo", "GetCommandQueueInfo", "RetainContext", "RetainCommandQueue", "CreateCommandQueue"} {
 		k := succeeded
 		c := newCaller(t, func(a *api) { fails(a, func() code { return k }, call) })
-		before := c.refs
+		before := c.refs.now()
 		k = -34
 		failures := 0
 		for _, o := range []Options{{Context: c.context}, {Context: c.context, Queue: c.queue}} {
@@ -231,8 +238,8 @@ func TestNewFails(t *testing.T) {
 				check.Must(t, d.Close())
 			}
 		}
-		if failures == 0 || c.refs != before {
-			t.Errorf("%s: %d failures, %+v references, %+v before", call, failures, c.refs, before)
+		if failures == 0 || c.refs.now() != before {
+			t.Errorf("%s: %d failures, %+v references, %+v before", call, failures, c.refs.now(), before)
 		}
 		k = succeeded
 	}

@@ -84,6 +84,15 @@ func TestFaultsAtTheNthCall(t *testing.T) {
 	devcheck.Alloc(t, d, 1)
 }
 
+// A call that fails counts for the other faults.
+func TestFaultsCountEachCall(t *testing.T) {
+	d := New(1000)
+	d.FailAlloc(1, errTest)
+	d.Lose(2)
+	check.Wraps(t, check.Err(d.Alloc(1)), errTest)
+	check.Wraps(t, check.Err(d.Alloc(1)), device.ErrDeviceLost)
+}
+
 // A failed call changes nothing.
 func TestFaultLeavesNoTrace(t *testing.T) {
 	d := New(1000)
