@@ -1,0 +1,176 @@
+package guard
+
+import (
+	"runtime"
+	"testing"
+
+	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/internal/check"
+	"github.com/bufslab/bufslab/slab/internal/upstream"
+	"github.com/bufslab/bufslab/slab/internal/upstreamtest"
+)
+
+// opened returns a Guard of each Get over a source, and what it has reported.
+func opened(t *testing.T, on upstream.Source, o Options) (*Guard, *[]Fault) {
+	var list []Fault
+	o.Align, o.Report = 16, func(f Fault) { list = append(list, f) }
+	return New(upstream.Check(on, true, 16), o), &list
+}
+
+func alloc(t *testing.T, g *Guard, size int) device.Block {
+	t.Helper()
+	b, ok := g.Alloc(size)
+	if !ok {
+		t.Fatalf("%d bytes are not guarded", size)
+	}
+	return b
+}
+
+func heap(t *testing.T) device.Device { return check.Ok(device.Open("heap"))(t) }
+
+// What counts for a view are the collections that were heard of after the Release, not how
+// often the Guard looks.
+func TestAViewIsToldAfterCollections(t *testing.T) {
+	g, found := opened(t, heap(t), Options{Every: 1})
+	b := alloc(t, g, 100)
+	b.Region.(device.Collected).Watch(func() {})
+	view := device.Bytes(b)
+	for range 10 {
+		g.Tick()
+	}
+	g.Free(b)
+	for range patience {
+		g.Look()
+		g.Look()
+		if len(*found) != 0 {
+			t.Fatalf("%+v", *found)
+		}
+		g.Tick()
+	}
+	g.Look()
+	g.Look()
+	if len(*found) != 1 || !(*found)[0].View {
+		t.Errorf("%+v", *found)
+	}
+	runtime.KeepAlive(view)
+}
+
+// A write is told when the bytes go back, with its offset.
+func TestAWriteIsTold(t *testing.T) {
+	g, found := opened(t, heap(t), Options{Every: 1})
+	for _, at := range []int{0, 4095, 4096, 9999} {
+		*found = nil
+		b := alloc(t, g, 10_000)
+		view := device.Bytes(b)
+		g.Free(b)
+		view[at]++
+		if g.FreeHeld(); len(*found) != 1 || (*found)[0].Off != at || (*found)[0].View {
+			t.Errorf("the write at %d: %+v", at, *found)
+		}
+	}
+}
+
+// What the upstream would not take is withheld, and goes the next time, once.
+func TestWithholdsWhatTheUpstreamWouldNotTake(t *testing.T) {
+	up := &stubborn{Source: &upstreamtest.Source{Host: true}}
+	g, found := opened(t, up, Options{Every: 1})
+	b := alloc(t, g, 1000)
+	g.Free(b)
+	up.refuses = true
+	check.Panics(t, "FreeHeld", g.FreeHeld)
+	if u := g.Usage(); u.Withheld != g.up.Footprint(b) || up.Frees != 0 {
+		t.Errorf("%+v, %d frees", u, up.Frees)
+	}
+	up.refuses = false
+	if g.FreeHeld(); g.Usage() != (Usage{}) || up.Frees != 1 || len(*found) != 0 {
+		t.Errorf("%+v, %d frees, %+v", g.Usage(), up.Frees, *found)
+	}
+	check.Panics(t, "a second Free", func() { g.Free(b) })
+}
+
+type stubborn struct {
+	*upstreamtest.Source
+	refuses bool
+}
+
+func (s *stubborn) Free(b device.Block) {
+	if s.refuses {
+		panic("no")
+	}
+	s.Source.Free(b)
+}
+
+// The oldest goes when there are too many blocks or bytes.
+func TestBounds(t *testing.T) {
+	up := &upstreamtest.Source{Host: true}
+	g, _ := opened(t, up, Options{Every: 1})
+	for n, size := range map[int]int{mostBlocks: 100, mostBytes / longest: longest} {
+		for range 2 * n {
+			g.Free(alloc(t, g, size))
+		}
+		if len(g.withheld) != n {
+			t.Errorf("%d of %d bytes, not %d", len(g.withheld), size, n)
+		}
+		g.FreeHeld()
+	}
+	if _, ok := g.Alloc(longest + 1); ok || up.Bytes != 0 {
+		t.Errorf("%v, %d bytes are left", ok, up.Bytes)
+	}
+	if g.Stop(); len(g.withheld) != 0 {
+		t.Error("something is left")
+	}
+	if _, ok := g.Alloc(100); ok {
+		t.Error("a stopped Guard draws")
+	}
+}
+
+// Blocks that are out when a Guard stops go upstream when they come back.
+func TestStop(t *testing.T) {
+	up := &upstreamtest.Source{Host: true}
+	g, _ := opened(t, up, Options{Every: 1})
+	b := alloc(t, g, 100)
+	g.Stop()
+	if g.Free(b); up.Bytes != 0 || g.Usage() != (Usage{}) {
+		t.Errorf("%+v, %d bytes are left", g.Usage(), up.Bytes)
+	}
+}
+
+// One in Every is drawn, of long ones fewer, and in a turn all that are short.
+func TestDraw(t *testing.T) {
+	ended := 0
+	g, _ := opened(t, heap(t), Options{Every: 100, End: func() { ended++ }})
+	drawn := func(n, size int) (of int) {
+		for range n {
+			if g.draw(size) {
+				of++
+			}
+		}
+		return of
+	}
+	if n := drawn(100_000, cheap); n < 700 || n > 1300 {
+		t.Errorf("%d of 1,000", n)
+	}
+	if n := drawn(1_000_000, 10*cheap); n < 700 || n > 1300 {
+		t.Errorf("%d long ones of 1,000", n)
+	}
+	if g.IsDue(turnDraws*100-1) || !g.IsDue(turnDraws*100) || g.IsDue(turnDraws*100) {
+		t.Error("a turn is due at another time")
+	}
+	if g.Begin(); !g.InTurn() || drawn(turn, 100) != turn || g.InTurn() || ended != 1 {
+		t.Errorf("a turn has ended %d times", ended)
+	}
+}
+
+// Memory that the CPU cannot reach is asked for once.
+func TestUnreachableMemoryIsNotGuarded(t *testing.T) {
+	up := &upstreamtest.Source{}
+	g, _ := opened(t, up, Options{Every: 1})
+	for range 3 {
+		if _, ok := g.Alloc(100); ok {
+			t.Error("it is guarded")
+		}
+	}
+	if up.Allocs != 1 || up.Bytes != 0 {
+		t.Errorf("%d calls, %d bytes are left", up.Allocs, up.Bytes)
+	}
+}
