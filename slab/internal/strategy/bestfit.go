@@ -2,6 +2,7 @@ package strategy
 
 import (
 	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/internal/replaying"
 	"github.com/bufslab/bufslab/slab/internal/pageheap"
 	"github.com/bufslab/bufslab/slab/internal/upstream"
 )
@@ -161,6 +162,18 @@ func (p *Bestfit) StopHolding() { p.heap.StopHolding() }
 
 // Trim ends an epoch; see slab.Trimmer.
 func (p *Bestfit) Trim(idle int) int64 { return p.heap.Trim(idle) }
+
+// Prefill gets n bytes from upstream at once, to be held.
+func (p *Bestfit) Prefill(n int) error { return p.heap.Prefill(n) }
+
+// PeakUsed returns the most bytes that blocks had at a time, rounding included.
+func (p *Bestfit) PeakUsed() int64 { return p.heap.PeakUsed() }
+
+// Extents returns what the heap has; see package replaying.
+func (p *Bestfit) Extents() []replaying.Extent { return p.heap.Extents() }
+
+// FreeExtents returns how the free bytes lie; see [pageheap.Heap.FreeExtents].
+func (p *Bestfit) FreeExtents() (bytes, largest int64, bySize []int64) { return p.heap.FreeExtents() }
 
 // Usage reports where the managed bytes are.
 func (p *Bestfit) Usage() Usage {

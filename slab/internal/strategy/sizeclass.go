@@ -1,7 +1,6 @@
 package strategy
 
 import (
-	"math"
 	"math/bits"
 
 	"github.com/bufslab/bufslab/device"
@@ -168,8 +167,8 @@ func (s *Sizeclass) obtain(class, bytes int) (allocation, error) {
 	}
 	b, err := s.draw(nil, bytes)
 	for upstream.OutOfMemory(err) {
-		if a, ok := s.pop(class, math.MaxInt); ok {
-			return a, nil // it came back meanwhile, or is far too large but there
+		if a, ok := s.pop(class, class); ok {
+			return a, nil // it came back meanwhile
 		}
 		leave := s.holdEmpty()
 		if victim, ok := s.held.PopVictim(); ok {

@@ -14,8 +14,8 @@ import (
 // record, do not scatter the heap, and free their slab as soon as it is empty.
 //
 // Blocks are aligned to Options.Align: unless set 16 bytes, or what
-// the device needs. Small ones have eight classes a doubling,
-// multiples of it. Alloc and Free take constant time.
+// the device needs; those above 256 bytes to 64 bytes at least, a cache line. Small ones
+// have eight classes a doubling, multiples of it. Alloc and Free take constant time.
 type Slab struct {
 	Bestfit
 	grid  sizeclass.Grid
@@ -26,6 +26,7 @@ const (
 	// SlabCarveLimit is the largest size that is carved: beyond, a record a
 	// block weighs little and slabs scatter memory.
 	SlabCarveLimit = 256
+	lineBytes      = 64
 	// A slab has room for a sixteenth of what its class has out, but for
 	// minCarved blocks at least, within these bounds.
 	carvedShare  = 16
@@ -37,6 +38,7 @@ const (
 // NewSlab returns a Slab over up.
 func NewSlab(up upstream.Checked, o pageheap.Options) *Slab {
 	g := sizeclass.NewGrid(8, o.Align)
+	o.Align = max(o.Align, lineBytes)
 	return &Slab{
 		Bestfit: *NewBestfit(up, o),
 		grid:    g,
