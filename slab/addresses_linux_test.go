@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"regexp"
 	"runtime"
 	"runtime/debug"
 	"strings"
@@ -13,14 +14,14 @@ import (
 )
 
 // inChild runs the test again in a process of its own, where it returns true.
-func inChild(t *testing.T) bool {
+func inChild(t *testing.T, env ...string) bool {
 	t.Helper()
-	const env = "BUFSLAB_TEST_CHILD"
-	if os.Getenv(env) == t.Name() {
+	const name = "BUFSLAB_TEST_CHILD"
+	if os.Getenv(name) == t.Name() {
 		return true
 	}
-	cmd := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v")
-	cmd.Env = append(os.Environ(), env+"="+t.Name())
+	cmd := exec.Command(os.Args[0], "-test.run=^"+strings.ReplaceAll(regexp.QuoteMeta(t.Name()), "/", "$/^")+"$", "-test.v")
+	cmd.Env = append(append(os.Environ(), env...), name+"="+t.Name())
 	out, err := cmd.CombinedOutput()
 	if _, why, skipped := strings.Cut(string(out), "--- SKIP"); skipped {
 		t.Skip(why)

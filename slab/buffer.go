@@ -33,7 +33,7 @@ func (b PooledBuffer) Bytes() []byte {
 	if b.ptr == nil || !b.slot.Owns(b.gen) {
 		return nil
 	}
-	b.slot.Escape(b.gen)
+	b.slot.Escape()
 	return unsafe.Slice((*byte)(b.ptr), b.n)
 }
 
@@ -58,7 +58,7 @@ func (b PooledBuffer) With(f func([]byte)) error {
 }
 
 func (b PooledBuffer) unpin() {
-	if b.slot.Unpin(b.gen) {
+	if b.slot.Unpin() {
 		poolOf(b.slot).recycle(b.entry(), b.n)
 	}
 	runtime.KeepAlive(b.ptr)
@@ -77,7 +77,7 @@ func (b PooledBuffer) Block() device.Block {
 		return device.Host(unsafe.Slice((*byte)(b.ptr), b.n))
 	}
 	if b.ptr != nil {
-		s.Escape(b.gen)
+		s.Escape()
 	}
 	return s.Block(b.n)
 }
@@ -95,6 +95,7 @@ func (b PooledBuffer) Release() error {
 	}
 	p := poolOf(s)
 	if s.Simple() {
+		handle.GivenUp(b.entry(), b.n)
 		on := p.cache.Pin()
 		if c := p.cache.At(on.ID(), s.Class()); c != nil && c.Push(b.entry(), b.n) {
 			p.cache.Unpin(on)

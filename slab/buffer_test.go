@@ -124,17 +124,10 @@ func TestWithWhileAnotherReleases(t *testing.T) {
 			}
 			all.Go(func() { mustRelease(t, b) })
 			all.Wait()
-			paint(mustGetBytes(t, p, 1000), mark+1)
+			overwrite(t, p, 1000, mark+1)
 		}
 		checkQuiet(t, p)
 	}
-}
-
-// mustGetBytes gets, and releases, so that a block kept by mistake is overwritten.
-func mustGetBytes(t *testing.T, p *Pool, n int) []byte {
-	b := mustGet(t, p, n)
-	defer b.Release()
-	return b.Bytes()
 }
 
 func TestHitDoesNotAllocate(t *testing.T) {

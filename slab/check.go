@@ -24,7 +24,7 @@ import (
 // A Check of [NewCheck] is not told what its upstream does with free blocks: their links
 // may be in them, or they may be gone. So it looks at none.
 //
-// What a pool finds where no caller could recover, it logs (package log/slog) and returns
+// What a pool finds where no caller could recover, it logs (Config.Logger) and returns
 // as a *[CheckError] from Close: a canary of a forgotten buffer, or of one that streams
 // used after its Release, and poison of memory that goes upstream.
 //
@@ -34,6 +34,7 @@ import (
 type Check struct {
 	forward
 	around int // bytes of a canary
+	log    func() *slog.Logger
 
 	mu     sync.Mutex                    // leaf
 	live   map[device.Block]checkedBlock // by what the caller has
@@ -64,7 +65,7 @@ func NewCheck(upstream Allocator) *Check { return newCheck(upstream, canaryBytes
 
 // newCheck leaves blocks aligned to as much as align.
 func newCheck(upstream Allocator, align int) *Check {
-	return &Check{forward: newForward(upstream), around: max(canaryBytes, align), live: map[device.Block]checkedBlock{}}
+	return &Check{forward: newForward(upstream), around: max(canaryBytes, align), log: slog.Default, live: map[device.Block]checkedBlock{}}
 }
 
 // Alloc returns a block with canaries around it, filled with poison. The collector may
@@ -191,7 +192,7 @@ const maxFaults = 100
 // report keeps a fault for Close and logs it, on another goroutine: the caller may hold
 // locks.
 func (c *Check) report(fault string) {
-	go slog.Error(fault)
+	go c.log().Error(fault)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.faults) < maxFaults {

@@ -13,8 +13,9 @@ import (
 type clock struct {
 	timer atomic.Pointer[time.Timer]
 	every time.Duration
-	trim  int // ticks that memory may be held untouched; 0 is for ever
-	idle  int // ticks that a pool may be idle; 0 is for ever
+	trim  int   // ticks that memory may be held untouched; 0 is for ever
+	idle  int   // ticks that a pool may be idle; 0 is for ever
+	now   int64 // nanoseconds, in a replay: when tick was due last
 
 	// Only tick uses these, and one tick ends before the next one begins.
 	traffic int64 // Gets and Releases up to the last tick
@@ -61,6 +62,20 @@ func (k *clock) start(p *pool) {
 func (k *clock) stop() {
 	if t := k.timer.Load(); t != nil {
 		t.Stop()
+	}
+}
+
+// advance runs the ticks that are due in a replay, or as many as matter: after the longer
+// of its two times the pool has nothing left to give.
+func (p *pool) advance(now int64) {
+	k := &p.clock
+	due := (now - k.now) / int64(k.every)
+	if due <= 0 {
+		return
+	}
+	k.now += due * int64(k.every)
+	for range min(due, int64(k.trim)+int64(k.idle)+2) {
+		k.tick(p)
 	}
 }
 

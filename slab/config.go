@@ -1,10 +1,17 @@
 package slab
 
 import (
+	"cmp"
 	"fmt"
+	"log/slog"
 	"os"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/internal/optline"
 )
 
 // Config chooses and tunes the stack behind a [Pool]. Its zero value works:
@@ -15,9 +22,17 @@ type Config struct {
 
 	Bits       int     // bitlog: bits kept below the leading one; 0 is 4, -1 keeps none
 	Steps      int     // sizeclass: classes a doubling, a power of two; 0 is 4
-	Align      int     // alignment of blocks in bytes, a power of two; 0 is the strategy's default, or what the device needs
-	MissTarget float64 // bestfit, slab: share of allocations that may go upstream; 0 is 0.01
+	Align      int     // alignment of blocks in bytes, a power of two; 0 is 16, of sizeclass 64 from 64 bytes up, or what the device needs; slab has 64 at least above 256 bytes
+	MissTarget float64 // bestfit, slab, plan: share of allocations that may go upstream; 0 is 0.01
 	Decommit   bool    // bestfit, slab: give small free pages back before a new peak, too, for more calls
+
+	Plan string // plan: file of bufslab plan, which is read when the pool is opened; "" is none
+
+	// bestfit, slab, plan: what to take when the pool is opened, a size or learned:FILE; "" is
+	// none. It is held, goes back as all held memory does, and does not come again. Open fails
+	// without room for a size. Learned is a hundredth more than the peak that FILE has, or what
+	// bounds leave of it, or nothing without room; Close writes there what was in use at most.
+	Reserve string
 
 	MaxBytes      int64 // hard budget of managed bytes; 0 is none
 	MaxHeld       int64 // bytes kept for reuse at most, up to a quarter of them in caches; 0 is no limit, -1 keeps nothing
@@ -27,6 +42,7 @@ type Config struct {
 
 	TrimAfter time.Duration // held memory idle for so long goes back; 0 is never
 	Idle      time.Duration // a pool without a Get or Release for so long gives back all it holds; 0 is 10 s on heap and never elsewhere, -1 is never
+	Name      string        // of the pool, up to 200 bytes of printable characters; "" is the line: see Pool.Name
 	OnForget  string        // return, free or report; "" is return
 
 	// Run the collector when the bytes of watched blocks off the heap exceed twice
@@ -34,10 +50,27 @@ type Config struct {
 	// 0 is 64 MiB. Blocks of more than 4 KiB, and all of device memory, are watched: see docs/leaks.md.
 	GCTrigger int64
 
-	Zero   bool   // blocks are cleared when handed out
-	Strict bool   // a second Release panics; call sites are kept
-	Check  bool   // canaries, poison and call sites; turns caches off
-	Record string // trace file to write; gzip if it ends in .gz
+	Zero   bool // blocks are cleared when handed out
+	Strict bool // a second Release panics; call sites are kept
+	Check  bool // canaries, poison and call sites; turns caches off
+
+	// Look after one buffer in so many, about, when it has been released: it is withheld until
+	// nothing can reach its memory, and a use of it is a *GuardError. 0 is none. See docs/leaks.md.
+	Guard int
+
+	Statistics bool // count Gets and Releases in scopes, see Pool.Push: under a lock, also what caches serve
+
+	Record       string // trace file to write; gzip if it ends in .gz
+	RecordLast   int    // remember so many events, for Pool.WriteRecord, and write the file at Close; 0 writes all as they come
+	RecordSample int    // record one Get in so many, chosen at random, with its Release; 0 is 1
+	RecordSites  bool   // record where each Get was called
+
+	ProfileRate int64 // bytes of Gets between two samples of Pool.WriteProfile, on average; 512 KiB is a good one; 0 takes none
+
+	// Text has no keys for these: ParseConfig leaves them nil, String and MarshalJSON leave
+	// them out, UnmarshalJSON leaves them as they are.
+	Hooks  *Hooks       // functions to call when something happens; nil is none
+	Logger *slog.Logger // for warnings and errors; nil is slog.Default, asked each time
 
 	traits traits // of the device, once it is open
 }
@@ -56,7 +89,8 @@ type Config struct {
 // An omitted key takes its default. cache_bytes=0, max_held=0,
 // max_held_blocks=0 and gc_trigger=0 turn these off, which is -1 in the Config, as is
 // bits=0.
-// max_bytes, max_held, max_held_blocks, max_block_bytes and trim_after take none
+// reserve, max_bytes, max_held, max_held_blocks, max_block_bytes, guard, profile_rate and
+// trim_after take none
 // for no limit, and idle takes keep. Any other explicit zero is validated like every value.
 //
 // Nothing is ignored. One *[ConfigError] names every unknown or repeated key,
@@ -78,10 +112,11 @@ func ConfigFromEnv() (Config, error) {
 }
 
 // UnmarshalJSON reads an object as [ParseConfig] does and replaces all of c,
-// or nothing if there is an error.
+// but Hooks and Logger, or nothing if there is an error.
 func (c *Config) UnmarshalJSON(text []byte) error {
 	parsed, faults := options.ParseJSON(text)
 	if len(faults) == 0 {
+		parsed.Hooks, parsed.Logger = c.Hooks, c.Logger
 		*c = parsed
 	}
 	return configError(faults)
@@ -151,4 +186,43 @@ func (c Config) forStrategy(name string, upstream Allocator) Config {
 		c.Align = max(c.Align, c.traits.Align)
 	}
 	return c.withDefaults()
+}
+
+// settings are a Config with its defaults filled in, and as it was given.
+type settings struct {
+	Config
+	given       Config
+	on          Allocator     // what the pool was opened on
+	device      device.Device // that Close closes, or nil
+	processors  int           // of a replay; 0: those of the machine
+	needsFinish bool          // Get has more to do than to hand out
+}
+
+func (s *settings) closeDevice() error {
+	if s.device == nil {
+		return nil
+	}
+	return s.device.Close()
+}
+
+// Name returns Config.Name, and where that is empty the line of the Config, with the device
+// that the pool was opened on. It is in the pool's errors and logs, and the label of its
+// metrics: give each pool of a program a name where two have the same line.
+func (p *Pool) Name() string { return p.opened().config.Name }
+
+// nameOr returns the name of a pool that is opened as c says; full is c with its defaults.
+func (c Config) nameOr(full Config) string {
+	return cmp.Or(c.Name, c.String(), "strategy="+full.Strategy)
+}
+
+// mostName bounds the bytes of a name: it stands in each error and each metric.
+const mostName = 200
+
+// names are what every log, label and JSON object can hold on a line.
+var names = optline.Range[string]{
+	Want: "1 to 200 bytes of printable characters",
+	Has: func(s string) bool {
+		unprintable := func(r rune) bool { return !unicode.IsPrint(r) }
+		return s != "" && len(s) <= mostName && utf8.ValidString(s) && !strings.ContainsFunc(s, unprintable)
+	},
 }

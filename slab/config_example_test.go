@@ -31,9 +31,14 @@ func ExampleConfig_Explain() {
 	// cache_bytes      64MiB                     default of sizeclass
 	// trim_after       none                      default
 	// idle             10s                       default on heap
+	// name             the line of this Config   default
 	// on_forget        return                    default
 	// zero             false                     default
 	// strict           true                      set by you
 	// check            false                     default
+	// guard            none                      default
+	// statistics       false                     default
 	// record           none                      default
+	// record_last      none                      default
+	// profile_rate     none                      default
 }

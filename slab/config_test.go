@@ -19,6 +19,9 @@ func TestKeys(t *testing.T) {
 		"strategy=bitlog,bits=0":     {Strategy: "bitlog", Bits: -1},
 		"steps=64,align=4096":        {Steps: 64, Align: 4096},
 		"strategy=slab,miss_target=0.05,decommit=true":          {Strategy: "slab", MissTarget: 0.05, Decommit: true},
+		"strategy=plan,plan=a.gz":                               {Strategy: "plan", Plan: "a.gz"},
+		"strategy=slab,reserve=2MiB":                            {Strategy: "slab", Reserve: "2MiB"},
+		"strategy=slab,reserve=learned:a,b":                     {Strategy: "slab", Reserve: "learned:a,b"},
 		"max_bytes=4GiB,max_held=5KiB":                          {MaxBytes: 4 << 30, MaxHeld: 5 << 10},
 		"max_held=0,max_held_blocks=0":                          {MaxHeld: -1, MaxHeldBlocks: -1},
 		"strategy=exact,max_held_blocks=7,max_block_bytes=3MiB": {Strategy: "exact", MaxHeldBlocks: 7, MaxBlockBytes: 3 << 20},
@@ -26,8 +29,11 @@ func TestKeys(t *testing.T) {
 		"cache_bytes=1000,trim_after=1m30s":                     {CacheBytes: 1000, TrimAfter: 90 * time.Second},
 		"cache_bytes=0,on_forget=free,gc_trigger=0":             {CacheBytes: -1, OnForget: "free", GCTrigger: -1},
 		"device=mmap,gc_trigger=1TiB":                           {Device: "mmap", GCTrigger: 1 << 40},
+		"name=http in,on_forget=report":                         {Name: "http in", OnForget: "report"},
 		"zero=true,strict=true":                                 {Zero: true, Strict: true},
+		"check=true,statistics=true":                            {Check: true, Statistics: true},
 		"check=true,record=a,b.csv":                             {Check: true, Record: "a,b.csv"},
+		"record_last=9,record_sample=5,record_sites=true":       {RecordLast: 9, RecordSample: 5, RecordSites: true},
 	} {
 		c, err := ParseConfig(line)
 		object, _ := json.Marshal(c)
@@ -36,7 +42,7 @@ func TestKeys(t *testing.T) {
 			t.Errorf("%q is %+v, written %s and %s, %v", line, c, c, object, err)
 		}
 	}
-	if c, err := ParseConfig("max_bytes=none,max_held=none,trim_after=none"); err != nil || c != (Config{}) {
+	if c, err := ParseConfig("reserve=none,max_bytes=none,max_held=none,trim_after=none"); err != nil || c != (Config{}) {
 		t.Errorf("%+v, %v", c, err)
 	}
 }
@@ -49,15 +55,19 @@ max_held=-1: want a size or 0 or none
 max_held_blocks=-1: want 1 block or more or 0 or none
 max_block_bytes=0: want a size of 1 byte or more or none
 cache_bytes=-1: want a size or 0
+name=: want 1 to 200 bytes of printable characters
 on_forget=: want return, free, report
 gc_trigger=-1: want a size or 0
 zero=2: want true or false
 record=: want a file name
+record_last=0: want 1 to 2147483647
+record_sites=yes: want true or false
 idle=0: want a positive duration like 30s or keep
-strategy=best: want direct, exact, bitlog, sizeclass, bestfit, slab
+strategy=best: want direct, exact, bitlog, sizeclass, bestfit, slab, plan
 bits=17: want 1 to 16 or 0
 steps=3: want a power of two, 1 to 64
 align=8192: want a power of two, 8 to 4096
+reserve=0: want a size or learned:FILE or none
 trim_after=-1s: want a positive duration like 30s or none`
 	c, err := ParseConfig(strings.TrimSuffix(regexp.MustCompile(`: .*\n?`).ReplaceAllString(want, ","), ","))
 	var e *ConfigError
@@ -68,17 +78,18 @@ trim_after=-1s: want a positive duration like 30s or none`
 
 // TestKeysWithoutUse has a stack and the keys that it has no use for.
 func TestKeysWithoutUse(t *testing.T) {
-	const all = "bits=4,steps=4,align=64,miss_target=1%,decommit=true," +
+	const all = "bits=4,steps=4,align=64,miss_target=1%,decommit=true,plan=x,reserve=1MiB," +
 		"max_held=1GiB,max_held_blocks=4,max_block_bytes=1GiB,cache_bytes=1MiB,trim_after=1s,idle=1s,gc_trigger=1GiB"
 	for stack, want := range map[string]string{
-		"device=mmap,strategy=direct":    "bits steps align miss_target decommit max_held max_held_blocks max_block_bytes cache_bytes trim_after idle",
-		"device=mmap,strategy=exact":     "bits steps align miss_target decommit cache_bytes",
-		"device=mmap,strategy=bitlog":    "steps align miss_target decommit cache_bytes",
-		"device=mmap,strategy=sizeclass": "bits miss_target decommit max_held_blocks",
-		"device=mmap,strategy=bestfit":   "bits steps max_held_blocks max_block_bytes",
-		"device=mmap,check=true":         "bits steps max_held_blocks max_block_bytes cache_bytes",
-		"device=mmap,record=x":           "bits steps max_held_blocks max_block_bytes cache_bytes",
-		"device=heap":                    "bits miss_target decommit max_held_blocks gc_trigger",
+		"device=mmap,strategy=direct":    "bits steps align miss_target decommit plan reserve max_held max_held_blocks max_block_bytes cache_bytes trim_after idle",
+		"device=mmap,strategy=exact":     "bits steps align miss_target decommit plan reserve cache_bytes",
+		"device=mmap,strategy=bitlog":    "steps align miss_target decommit plan reserve cache_bytes",
+		"device=mmap,strategy=sizeclass": "bits miss_target decommit plan reserve max_held_blocks",
+		"device=mmap,strategy=bestfit":   "bits steps plan max_held_blocks max_block_bytes",
+		"device=mmap,strategy=plan":      "bits steps decommit max_held_blocks max_block_bytes cache_bytes",
+		"device=mmap,check=true":         "bits steps plan max_held_blocks max_block_bytes cache_bytes",
+		"device=mmap,record=x":           "bits steps plan max_held_blocks max_block_bytes",
+		"device=heap":                    "bits miss_target decommit plan reserve max_held_blocks gc_trigger",
 	} {
 		var got []string
 		for pair := range strings.SplitSeq(all, ",") {
@@ -101,11 +112,13 @@ func TestDefaults(t *testing.T) {
 		"device=mmap":         "device=mmap,strategy=slab,align=16,miss_target=0.01,cache_bytes=64MiB,idle=keep,on_forget=return,gc_trigger=64MiB",
 		"device=virtual:1GiB": "device=virtual:1GiB,strategy=slab,align=16,miss_target=0.01,cache_bytes=64MiB,idle=keep,on_forget=return,gc_trigger=0",
 		"strategy=bestfit":    "device=heap,strategy=bestfit,align=16,miss_target=0.01,cache_bytes=64MiB,idle=10s,on_forget=return",
+		"strategy=plan":       "device=heap,strategy=plan,align=16,miss_target=0.01,cache_bytes=0,idle=10s,on_forget=return",
 		"strategy=bitlog":     "device=heap,strategy=bitlog,bits=4,cache_bytes=0,idle=10s,on_forget=return",
 		"strategy=exact":      "device=heap,strategy=exact,max_held_blocks=100,max_block_bytes=1GiB,cache_bytes=0,idle=10s,on_forget=return",
 		"strategy=direct":     "device=heap,strategy=direct,cache_bytes=0,on_forget=return",
 		"check=true":          "device=heap,strategy=sizeclass,steps=4,cache_bytes=0,idle=10s,on_forget=return,check=true",
-		"record=x":            "device=heap,strategy=sizeclass,steps=4,cache_bytes=0,idle=10s,on_forget=return,record=x",
+		"record=x":            "device=heap,strategy=sizeclass,steps=4,cache_bytes=64MiB,idle=10s,on_forget=return,record=x,record_sample=1",
+		"record_last=9":       "device=heap,strategy=sizeclass,steps=4,cache_bytes=64MiB,idle=10s,on_forget=return,record_last=9,record_sample=1",
 	} {
 		c, err := ParseConfig(line)
 		got := c.withDefaults()

@@ -8,18 +8,25 @@
 //	b, err := pool.Get(1 << 20)
 //	defer b.Release()
 //
-// The cast:
+// What most programs need:
+//
+//	MustOpen, OpenConfig, OpenEnv   a Pool, of a line, a Config, the environment
+//	Pool          Get, GetContext, Stats, Close; GetBytes and Put for slices without handles
+//	PooledBuffer  a handle, released once: Bytes, Slice, Share, Grow, Release
+//	Buffer        a bytes.Buffer in a pool's memory
+//	Slice         a handle of values of a type: see [Make]
+//	Arena         many small pieces that are freed at once
+//
+// What pools are made of, for who makes a strategy or shares a budget:
 //
 //	Allocator     Alloc and Free: a device, a strategy or a wrapper
-//	strategy      an Allocator that keeps blocks of its upstream: see [NewStrategy]
+//	strategy      an Allocator that keeps blocks of its upstream: see [NewStrategy], [Register]
 //	wrapper       an Allocator that does one thing more: [Limit], [Statistics],
 //	              [Record], [Check]
-//	Pool          handles, caches and counters in front of a strategy
-//	PooledBuffer  a handle, released once
 //
 // docs/design.md in the repository follows a buffer from Get to Release, and lists the
 // locks and the invariants; docs/leaks.md says what happens to a buffer that is never
-// released.
+// released, docs/recording.md how a program's allocations are recorded.
 //
 // # What it is not for
 //

@@ -37,7 +37,7 @@ func ExampleOpen() {
 	// Output:
 	// <nil>
 	// 0
-	// slab: no room for 2097152 bytes (a block of 2097152), 65424 held, 100 active: slab: limit of 1048576 bytes, 65536 in use, 2097152 asked: out of memory
+	// slab: pool device=heap,strategy=bestfit,max_bytes=1MiB: no room for 2097152 bytes (a block of 2097152), 65424 held, 100 active: slab: limit of 1048576 bytes, 65536 in use, 2097152 asked: out of memory
 	// <nil> <nil> <nil>
 }
 
@@ -98,9 +98,26 @@ func ExamplePool_Close() {
 	fmt.Println(err)
 	fmt.Println(b.Release())
 	// Output:
-	// slab: pool closed with 1 buffers of 100 bytes out
+	// slab: pool device=heap closed with 1 buffers of 100 bytes out
 	// slab: pool closed
 	// <nil>
+}
+
+// A library that hands memory around as slices gives it back as one.
+func ExamplePool_Put() {
+	p, _ := slab.OpenConfig(slab.Config{})
+	m, _ := p.GetBytes(1000)
+	fmt.Println(len(m), p.Stats().ActiveBytes)
+	fmt.Println(p.Put(m[10:])) // not where the buffer begins
+	fmt.Println(p.Put(m[:10]))
+	fmt.Println(p.Put(m)) // a second time
+	fmt.Println(p.Stats().ActiveBytes, p.Stats().ForeignPuts)
+	// Output:
+	// 1000 1000
+	// slab: the slice begins no buffer of this pool that is out
+	// <nil>
+	// slab: the slice begins no buffer of this pool that is out
+	// 0 2
 }
 
 // A buffer off the heap doubles where it is.

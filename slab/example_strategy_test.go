@@ -176,3 +176,21 @@ func ExampleNewLimit_shared() {
 	// two: <nil>
 	// one holds 0
 }
+
+func ExampleNewStrategy_plan() {
+	file, _ := os.CreateTemp("", "*.plan") // as bufslab plan writes it
+	defer os.Remove(file.Name())
+	file.WriteString("bufslab plan 1\n1000 3008\n3000 0\n1000 0\nend 67d7e014\n")
+	file.Close()
+
+	d, _ := device.Open("virtual")
+	s, _ := slab.NewStrategy("plan", d, slab.Config{Plan: file.Name()})
+	a, _ := s.Alloc(1000) // the first of its size
+	b, _ := s.Alloc(3000)
+	fmt.Println(a.Off, b.Off)
+	c, _ := s.Alloc(1000) // its place is taken: where it fits best
+	fmt.Println(c.Off)
+	// Output:
+	// 3008 0
+	// 4016
+}

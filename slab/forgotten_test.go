@@ -159,7 +159,10 @@ func TestEscapedOffHeapBytesAreQuarantined(t *testing.T) {
 	}
 }
 
-// faults reports whether reading a byte faults.
+// faults reports whether writing a byte faults. No sanitizer is to report it.
+//
+//go:norace
+//go:noinline
 func faults(b *byte) (does bool) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() { does = recover() != nil }()

@@ -1,6 +1,8 @@
 package slab
 
 import (
+	"iter"
+
 	"github.com/bufslab/bufslab/device"
 	"github.com/bufslab/bufslab/slab/internal/upstream"
 )
@@ -15,7 +17,8 @@ func newForward(to Allocator) forward {
 	if to == nil {
 		panic("slab: a wrapper has no upstream")
 	}
-	return forward{upstream.VoucherOf(to), to}
+	giveUp := func(pages device.Block, n int64) bool { return upstream.GiveUp(to, pages, n) }
+	return forward{upstream.VoucherOf(to).ThatGivesUp(giveUp), to}
 }
 
 // FreeHeld is the upstream's, if it is a [Holder].
@@ -44,9 +47,11 @@ func (f forward) Trim(idle int) int64 {
 	return 0
 }
 
-// GiveUp is the upstream's, for pages of a forgotten block that may still be in use.
-func (f forward) GiveUp(pages device.Block, n int64) bool {
-	return upstream.GiveUp(f.upstream, pages, n)
+// Step is the upstream's, if it has steps; see [Pool.Step].
+func (f forward) Step() {
+	if s, ok := f.upstream.(stepper); ok {
+		s.Step()
+	}
 }
 
 // Usage is the upstream's, if it is a [UsageReporter].
@@ -59,3 +64,87 @@ func (f forward) Usage() Usage {
 
 // Reserve is the upstream's, if it is a [device.Reserver].
 func (f forward) Reserve(size int) (device.Range, error) { return upstream.Reserve(f.upstream, size) }
+
+// An unwrapper is an Allocator that passes blocks of another through as they are.
+type unwrapper interface{ Unwrap() Allocator }
+
+// layers goes through the allocators that blocks of a come from as they are:
+// a itself, what it passes through, and so on down.
+func layers(a Allocator) iter.Seq[Allocator] {
+	return func(yield func(Allocator) bool) {
+		for yield(a) {
+			u, ok := a.(unwrapper)
+			if !ok {
+				return
+			}
+			a = u.Unwrap()
+		}
+	}
+}
+
+// deviceOf returns the device that a passes blocks through from, or nil.
+func deviceOf(a Allocator) device.Device {
+	for l := range layers(a) {
+		if d, ok := l.(device.Device); ok {
+			return d
+		}
+	}
+	return nil
+}
+
+// ownsRegions reports whether every block of a is a region of its own, as a
+// device's are.
+func ownsRegions(a Allocator) bool { return deviceOf(a) != nil }
+
+// grainOf returns what the regions of a are multiples of.
+func grainOf(a Allocator) int {
+	if d := deviceOf(a); d != nil {
+		return max(1, device.TraitsOf(d).Grain)
+	}
+	return 1
+}
+
+// A voucher is embedded in what returns blocks that were verified already.
+type voucher = upstream.Voucher
+
+// checked is what draws on up and verifies the blocks that come; host memory
+// has to be aligned to align bytes.
+func checked(up Allocator, align int) upstream.Checked {
+	return upstream.Check(up, ownsRegions(up), align)
+}
+
+// account returns the accounting of a pool over up; see checked.
+func account(up Allocator, align int, leaving func(device.Region)) *upstream.Accounting {
+	return upstream.NewAccounting(checked(up, align), leaving)
+}
+
+// Device returns the device whose memory the pool hands out, or nil where it draws on
+// an Allocator of which that is not known, and of a nil or zero Pool. The pool closes it
+// only where [OpenConfig] opened both.
+func (p *Pool) Device() device.Device {
+	if p == nil || p.pool == nil {
+		return nil
+	}
+	return deviceOf(p.pool.upstream)
+}
+
+// A pool's upstream can be a Holder itself: a strategy that the program has made and
+// opened the pool on. What it holds is held by the pool, too.
+
+// below returns the strategy, or what passes its blocks through, that upstream is or
+// stands on. There may be none: then nothing is held, and nothing given.
+func below(upstream Allocator) forward {
+	for l := range layers(upstream) {
+		if _, ok := l.(Holder); ok {
+			return forward{upstream: l}
+		}
+	}
+	return forward{}
+}
+
+// keptBelow is what the strategy below does with bytes that the pool does not have.
+func keptBelow(upstream Allocator) Usage {
+	u := below(upstream).Usage()
+	u.ActiveBlocks, u.ActiveBytes = 0, 0
+	return u
+}

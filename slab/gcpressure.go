@@ -17,6 +17,7 @@ type gcPressure struct {
 	found   func() int64 // counts what finalizers have found
 	base    atomic.Int64 // tracked bytes that were in use at the last collection
 	own     atomic.Bool  // the last collection was the pool's
+	ran     atomic.Int64 // collections of the pool's
 
 	mu       sync.Mutex // held by the goroutine that collects
 	searched int64      // Gets when search collected last
@@ -44,6 +45,7 @@ func (g *gcPressure) relieve() {
 // come too early, and so on.
 func (g *gcPressure) collect() {
 	g.own.Store(true)
+	g.ran.Add(1)
 	live := g.tracked() + g.found()
 	gcwatch.Collect(g.found)
 	g.base.Store(max(0, live-g.found()))
@@ -79,9 +81,11 @@ func watchCollections(p *pool) {
 		if p.closed.Load() {
 			return false
 		}
+		p.guard.tick()
 		go func() { // it may go upstream, and others wait for this goroutine
 			p.gc.collected()
 			p.sweep()
+			p.guard.collected()
 		}()
 		return true
 	})

@@ -3,19 +3,48 @@ package slab
 import (
 	"errors"
 	"fmt"
+	"runtime"
 	"unsafe"
 
 	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/slab/internal/guard"
 	"github.com/bufslab/bufslab/slab/internal/handle"
 )
 
 // A Get that the processor's caches do not serve goes down from here: the depot, the
 // strategy, and what can be done when there is no room.
 
+// get is Get without a block at hand. Until it is over the Pool is not found forgotten,
+// though its user may be through with it: with no room the collector runs.
+func (p *Pool) get(size, class int) (PooledBuffer, error) {
+	b, err := p.pool.get(size, class, fully)
+	runtime.KeepAlive(p)
+	return b, err
+}
+
+// GetZeroed is Get with the size bytes cleared, whatever the block has beyond. For
+// device memory it needs a pool that was opened on the device itself.
+func (p *Pool) GetZeroed(size int) (PooledBuffer, error) {
+	b, err := p.Get(size)
+	if err != nil || p.pool.config.Zero {
+		return b, err
+	}
+	return zero(b, p.pool.upstream)
+}
+
+// An effort is what alloc does when there is no room, each all that the ones before it do.
+type effort int
+
+const (
+	quickly effort = iota // empties the caches
+	again                 // gives back what is held, here and elsewhere
+	atOnce                // looks for what was forgotten: all but waiting
+	fully                 // waits for streams
+)
+
 // get is Get without a block at hand. For a block that is to be cached it asks for
-// one of the whole class. stall says whether it may do all that alloc can when there is
-// no room, or only what is quick.
-func (p *pool) get(size, class int, stall bool) (PooledBuffer, error) {
+// one of the whole class.
+func (p *pool) get(size, class int, how effort) (PooledBuffer, error) {
 	if p.closed.Load() {
 		return PooledBuffer{}, ErrClosed
 	}
@@ -24,48 +53,103 @@ func (p *pool) get(size, class int, stall bool) (PooledBuffer, error) {
 	}
 	ask := size
 	if class < p.cache.Uncached() {
-		if e := p.cache.Refill(class, size); e.Slot != nil {
+		if e, stands := p.refill(class, size); e.Slot != nil {
 			p.held.note()
-			return p.hand(e, size)
+			return p.hand(e, size, stands)
 		}
 		_, ask = p.cache.Fit(size)
 	}
 	if size > 0 {
 		p.sweep()
 	}
-	e, err := p.fresh(ask, class, stall)
+	e, err := p.fresh(ask, class, how)
 	if ask > size && outOfMemory(err) { // there may be room for what was asked
-		e, err = p.fresh(size, p.cache.Uncached(), stall)
+		e, err = p.fresh(size, p.cache.Uncached(), how)
+	}
+	if how == fully && outOfMemory(err) {
+		e, err = p.besideOthers(size, err)
 	}
 	if err != nil {
 		if s := p.stats(); outOfMemory(err) {
-			err = &OutOfMemoryError{size, ask, s.HeldBytes, s.ActiveBytes, err}
+			err = &OutOfMemoryError{size, ask, s.HeldBytes, max(0, s.ActiveBytes), err, p.config.Name}
+		}
+		if how == fully { // else the caller has more to try
+			p.fail(err)
 		}
 		return PooledBuffer{}, err
 	}
 	p.keepWithinHeld()
-	p.cache.CountGet(size)
-	return p.hand(e, size)
+	return p.hand(e, size, p.cache.CountGet(size))
+}
+
+// refill returns a block of the depot, if it has one, and what percpu's Refill says of it.
+func (p *pool) refill(class, size int) (e handle.Entry, stands float64) {
+	if p.guard.inTurn() {
+		return e, 0
+	}
+	return p.cache.Refill(class, size)
+}
+
+// besideOthers tries again while other calls go on: what one has taken out of a cache, and
+// the strategy does not have yet, is on its way.
+func (p *pool) besideOthers(size int, err error) (e handle.Entry, _ error) {
+	for tries := 0; tries < mostTries && outOfMemory(err); tries++ {
+		before := p.cache.Usage()
+		runtime.Gosched()
+		e, err = p.fresh(size, p.cache.Uncached(), again)
+		if after := p.cache.Usage(); before.Gets+before.Releases == after.Gets+after.Releases {
+			break
+		}
+	}
+	return e, err
+}
+
+// mostTries bounds how often a Get looks again.
+const mostTries = 8
+
+// fail counts a Get that ends with err if there was no room, and tells Hooks.
+func (p *pool) fail(err error) {
+	if e, ok := err.(*OutOfMemoryError); ok {
+		p.counted.failed.Add(1)
+		p.config.Hooks.outOfMemory(e)
+	}
 }
 
 // fresh returns a block of the strategy with a slot.
-func (p *pool) fresh(size, class int, stall bool) (handle.Entry, error) {
-	simple := class < p.cache.Uncached() && p.leaks.sites == nil
+func (p *pool) fresh(size, class int, how effort) (handle.Entry, error) {
 	for {
-		b, extent, err := p.alloc(size, stall)
+		b, extent, err := p.alloc(size, how)
 		if err != nil {
 			return handle.Entry{}, err
 		}
 		p.gc.relieve()
-		if e, ok := p.table.Attach(b, extent, class, simple); ok {
+		if e, ok := p.attach(b, extent, class); ok {
 			return e, nil
 		}
 	}
 }
 
-// hand makes a block a handle.
-func (p *pool) hand(e handle.Entry, size int) (PooledBuffer, error) {
+// attach gives a block a slot; see Table.Attach. One of a Guard's is never cached.
+func (p *pool) attach(b device.Block, extent int32, class int) (handle.Entry, bool) {
+	if extent == guard.Extent {
+		class = p.cache.Uncached()
+	}
+	return p.table.Attach(b, extent, class, class < p.cache.Uncached() && !p.leaks.seesAll())
+}
+
+// lend makes the first size bytes of a block a handle.
+func lend(e handle.Entry, size int) PooledBuffer {
+	handle.TakenOver(e, size)
+	return PooledBuffer{slot: e.Slot, ptr: e.Mem, gen: e.Slot.Lend(size), n: size}
+}
+
+// hand makes a block a handle. stands says how many Gets this one stands for in the profile,
+// 0 if it is not sampled.
+func (p *pool) hand(e handle.Entry, size int, stands float64) (PooledBuffer, error) {
 	b := lend(e, size)
+	if stands > 0 {
+		p.profile.sample(b, stands)
+	}
 	if p.config.needsFinish {
 		return p.finish(b)
 	}
@@ -83,20 +167,20 @@ func (p *pool) finish(b PooledBuffer) (PooledBuffer, error) {
 
 // alloc is the strategy's Alloc with all that a pool can do when there is no room:
 // empty the caches, wait for streams, give back what is held here and elsewhere, and look
-// for what was forgotten. Without stall it does only the first.
-func (p *pool) alloc(size int, stall bool) (b device.Block, extent int32, err error) {
+// for what was forgotten.
+func (p *pool) alloc(size int, how effort) (b device.Block, extent int32, err error) {
 	if b, extent, err = p.blocks.AllocExtent(size); !outOfMemory(err) {
 		return b, extent, err
 	}
 	if p.emptyCaches() {
 		b, extent, err = p.blocks.AllocExtent(size)
 	}
-	for stall && outOfMemory(err) && p.freeOldest() {
+	for how == fully && outOfMemory(err) && p.freeOldest() {
 		b, extent, err = p.blocks.AllocExtent(size)
 	}
-	for stall && outOfMemory(err) {
-		b, extent, err = p.reclaimAndAlloc(size)
-		if u := p.cache.Usage(); !outOfMemory(err) || !p.gc.search(u.Gets) {
+	for how >= again && outOfMemory(err) {
+		b, extent, err = p.reclaimAndAlloc(size, how)
+		if u := p.cache.Usage(); !outOfMemory(err) || how < atOnce || !p.gc.search(u.Gets) {
 			break
 		}
 	}
@@ -105,14 +189,20 @@ func (p *pool) alloc(size int, stall bool) (b device.Block, extent int32, err er
 
 // reclaimAndAlloc gives back what is held; if that is not enough it asks those who keep
 // buffers of the pool to release them, and those who share the budget to give back.
-func (p *pool) reclaimAndAlloc(size int) (b device.Block, extent int32, err error) {
+func (p *pool) reclaimAndAlloc(size int, how effort) (b device.Block, extent int32, err error) {
 	p.freeHeld()
 	if b, extent, err = p.blocks.AllocExtent(size); !outOfMemory(err) {
 		return b, extent, err
 	}
-	p.FreeHeld()
-	for _, s := range sharersOf(p.upstream) {
-		s.Reclaim(p)
+	if how == fully {
+		p.FreeHeld()
+		for _, s := range sharersOf(p.upstream) {
+			s.reclaim(p)
+		}
+	} else {
+		for _, b := range p.budgets {
+			b.giveNow()
+		}
 	}
 	return p.blocks.AllocExtent(size)
 }

@@ -72,7 +72,7 @@ func TestMaxBytesIsNeverExceeded(t *testing.T) {
 			wg.Go(func() {
 				r := rand.New(rand.NewPCG(2, uint64(g)))
 				var live []PooledBuffer
-				for range bounded(t, long(t, 500), 300*time.Millisecond) {
+				for range bounded(t, long(t, 500), 150*time.Millisecond) {
 					b, err := p.Get(r.IntN(100 << 10))
 					if err == nil {
 						live = append(live, b)
@@ -116,4 +116,23 @@ func TestMaxBytesCountsWholePages(t *testing.T) {
 		t.Errorf("two pages of a budget of less: %v", err)
 	}
 	l.Free(b)
+}
+
+// A Pool that its user is through with is not closed under a Get: without room that runs the
+// collector, which finds no one else who has it.
+func TestAGetKeepsItsPool(t *testing.T) {
+	for _, line := range []string{"device=mmap,max_bytes=8MiB", "max_bytes=8MiB,strategy=exact"} {
+		for name, get := range map[string]func(*Pool) (PooledBuffer, error){
+			"Get":        func(p *Pool) (PooledBuffer, error) { return p.Get(5 << 20) },
+			"GetContext": func(p *Pool) (PooledBuffer, error) { return p.GetContext(t.Context(), 5<<20) },
+		} {
+			p := MustOpen(line)
+			_, _ = p.Get(8 << 20) // is forgotten
+			b, err := get(p)
+			if err != nil && !errors.Is(err, device.ErrOutOfMemory) {
+				t.Errorf("%s: %s: %v", line, name, err)
+			}
+			_ = b.Release()
+		}
+	}
 }

@@ -10,7 +10,8 @@ import (
 )
 
 // Cap returns the bytes that the buffer's block has: Grow to no more than that takes no
-// memory. It is 0 after Release.
+// memory, unless the buffer has parts or device memory has to be cleared. That of a part is
+// its Len. It is 0 after Release.
 func (b PooledBuffer) Cap() int {
 	if b.slot == nil || !b.slot.Pin(b.gen) {
 		return 0
@@ -28,9 +29,11 @@ func (b PooledBuffer) Cap() int {
 // Nothing is copied where the block has room, or the memory after it is free or can be had
 // there: with bestfit and slab, above 256 bytes. Else Grow gets a buffer, copies and
 // releases b: also while a call of With runs on b, whose memory then stays until that
-// returns, with Config.Check or Record, and where device memory has to be cleared.
+// returns, while b has parts or is one, with Config.Check, and where device memory has to be
+// cleared.
 //
-// Streams that use b use the new buffer. A Grow that copies waits for them first.
+// Streams that use b use the new buffer. A Grow that copies waits for them first. What
+// Lookup returned for a slice of GetBytes stays out for the new slice alone, too.
 //
 // The error wraps ErrSize for a negative n, ErrReleased for a stale b, which does not count
 // in Stats.DoubleReleases; ErrClosed after Close; or it is an *OutOfMemoryError where there
@@ -67,6 +70,7 @@ type growth struct {
 	to      int
 	ended   bool // the pin
 	escaped bool // there may be a slice of the memory
+	sliced  bool // GetBytes returned b: the program may keep the slice alone
 }
 
 func (g *growth) unpin() {
@@ -81,8 +85,9 @@ func (g *growth) unpin() {
 func (g *growth) end() bool {
 	s := g.from.slot
 	if g.ended = s.EndOwn(g.from.gen); g.ended {
-		g.escaped = s.MayHaveEscaped(g.from.gen)
+		g.escaped, g.sliced = s.MayHaveEscaped(g.from.gen), s.IsSliced(g.from.gen)
 		g.pool.leaks.recordRelease(s)
+		g.pool.profile.release(s)
 	}
 	return g.ended
 }
@@ -92,6 +97,8 @@ func (g *growth) inPlace() (c PooledBuffer, ok bool) {
 	p, b, s := g.pool, g.from, g.from.slot
 	e := handle.Entry{Slot: s, Mem: b.ptr}
 	switch have := s.Len(); {
+	case s.IsPart():
+		return c, false
 	case p.config.Zero && b.ptr == nil && g.to > b.n:
 		return c, false
 	case g.to <= have:
@@ -101,12 +108,18 @@ func (g *growth) inPlace() (c PooledBuffer, ok bool) {
 	case have == 0 || !g.extend(&e):
 		return c, false
 	}
-	p.cache.CountGrow(b.n, g.to)
+	stands := p.cache.CountGrow(b.n, g.to)
 	c = lend(e, g.to)
 	if g.escaped {
-		c.slot.Escape(c.gen)
+		c.slot.Escape()
+	}
+	if g.sliced {
+		c.gen = c.slot.Slice()
 	}
 	p.leaks.recordGet(c)
+	if stands > 0 {
+		p.profile.sample(c, stands)
+	}
 	if p.config.Zero && g.to > b.n {
 		clear(unsafe.Slice((*byte)(c.ptr), g.to)[b.n:])
 	}
@@ -117,12 +130,17 @@ func (g *growth) inPlace() (c PooledBuffer, ok bool) {
 // time to collect is left to the next Get: there is no more to be forgotten than before.
 func (g *growth) extend(e *handle.Entry) bool {
 	p, s := g.pool, e.Slot
+	if _, cannot := p.blocks.(unnumbered); cannot {
+		return false
+	}
 	class, ask := p.cache.Fit(g.to)
-	if !p.blocks.Extend(s.Block(s.Len()), s.Extent(), ask, g.end) {
+	shared := *g // only what may be extended costs an object of the Go heap
+	defer func() { *g = shared }()
+	if !p.blocks.Extend(s.Block(s.Len()), s.Extent(), ask, shared.end) {
 		return false
 	}
 	on := p.pending.EndUse(s)
-	e.Slot = p.table.Lengthen(s, ask, class, class < p.cache.Uncached() && p.leaks.sites == nil)
+	e.Slot = p.table.Lengthen(s, ask, class, class < p.cache.Uncached() && !p.leaks.seesAll())
 	p.pending.UseAll(e.Slot, on)
 	return true
 }
@@ -141,12 +159,15 @@ func (g *growth) byCopy() (PooledBuffer, error) {
 			_ = c.Release() // no one else has it
 		}
 	}()
-	on := p.pending.Uses(b.slot)
+	on := p.pending.Uses(b.slot.Root())
 	for _, s := range on {
 		_ = s.Sync() // one that has failed has nothing under way
 	}
 	if err := copyContents(deviceOf(p.upstream), c, b, min(b.n, c.n)); err != nil {
 		return PooledBuffer{}, err
+	}
+	if b.slot.IsSliced(b.gen) {
+		c.gen = c.slot.Slice()
 	}
 	if won, _ := b.slot.EndPinned(b.gen); !won {
 		return PooledBuffer{}, ErrReleased
@@ -165,9 +186,8 @@ func (g *growth) get() (PooledBuffer, error) {
 	if class, ask := p.cache.Fit(g.to); g.to > g.from.n {
 		if b, extent, ok := p.blocks.AllocRoomy(ask); ok {
 			p.gc.relieve()
-			if e, ok := p.table.Attach(b, extent, class, class < p.cache.Uncached() && p.leaks.sites == nil); ok {
-				p.cache.CountGet(g.to)
-				return p.hand(e, g.to)
+			if e, ok := p.attach(b, extent, class); ok {
+				return p.hand(e, g.to, p.cache.CountGet(g.to))
 			}
 		}
 	}

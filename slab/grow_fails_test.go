@@ -134,3 +134,19 @@ func TestGrowThatPanicsAsItCopies(t *testing.T) {
 type panickyStream struct{ queue }
 
 func (*panickyStream) Sync() error { panic("told to") }
+
+// What has to be cleared on a device is cleared in a new buffer, though the block has room.
+func TestGrowThatClearsDeviceMemoryNeedsRoom(t *testing.T) {
+	p := openPool(t, "sim", Config{Strategy: "direct", Zero: true, MaxBytes: 1000})
+	b, err := mustGet(t, p, 600).Grow(100)
+	if err != nil || b.Cap() != 600 {
+		t.Fatalf("Cap %d, %v", b.Cap(), err)
+	}
+	if _, err := b.Grow(500); !outOfMemory(err) || b.Len() != 100 {
+		t.Errorf("%d bytes, %v", b.Len(), err)
+	}
+	if b, err = b.Grow(300); err != nil || b.Cap() != 300 {
+		t.Fatalf("Cap %d, %v", b.Cap(), err)
+	}
+	mustRelease(t, b)
+}

@@ -184,3 +184,22 @@ func TestGrowWithoutRoomLooksInPlaceAgain(t *testing.T) {
 	mustRelease(t, b)
 	checkNoneOut(t, p)
 }
+
+// Where blocks cannot be extended Grow makes no garbage.
+func TestGrowByCopyAllocatesNothing(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector allocates")
+	}
+	p := openLine(t, "")
+	n := testing.AllocsPerRun(100, func() {
+		b := mustGet(t, p, 1000)
+		c, err := b.Grow(5000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		mustRelease(t, c)
+	})
+	if n > 0 {
+		t.Errorf("%v allocations", n)
+	}
+}

@@ -2,28 +2,36 @@ package slab
 
 import (
 	"cmp"
-	"fmt"
-	"runtime"
+	"maps"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 
 	"github.com/bufslab/bufslab/slab/internal/handle"
+	"github.com/bufslab/bufslab/slab/internal/record"
 )
 
-// A leakLog counts misuse, and keeps call sites where Config.Check, Strict or
-// OnForget=report asks for them.
+// A leakLog sees Gets and Releases where something was asked for that needs it: Config.Check,
+// Strict and OnForget=report, for which it keeps call sites, Record, and Statistics. It counts
+// misuse.
 type leakLog struct {
+	pool    string // its name
+	hooks   *Hooks
 	doubles atomic.Int64
+	foreign atomic.Int64 // Puts of what the pool does not have out
 	strict  bool
-	check   *Check // nil unless Config.Check
+	check   *Check           // nil unless Config.Check
+	record  *record.Recorder // nil unless Config.Record or RecordLast
+	scopes  *scopes          // nil unless Config.Statistics
 
 	mu          sync.Mutex // leaf
 	forgotten   handle.Tally
-	quarantined handle.Tally           // forgotten off the heap while a slice may be in use
+	quarantined handle.Tally           // off the heap, while a slice may be in use that no handle guards
 	sites       map[handle.ID]callSite // nil where no one asks
 	lost        []Leak
+	untold      []Leak // that Hooks.Leaked is yet to be called for
+
+	forgottenParts int64 // that were not the only handle of a forgotten block
 }
 
 // A callSite says where a slot's last owner got its buffer and where it released it.
@@ -31,29 +39,34 @@ type callSite struct {
 	got, released string
 	gen           uint64
 	bytes         int
+	parts         map[handle.ID]Leak // that are out
 }
 
-func (l *leakLog) open(c Config) {
-	l.strict = c.Strict
+func (l *leakLog) open(c Config) (err error) {
+	l.pool, l.hooks, l.strict = c.Name, c.Hooks, c.Strict
 	if c.Check || c.Strict || c.OnForget == "report" {
 		l.sites = map[handle.ID]callSite{}
 	}
+	if c.Statistics {
+		s := newScopes()
+		l.scopes = &s
+	}
+	if c.records() {
+		l.record, err = openRecord(c)
+	}
+	return err
 }
 
-// caller returns file:line of the first caller outside this package and its parts.
-func caller() string {
-	var pc [16]uintptr
-	frames := runtime.CallersFrames(pc[:runtime.Callers(2, pc[:])])
-	for {
-		f, more := frames.Next()
-		ours := strings.Contains(f.Function, "bufslab/slab.") || strings.Contains(f.Function, "bufslab/slab/internal/")
-		if !ours || strings.HasSuffix(f.File, "_test.go") || !more {
-			return fmt.Sprintf("%s:%d", f.File, f.Line)
-		}
-	}
-}
+// seesAll reports whether recordGet and recordRelease have something to do.
+func (l *leakLog) seesAll() bool { return l.sites != nil || l.record != nil || l.scopes != nil }
 
 func (l *leakLog) recordGet(b PooledBuffer) {
+	if l.record != nil {
+		b.slot.SetMark(l.record.Alloc(b.n))
+	}
+	if l.scopes != nil {
+		l.scopes.alloc(b.n)
+	}
 	if l.sites == nil {
 		return
 	}
@@ -63,7 +76,9 @@ func (l *leakLog) recordGet(b PooledBuffer) {
 	l.sites[b.slot.ID()] = callSite{got: at, gen: b.gen, bytes: b.n}
 }
 
+// recordRelease notes that the owner of s has ended its generation.
 func (l *leakLog) recordRelease(s *handle.Slot) {
+	l.recordEnd(s)
 	if l.sites == nil {
 		return
 	}
@@ -73,6 +88,16 @@ func (l *leakLog) recordRelease(s *handle.Slot) {
 	site := l.sites[s.ID()]
 	site.released = at
 	l.sites[s.ID()] = site
+}
+
+// recordEnd records and counts a Release, or that a buffer was forgotten.
+func (l *leakLog) recordEnd(s *handle.Slot) {
+	if l.record != nil {
+		l.record.Free(s.Mark(), s.Asked())
+	}
+	if l.scopes != nil {
+		l.scopes.free(s.Asked())
+	}
 }
 
 const foundForgotten = "found forgotten"
@@ -87,32 +112,20 @@ func (l *leakLog) how(id handle.ID) string {
 	return foundForgotten
 }
 
-// releasedTwice counts, and with Config.Strict panics.
-func (l *leakLog) releasedTwice(b PooledBuffer) error {
-	l.doubles.Add(1)
-	if !l.strict {
-		return ErrReleased
-	}
-	l.mu.Lock()
-	s := l.sites[b.slot.ID()]
-	l.mu.Unlock()
-	first := s.released
-	if s.gen != b.gen {
-		first = "an earlier owner's Release"
-	}
-	panic(fmt.Sprintf("slab: PooledBuffer released twice: at %s, before that at %s", caller(), first))
-}
-
 // recordForgotten notes a buffer that was forgotten. Its generation has ended.
 func (l *leakLog) recordForgotten(s *handle.Slot, escaped bool) {
+	l.recordEnd(s)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.forgotten.Add(s.Asked())
 	if escaped {
 		l.quarantined.Add(s.Len())
 	}
+	leak := Leak{Bytes: s.Asked(), Site: l.sites[s.ID()].got, Forgotten: true}
+	l.tellLeaked(leak)
 	if l.sites != nil {
-		l.lost = append(l.lost, Leak{Bytes: s.Asked(), Site: l.sites[s.ID()].got, Forgotten: true})
+		l.lost = append(l.lost, leak)
+		l.loseParts(l.sites[s.ID()].parts)
 		delete(l.sites, s.ID())
 	}
 }
@@ -124,92 +137,31 @@ func (l *leakLog) tookOver(n int) {
 	l.quarantined.Sub(n)
 }
 
-// counts returns the forgotten blocks, and those in quarantine that the strategy counts
-// as out.
-func (l *leakLog) counts() (forgotten, quarantined handle.Tally) {
+// counts returns the forgotten blocks, those in quarantine that the strategy counts as
+// out, and the forgotten parts beside.
+func (l *leakLog) counts() (forgotten, quarantined handle.Tally, parts int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.forgotten, l.quarantined
+	return l.forgotten, l.quarantined, l.forgottenParts
 }
 
 func (l *leakLog) forgottenBytes() int64 {
-	forgotten, _ := l.counts()
+	forgotten, _, _ := l.counts()
 	return forgotten.Bytes
 }
 
-// A LeakError says that a pool was closed while buffers were out.
-type LeakError struct {
-	Blocks, Bytes int64  // active, bytes as asked for
-	Leaks         []Leak // with Config.Check, Strict or OnForget=report
-}
-
-// A Leak is a buffer that was not released.
-type Leak struct {
-	Bytes     int
-	Site      string // file:line of the Get
-	Forgotten bool   // the collector has found it
-}
-
-// Error adds the leaks up by site, and lists the ten sites with the most bytes.
-func (e *LeakError) Error() string {
-	var s strings.Builder
-	fmt.Fprintf(&s, "slab: pool closed with %d buffers of %d bytes out", e.Blocks, e.Bytes)
-	sites := bySite(e.Leaks)
-	for _, at := range sites[:min(len(sites), leakLines)] {
-		fmt.Fprintf(&s, "\n\t%d bytes in %d buffers got at %s", at.bytes, at.buffers, at.site)
-		if at.forgotten > 0 {
-			fmt.Fprintf(&s, ", %d of them found forgotten", at.forgotten)
-		}
-	}
-	if n := len(sites) - leakLines; n > 0 {
-		fmt.Fprintf(&s, "\n\tand %d more sites", n)
-	}
-	return s.String()
-}
-
-// leakLines is how many sites the text of a LeakError lists.
-const leakLines = 10
-
-// A leakSite is what was got at one place.
-type leakSite struct {
-	site                      string
-	bytes, buffers, forgotten int64
-}
-
-// bySite adds leaks up, the most bytes first.
-func bySite(leaks []Leak) []leakSite {
-	at := map[string]leakSite{}
-	for _, l := range leaks {
-		s := at[l.Site]
-		s.bytes += int64(l.Bytes)
-		s.buffers++
-		if l.Forgotten {
-			s.forgotten++
-		}
-		at[l.Site] = s
-	}
-	var sites []leakSite
-	for site, s := range at {
-		s.site = site
-		sites = append(sites, s)
-	}
-	slices.SortFunc(sites, func(a, b leakSite) int {
-		return cmp.Or(cmp.Compare(b.bytes, a.bytes), cmp.Compare(a.site, b.site))
-	})
-	return sites
-}
-
-func leakError(s Stats, l *leakLog) error {
-	if s.ActiveBlocks == 0 {
-		return nil
-	}
-	return &LeakError{Blocks: s.ActiveBlocks, Bytes: s.ActiveBytes, Leaks: l.list()}
-}
-
 // Leaks lists the buffers that are out, and after them those that were forgotten, with
-// the place of their Get. It needs Config.Check, Strict or OnForget=report, else it is
-// nil.
-func (p *Pool) Leaks() []Leak { return p.opened().leaks.list() }
+// the place of their Get. With Config.Check, Strict or OnForget=report it lists each. Else it
+// estimates from the samples of [Pool.WriteProfile] what was got by each stack, which may miss
+// a leak that is small beside Config.ProfileRate; where that is off, too, it is nil.
+func (p *Pool) Leaks() []Leak { return p.opened().listLeaks() }
+
+func (p *pool) listLeaks() []Leak {
+	if p.leaks.sites == nil {
+		return p.sampledLeaks()
+	}
+	return p.leaks.list()
+}
 
 func (l *leakLog) list() []Leak {
 	l.mu.Lock()
@@ -219,7 +171,12 @@ func (l *leakLog) list() []Leak {
 		if at.released == "" {
 			out = append(out, Leak{Bytes: at.bytes, Site: at.got})
 		}
+		out = slices.AppendSeq(out, maps.Values(at.parts))
 	}
-	slices.SortFunc(out, func(a, b Leak) int { return a.Bytes - b.Bytes })
+	sortLeaks(out)
 	return append(out, l.lost...)
+}
+
+func sortLeaks(list []Leak) {
+	slices.SortFunc(list, func(a, b Leak) int { return cmp.Compare(a.Bytes, b.Bytes) })
 }

@@ -10,8 +10,9 @@ import (
 // The text of a LeakError adds leaks up by site: the ten with the most bytes, and how many
 // more there are.
 func TestLeakErrorAddsUpBySite(t *testing.T) {
-	e := &LeakError{Blocks: 4, Bytes: 1000, Leaks: []Leak{{300, "b.go:1", false}, {100, "a.go:2", false}, {350, "a.go:2", true}, {250, "c.go:3", false}}}
-	const want = `slab: pool closed with 4 buffers of 1000 bytes out
+	e := &LeakError{Pool: "api", Blocks: 4, Bytes: 1000, Leaks: []Leak{
+		{Bytes: 300, Site: "b.go:1"}, {Bytes: 100, Site: "a.go:2"}, {Bytes: 350, Site: "a.go:2", Forgotten: true}, {Bytes: 250, Site: "c.go:3"}}}
+	const want = `slab: pool api closed with 4 buffers of 1000 bytes out
 	450 bytes in 2 buffers got at a.go:2, 1 of them found forgotten
 	300 bytes in 1 buffers got at b.go:1
 	250 bytes in 1 buffers got at c.go:3`
@@ -19,7 +20,7 @@ func TestLeakErrorAddsUpBySite(t *testing.T) {
 		t.Error(e)
 	}
 	for i := range 12 {
-		e.Leaks = append(e.Leaks, Leak{1000 + i, fmt.Sprintf("d.go:%d", i), false})
+		e.Leaks = append(e.Leaks, Leak{Bytes: 1000 + i, Site: fmt.Sprintf("d.go:%d", i)})
 	}
 	lines := strings.Split(e.Error(), "\n")
 	if len(lines) != 12 || lines[1] != "\t1011 bytes in 1 buffers got at d.go:11" || lines[10] != "\t1002 bytes in 1 buffers got at d.go:2" || lines[11] != "\tand 5 more sites" {

@@ -2,7 +2,7 @@ package slab
 
 import (
 	"fmt"
-	"sync/atomic"
+	"sync"
 
 	"github.com/bufslab/bufslab/device"
 	"github.com/bufslab/bufslab/slab/internal/align"
@@ -19,14 +19,23 @@ type Limit struct {
 	up       upstream.Checked // the same
 	grain    int
 	max      int64
-	inUse    atomic.Int64
 	sharers  sharers
+
+	mu        sync.Mutex // of the counts; a parent's is taken within its child's
+	inUse     int64
+	promised  int64  // to children, of max
+	parent    *Limit // that promised guarantee bytes; nil if none did
+	guarantee int64
 }
 
 var _ Allocator = (*Limit)(nil)
 
 // A LimitError says that a [Limit] had no room; it wraps [device.ErrOutOfMemory].
-type LimitError struct{ Max, InUse, Asked int64 } // bytes
+type LimitError struct {
+	Max, InUse, Asked int64 // bytes
+
+	limit *Limit
+}
 
 func (e *LimitError) Error() string {
 	return fmt.Sprintf("slab: limit of %d bytes, %d in use, %d asked: %v", e.Max, e.InUse, e.Asked, device.ErrOutOfMemory)
@@ -44,26 +53,51 @@ func newLimit(over Allocator, max int64, align int) *Limit {
 		panic("slab: a Limit has no upstream")
 	}
 	up := checked(over, align)
-	return &Limit{voucher: up.Voucher(), upstream: over, up: up, grain: grainOf(over), max: max}
+	return (&Limit{upstream: over, up: up, grain: grainOf(over), max: max}).vouched()
+}
+
+// vouched returns l with its voucher.
+func (l *Limit) vouched() *Limit {
+	l.voucher = l.up.Voucher().ThatGivesUp(l.giveUp)
+	return l
 }
 
 // Unwrap returns the upstream.
 func (l *Limit) Unwrap() Allocator { return l.upstream }
 
-// InUse returns the bytes that are counted against the limit.
-func (l *Limit) InUse() int64 { return l.inUse.Load() }
+// InUse returns the bytes that are counted against the limit: those in use, and what
+// children are promised beyond what they use.
+func (l *Limit) InUse() int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.inUse
+}
 
 // reserve counts n bytes, or says why it cannot.
 func (l *Limit) reserve(n int64) error {
-	for {
-		used := l.inUse.Load()
-		if n > l.max-used {
-			return &LimitError{l.max, used, n}
-		}
-		if l.inUse.CompareAndSwap(used, used+n) {
-			return nil
-		}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.reserveLocked(n)
+}
+
+func (l *Limit) reserveLocked(n int64) error {
+	if n > l.max-l.inUse {
+		return &LimitError{l.max, l.inUse, n, l}
 	}
+	if err := l.charge(l.inUse + n); err != nil {
+		return err
+	}
+	l.inUse += n
+	return nil
+}
+
+// refund undoes reserve, and wakes who waits for this limit.
+func (l *Limit) refund(n int64) {
+	l.mu.Lock()
+	_ = l.charge(l.inUse - n) // less is never refused
+	l.inUse -= n
+	l.mu.Unlock()
+	l.sharers.queue.Wake()
 }
 
 // keepIf gives n reserved bytes back if draw fails or panics.
@@ -71,7 +105,7 @@ func (l *Limit) keepIf(n int64, draw func() error) error {
 	drawn := false
 	defer func() {
 		if !drawn {
-			l.inUse.Add(-n)
+			l.refund(n)
 		}
 	}()
 	err := draw()
@@ -96,7 +130,7 @@ func (l *Limit) Alloc(size int) (device.Block, error) {
 	// A region may still turn out larger: of a device that does not tell.
 	if err := l.reserve(l.up.Footprint(b) - n); err != nil {
 		l.up.Free(b)
-		l.inUse.Add(-n)
+		l.refund(n)
 		return device.Block{}, err
 	}
 	return b, nil
@@ -106,15 +140,15 @@ func (l *Limit) Alloc(size int) (device.Block, error) {
 func (l *Limit) Free(b device.Block) {
 	n := l.up.Footprint(b)
 	l.up.Free(b)
-	l.inUse.Add(-n)
+	l.refund(n)
 }
 
-// GiveUp puts pages in quarantine and takes n bytes for them from the count.
-func (l *Limit) GiveUp(pages device.Block, n int64) bool {
+// giveUp puts pages in quarantine and takes n bytes for them from the count.
+func (l *Limit) giveUp(pages device.Block, n int64) bool {
 	if !l.up.GiveUp(pages, n) {
 		return false
 	}
-	l.inUse.Add(-n)
+	l.refund(n)
 	return true
 }
 
@@ -151,7 +185,7 @@ func (r *limitRange) Decommit(off, n int) error {
 	if err := r.Range.Decommit(off, n); err != nil {
 		return err
 	}
-	r.l.inUse.Add(-int64(n))
+	r.l.refund(int64(n))
 	r.bytes -= int64(n)
 	return nil
 }
@@ -160,17 +194,13 @@ func (r *limitRange) Close() error {
 	if err := r.Range.Close(); err != nil {
 		return err
 	}
-	r.l.inUse.Add(-r.bytes)
+	r.l.refund(r.bytes)
 	r.bytes = 0
 	return nil
 }
 
-// Share says that r holds memory of this limit and gives it back when others
-// have no room. It lasts until Unshare; a [Pool] does both itself.
-func (l *Limit) Share(r Reclaimer) { l.sharers.share(r) }
+// A Limit is a sharer: who holds memory of it gives that back when others have no room.
 
-// Unshare undoes Share.
-func (l *Limit) Unshare(r Reclaimer) { l.sharers.unshare(r) }
-
-// Reclaim asks all sharers but one to give back what they hold.
-func (l *Limit) Reclaim(except Reclaimer) { l.sharers.reclaim(except) }
+func (l *Limit) share(r Reclaimer)        { l.sharers.share(r) }
+func (l *Limit) unshare(r Reclaimer)      { l.sharers.unshare(r) }
+func (l *Limit) reclaim(except Reclaimer) { l.sharers.reclaim(except) }

@@ -17,7 +17,7 @@ func TestLimitRefusesWithNumbers(t *testing.T) {
 	mustAlloc(t, l, 4000)
 	_, err := l.Alloc(512)
 	var full *LimitError
-	if !errors.As(err, &full) || *full != (LimitError{4096, 4000, 512}) || !errors.Is(err, device.ErrOutOfMemory) {
+	if !errors.As(err, &full) || *full != (LimitError{4096, 4000, 512, l}) || !errors.Is(err, device.ErrOutOfMemory) {
 		t.Fatal(err)
 	}
 	if want := "slab: limit of 4096 bytes, 4000 in use, 512 asked: out of memory"; err.Error() != want {
@@ -98,18 +98,18 @@ type frees struct {
 
 func (f *frees) FreeHeld() {
 	f.n++
-	f.l.Unshare(&frees{}) // takes the lock
+	f.l.unshare(&frees{}) // takes the lock
 }
 
 func TestReclaimAsksEverybodyElse(t *testing.T) {
 	l := NewLimit(&source{}, 0)
 	a, b, c := &frees{l: l}, &frees{l: l}, &frees{l: l}
 	for _, f := range []*frees{a, b, c, b} {
-		l.Share(f)
+		l.share(f)
 	}
-	l.Reclaim(a)
-	l.Unshare(c)
-	l.Reclaim(nil)
+	l.reclaim(a)
+	l.unshare(c)
+	l.reclaim(nil)
 	if a.n != 1 || b.n != 2 || c.n != 1 {
 		t.Errorf("asked %d, %d and %d times, want 1, 2, 1", a.n, b.n, c.n)
 	}
@@ -191,19 +191,17 @@ func ExampleNewLimit() {
 	// slab: limit of 4096 bytes, 4000 in use, 512 asked: out of memory
 }
 
-func ExampleLimit_Share() {
+// Two pools on one Limit give back for each other.
+func ExampleNewLimit_shared() {
 	l := NewLimit(&source{}, 4096)
-	one, two := holderOn("exact", l, Config{}), holderOn("exact", l, Config{})
-	l.Share(one)
-	l.Share(two)
-	b, _ := one.Alloc(4000)
-	one.Free(b)
-	_, err := two.Alloc(512)
-	fmt.Println(err)
-	l.Reclaim(two)
-	_, err = two.Alloc(512)
-	fmt.Println(err)
+	one, _ := Open(l, Config{Strategy: "exact"})
+	two, _ := Open(l, Config{Strategy: "exact"})
+	b, _ := one.Get(4000)
+	b.Release()
+	fmt.Println(one.Stats().HeldBytes, "of", l.InUse())
+	c, err := two.Get(512)
+	fmt.Println(c.Len(), err, one.Stats().HeldBytes, "of", l.InUse())
 	// Output:
-	// slab: limit of 4096 bytes, 4000 in use, 512 asked: out of memory
-	// <nil>
+	// 4000 of 4000
+	// 512 <nil> 0 of 512
 }

@@ -3,7 +3,6 @@ package slab
 import (
 	"sync/atomic"
 
-	"github.com/bufslab/bufslab/internal/pin"
 	"github.com/bufslab/bufslab/slab/internal/percpu"
 	"github.com/bufslab/bufslab/slab/internal/sizeclass"
 	"github.com/bufslab/bufslab/slab/internal/strategy"
@@ -19,29 +18,33 @@ const (
 	// heapShare of the managed bytes, as a divisor, is what caches before a page heap may
 	// hold, as what is cached cannot be merged.
 	heapShare = 32
+	// heapBorrow is how many classes, of eight a doubling, a Get looks further there: what
+	// it takes that is too long nobody else can use.
+	heapBorrow = 4
 	// depotBytes bounds the depot where memory is held anyway: a hard bound below
 	// what a program hands over made it a thousand times slower.
 	depotBytes = 1 << 30
 )
 
-// cacheOptions returns the caches that c asks for.
-func cacheOptions(c Config) percpu.Options {
-	if c.CacheBytes <= 0 || c.Check || c.Record != "" {
+// cacheOptions returns the caches that c asks for, for so many processors.
+func cacheOptions(c Config, processors int) percpu.Options {
+	if c.CacheBytes <= 0 || c.Check {
 		return percpu.Options{}
 	}
 	o := percpu.Options{Largest: cachedLimit, Bytes: c.CacheBytes, Depot: depotBytes}
 	switch c.Strategy {
 	case "sizeclass":
-		o.Grid, o.BorrowAbove = sizeclass.NewGrid(c.Steps, c.Align), strategy.CarveLimit
+		o.Grid = sizeclass.NewGrid(c.Steps, c.Align)
+		o.Borrow, o.BorrowAbove = c.Steps, strategy.CarveLimit
 	default: // bestfit, slab, and registered ones where cache_bytes asks for it: Validate has seen to it
 		o.Grid, o.Divisor = sizeclass.NewGrid(8, c.Align), heapShare
-		o.BorrowAbove, o.ExactAbove = strategy.SlabCarveLimit, strategy.SlabCarveLimit
+		o.Borrow, o.BorrowAbove, o.ExactAbove = heapBorrow, strategy.SlabCarveLimit, strategy.SlabCarveLimit
 	}
-	return bound(o, c)
+	return bound(o, c, processors)
 }
 
 // bound lowers what the caches may hold to what c allows.
-func bound(o percpu.Options, c Config) percpu.Options {
+func bound(o percpu.Options, c Config, processors int) percpu.Options {
 	if n := c.MaxBlockBytes; n > 0 && n < int64(o.Largest) {
 		o.Largest = largestWithin(o.Grid, int(n))
 	}
@@ -49,7 +52,7 @@ func bound(o percpu.Options, c Config) percpu.Options {
 	case c.MaxHeldBlocks < 0:
 		return percpu.Options{}
 	case c.MaxHeld != 0:
-		share := heldLimit(c.MaxHeld) / 4 / int64(pin.Numbers()+1) // one for the depot
+		share := heldLimit(c.MaxHeld) / 4 / int64(processors+1) // one for the depot
 		if share < percpu.LeastBytes {
 			return percpu.Options{}
 		}
@@ -70,7 +73,7 @@ func largestWithin(c Classes, n int) int {
 
 // heldBelow returns what the caches leave of Config.MaxHeld for the strategy.
 func heldBelow(o percpu.Options, maxHeld int64) int64 {
-	return maxHeld - o.Bytes*int64(pin.Numbers()) - o.Depot
+	return maxHeld - o.Bytes*int64(o.Processors) - o.Depot
 }
 
 // A heldBound is what a pool with Config.MaxHeld and caches looks after.

@@ -2,12 +2,14 @@ package slab
 
 import (
 	"errors"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/bufslab/bufslab/device"
 	"github.com/bufslab/bufslab/internal/pin"
+	"github.com/bufslab/bufslab/internal/replaying"
 	"github.com/bufslab/bufslab/slab/internal/percpu"
 )
 
@@ -35,6 +37,58 @@ func TestBoundsOfWhatIsHeldIncludeTheCaches(t *testing.T) {
 				p.Close()
 			}
 		}
+	}
+}
+
+// A block in a cache keeps its slab, and so what others have released of it. Where that is
+// more than may be held the caches are emptied.
+func TestCachesKeepNoSlabsBeyondWhatMayBeHeld(t *testing.T) {
+	held := 4 * int64(pin.Numbers()+1) * percpu.LeastBytes // the least with caches
+	p := openPool(t, "mmap", Config{Strategy: "sizeclass", MaxHeld: held})
+	var live []PooledBuffer
+	first := map[device.Region]PooledBuffer{} // of each slab
+	for range 8 << 10 {
+		b := mustGet(t, p, 1000)
+		if r := b.Block().Region; first[r] == (PooledBuffer{}) {
+			first[r] = b
+		} else {
+			live = append(live, b)
+		}
+	}
+	for _, b := range first {
+		mustRelease(t, b)
+	}
+	releaseAll(t, live)
+	if s := p.Stats(); s.HeldBytes > held {
+		t.Errorf("%d bytes are held, more than %d", s.HeldBytes, held)
+	}
+	p.Close()
+}
+
+// A Trim that takes idle blocks out of the caches takes all where the strategy then has more
+// than its part.
+func TestTrimLeavesTheStrategyItsPart(t *testing.T) {
+	for _, over := range []bool{false, true} {
+		p := openPool(t, "mmap", Config{Strategy: "sizeclass", MaxHeld: 16 * percpu.LeastBytes})
+		if _, err := replaying.Reopen(p, 1); err != nil {
+			t.Fatal(err)
+		}
+		idle, used := mustGet(t, p, 1000), mustGet(t, p, 2000)
+		live := []PooledBuffer{mustGet(t, p, 1000), mustGet(t, p, 2000)} // of the same slabs
+		mustRelease(t, idle)
+		mustRelease(t, used)
+		p.Trim(1)
+		mustRelease(t, mustGet(t, p, 2000))
+		if over {
+			p.pool.held.bytes = usageOf(p.pool.strategy, 0).HeldBytes
+		}
+		before := p.pool.cache.Usage().Blocks
+		p.Trim(1)
+		if n := p.pool.cache.Usage().Blocks; before != 2 || n != 1 != over {
+			t.Errorf("over %v: of %d blocks in caches Trim has left %d", over, before, n)
+		}
+		releaseAll(t, live)
+		p.Close()
 	}
 }
 
@@ -77,13 +131,22 @@ func TestCachesHoldAShareOfWhatIsManaged(t *testing.T) {
 // A budget serves all that fits into it: where a block of the whole class does not, one
 // of what was asked for does. It is not held afterwards, and the next one is.
 func TestBudgetServesWhatFits(t *testing.T) {
+	unit := 1 << 20
+	if strconv.IntSize == 32 { // the Go heap has no room for it there
+		unit = 64 << 10
+	}
 	for _, s := range []string{"exact", "sizeclass", "bestfit", "slab"} {
-		for _, size := range []int{99 << 20, 100 << 20} {
-			p := openPool(t, "heap", Config{Strategy: s, MaxBytes: 100 << 20})
-			mustGet(t, p, 30<<20).Release()
+		for _, size := range []int{99 * unit, 100 * unit} {
+			p := openPool(t, "heap", Config{Strategy: s, MaxBytes: int64(100 * unit)})
+			mustGet(t, p, 30*unit).Release()
 			mustGet(t, p, size).Release()
+			b, err := p.GetContext(t.Context(), size)
+			if err != nil {
+				t.Fatal(s, err)
+			}
+			mustRelease(t, b)
 			checkNoneOut(t, p)
-			mustGet(t, p, 30<<20).Release()
+			mustGet(t, p, 30*unit).Release()
 		}
 	}
 	p := openPool(t, "heap", Config{MaxBytes: 1000})
@@ -109,5 +172,13 @@ func TestBudgetWithoutRoomForABlock(t *testing.T) {
 	}
 	if _, err := ParseConfig("device=mmap,max_bytes=64KiB"); err != nil {
 		t.Error(err)
+	}
+}
+
+// The caches of all processors and the depot have a quarter of Config.MaxHeld together.
+func TestCachesHaveAQuarterOfWhatMayBeHeld(t *testing.T) {
+	o := cacheOptions(Config{Strategy: "sizeclass", Steps: 4, CacheBytes: 1 << 40, MaxHeld: 64 << 20}, 3)
+	if all := 3*o.Bytes + o.Depot; all != 16<<20 {
+		t.Errorf("%d bytes: %+v", all, o)
 	}
 }

@@ -1,9 +1,8 @@
 package slab
 
 import (
-	"compress/gzip"
 	"errors"
-	"os"
+	"fmt"
 	"strings"
 
 	"github.com/bufslab/bufslab/device"
@@ -17,8 +16,8 @@ import (
 //	limit      Config.MaxBytes
 //	strategy   Config.Strategy
 //	check      Config.Check
-//	record     Config.Record
 //	caches     Config.CacheBytes
+//	record     Config.Record, RecordLast
 //
 // and what is not asked for is left out.
 func OpenConfig(c Config) (*Pool, error) {
@@ -33,8 +32,22 @@ func OpenConfig(c Config) (*Pool, error) {
 	if err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
-	p.pool.onClose = append(p.pool.onClose, d.Close)
+	p.pool.config.device = d
 	return p, nil
+}
+
+// MustOpen is [OpenConfig] of a line, for main and for tests. It panics with the error: a
+// *[ConfigError], or that of the device.
+func MustOpen(line string) *Pool {
+	c, err := ParseConfig(line)
+	if err != nil {
+		panic(err)
+	}
+	p, err := OpenConfig(c)
+	if err != nil {
+		panic(err)
+	}
+	return p
 }
 
 // OpenEnv is OpenConfig of the configuration in the environment; see
@@ -47,18 +60,49 @@ func OpenEnv() (*Pool, error) {
 	return OpenConfig(c)
 }
 
-// recordTo returns a Record over a strategy that writes a file, and what completes the
-// file at the end.
-func recordTo(path string, strategy Allocator) (*Record, func() error, error) {
-	f, err := os.Create(path)
-	if err != nil {
-		return nil, nil, err
+// traits are what only the opened device can tell a Config. They are zero where there
+// is no device, and for most devices that there are.
+type traits struct {
+	device.Traits
+	name   string
+	locked bool // page-locked memory: see device.Pinner
+}
+
+func traitsOf(d device.Device) (t traits) {
+	if t.Traits = device.TraitsOf(d); t.Traits != (device.Traits{}) {
+		t.name = d.Name()
 	}
-	if !strings.HasSuffix(path, ".gz") {
-		r := NewRecord(strategy, f)
-		return r, func() error { return errors.Join(r.Close(), f.Close()) }, nil
+	t.locked = d != nil && strings.HasSuffix(d.Name(), ":pinned")
+	return t
+}
+
+// warning says what will not be as a program expects, or "".
+func (t traits) warning() string {
+	if !t.Deferred {
+		return ""
 	}
-	z := gzip.NewWriter(f)
-	r := NewRecord(strategy, z)
-	return r, func() error { return errors.Join(r.Close(), z.Close(), f.Close()) }, nil
+	return fmt.Sprintf("device %s finds memory for a block when it is first used; if there is none, that use fails, and no held memory is given back for it", t.name)
+}
+
+// needsAlign says why a Config has no use for its Align, or "".
+func needsAlign(c Config) string {
+	if why := onlyFor("sizeclass", "bestfit", "slab", "plan")(c); why != "" {
+		return why
+	}
+	if 0 < c.Align && c.Align < c.traits.Align {
+		return fmt.Sprintf("device %s uses blocks at multiples of %d only", c.traits.name, c.traits.Align)
+	}
+	return ""
+}
+
+// defaultAlign is what the device needs, if it needs more than the default. Sizeclass
+// has a default of its own, which no number says.
+func defaultAlign(c Config) (int, string) {
+	switch {
+	case c.traits.Align > 16:
+		return c.traits.Align, "as device " + c.traits.name + " needs"
+	case c.Strategy == "sizeclass":
+		return 0, "default of sizeclass"
+	}
+	return 16, "default of " + c.Strategy
 }

@@ -31,6 +31,26 @@ func init() {
 	})
 }
 
+// MustOpen opens what OpenConfig opens, and panics with its error.
+func TestMustOpen(t *testing.T) {
+	p := slab.MustOpen("device=mmap,max_bytes=1MiB")
+	if p.Device().Name() != "mmap" || p.Close() != nil {
+		t.Error(p.Explain())
+	}
+	fails := func(line string) (err error) {
+		defer func() { err = recover().(error) }()
+		slab.MustOpen(line)
+		return nil
+	}
+	var bad *slab.ConfigError
+	if err := fails("stratgy=slab"); !errors.As(err, &bad) {
+		t.Error(err)
+	}
+	if err := fails("device=sim:1MiB,reserve=16MiB"); !errors.Is(err, device.ErrOutOfMemory) {
+		t.Error(err)
+	}
+}
+
 func TestOpenConfigOpensWhatTheConfigSays(t *testing.T) {
 	for _, dev := range []string{"", "heap", "mmap", "virtual", "sim:64MiB"} {
 		for _, strategy := range append(slab.Strategies(), "") {

@@ -37,10 +37,14 @@ var options = optline.Table[Config]{
 		Range: optline.PowerOfTwo(8, 4096), Needs: needsAlign, DefaultFor: defaultAlign, ZeroText: "16 (64 from 64 bytes up)"},
 	key[float64]{Name: "miss_target", Field: func(c *Config) *float64 { return &c.MissTarget }, Kind: optline.Fractions,
 		Range: optline.Range[float64]{Want: "a share above 0 and up to 1 (1% is 0.01)", Has: func(v float64) bool { return v > 0 && v <= 1 }},
-		Needs: onlyFor("bestfit", "slab"), Default: 0.01},
+		Needs: onlyFor("bestfit", "slab", "plan"), Default: 0.01},
 	key[bool]{Name: "decommit", Field: func(c *Config) *bool { return &c.Decommit }, Kind: optline.Bools,
 		Range: optline.TrueOrFalse, Needs: onlyFor("bestfit", "slab"), ZeroText: "false"},
 
+	key[string]{Name: "plan", Field: func(c *Config) *string { return &c.Plan }, Kind: optline.Strings,
+		Range: optline.NonEmpty("a file name"), Needs: onlyFor("plan"), ZeroText: "none"},
+	key[string]{Name: "reserve", Field: func(c *Config) *string { return &c.Reserve }, Kind: optline.Strings,
+		Range: reserves, Words: map[string]string{"none": ""}, Needs: needsReserve, ZeroText: "none"},
 	key[int64]{Name: "max_bytes", Field: func(c *Config) *int64 { return &c.MaxBytes }, Kind: sizes,
 		Range: optline.Positive[int64]("a size of 1 byte or more"), Words: map[string]int64{"none": 0}, Needs: roomForABlock, ZeroText: "none"},
 	key[int64]{Name: "max_held", Field: func(c *Config) *int64 { return &c.MaxHeld }, Kind: sizes,
@@ -60,6 +64,8 @@ var options = optline.Table[Config]{
 	key[time.Duration]{Name: "idle", Field: func(c *Config) *time.Duration { return &c.Idle }, Kind: optline.Durations,
 		Range: optline.Positive[time.Duration]("a positive duration like 30s"), Words: map[string]time.Duration{"keep": -1},
 		Needs: holding, DefaultFor: defaultIdle},
+	key[string]{Name: "name", Field: func(c *Config) *string { return &c.Name }, Kind: optline.Strings,
+		Range: names, ZeroText: "the line of this Config"},
 	key[string]{Name: "on_forget", Field: func(c *Config) *string { return &c.OnForget }, Kind: optline.Strings,
 		Range: optline.OneOf("return", "free", "report"), Default: "return"},
 	key[int64]{Name: "gc_trigger", Field: func(c *Config) *int64 { return &c.GCTrigger }, Kind: sizes,
@@ -71,8 +77,21 @@ var options = optline.Table[Config]{
 		Range: optline.TrueOrFalse, ZeroText: "false"},
 	key[bool]{Name: "check", Field: func(c *Config) *bool { return &c.Check }, Kind: optline.Bools,
 		Range: optline.TrueOrFalse, ZeroText: "false"},
+	key[int]{Name: "guard", Field: func(c *Config) *int { return &c.Guard }, Kind: optline.Counts,
+		Range: optline.Between(1, math.MaxInt32), Words: map[string]int{"none": 0}, ZeroText: "none"},
+	key[bool]{Name: "statistics", Field: func(c *Config) *bool { return &c.Statistics }, Kind: optline.Bools,
+		Range: optline.TrueOrFalse, ZeroText: "false"},
 	key[string]{Name: "record", Field: func(c *Config) *string { return &c.Record }, Kind: optline.Strings,
 		Range: optline.NonEmpty("a file name"), ZeroText: "none"},
+	key[int]{Name: "record_last", Field: func(c *Config) *int { return &c.RecordLast }, Kind: optline.Counts,
+		Range: optline.Between(1, math.MaxInt32), ZeroText: "none"},
+	key[int]{Name: "record_sample", Field: func(c *Config) *int { return &c.RecordSample }, Kind: optline.Counts,
+		Range: optline.Between(1, math.MaxInt32), Needs: recording, Default: 1},
+	key[bool]{Name: "record_sites", Field: func(c *Config) *bool { return &c.RecordSites }, Kind: optline.Bools,
+		Range: optline.TrueOrFalse, Needs: recording, ZeroText: "false"},
+
+	key[int64]{Name: "profile_rate", Field: func(c *Config) *int64 { return &c.ProfileRate }, Kind: sizes,
+		Range: optline.Positive[int64]("a size"), Words: map[string]int64{"0": 0, "none": 0}, ZeroText: "none"},
 }
 
 func onHeap(c Config) bool { return c.Device == "" || c.Device == "heap" }
@@ -100,8 +119,6 @@ func defaultCache(c Config) (int64, string) {
 	switch {
 	case c.Check:
 		return -1, "off, as check sees every call"
-	case c.Record != "":
-		return -1, "off, as record sees every call"
 	case c.Strategy == "sizeclass", c.Strategy == "slab", c.Strategy == "bestfit":
 		return 64 << 20, "default of " + c.Strategy
 	}
@@ -172,12 +189,16 @@ func offHeap(c Config) string {
 	return ""
 }
 
+func recording(c Config) string {
+	if !c.records() {
+		return "nothing is recorded without record or record_last"
+	}
+	return ""
+}
+
 func caching(c Config) string {
-	switch {
-	case c.Check:
+	if c.Check {
 		return "check sees every call, so nothing can be cached"
-	case c.Record != "":
-		return "record sees every call, so nothing can be cached"
 	}
 	return onlyFor("sizeclass", "bestfit", "slab")(c)
 }

@@ -2,7 +2,6 @@ package slab
 
 import (
 	"fmt"
-	"log/slog"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -69,30 +68,29 @@ type pool struct {
 	table   handle.Table
 	pending pending.Queue
 
-	leaks leakLog
-	gc    gcPressure
-	clock clock
+	leaks   leakLog
+	guard   guarding
+	gc      gcPressure
+	clock   clock
+	profile profiler
 
-	keepers   sharers    // who keep buffers of the pool
+	typical   typicalSize // of Buffers
+	keepers   sharers     // who keep buffers of the pool
+	budgets   []budget    // that may refuse memory, the nearest first; at least one
+	waits     waits
 	reclaimMu sync.Mutex // held by the goroutine that empties caches and queues
 	held      heldBound
 	closed    atomic.Bool
+	counted   counted
 	onClose   []func() error
-}
-
-// settings are a Config with its defaults filled in, and as it was given.
-type settings struct {
-	Config
-	given       Config
-	needsFinish bool // Get has more to do than to hand out
 }
 
 // Open returns a pool that draws on upstream, a device or any Allocator, as c says.
 // Defaults depend on the device, if it is one. Config.Device opens nothing: see
 // [OpenConfig], and there for the order of the stack. If the device puts memory behind
-// a block only when it is first used, a warning goes to package log/slog and to
-// Explain. The error is a *ConfigError that names every fault of c, or that of creating
-// the record file.
+// a block only when it is first used, a warning goes to Config.Logger and to Explain. The error is a *ConfigError that names every fault of c, a *[FileError], that
+// of creating the record file, or that of the device without room for Config.Reserve. The
+// pool then has nothing of its upstream.
 func Open(upstream Allocator, c Config) (*Pool, error) {
 	if upstream == nil {
 		return nil, fmt.Errorf("%w: a pool has none", ErrUpstream)
@@ -105,21 +103,31 @@ func Open(upstream Allocator, c Config) (*Pool, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
+	full := c.withDefaults()
+	full.Name = c.nameOr(full)
 	if warning := c.traits.warning(); warning != "" {
-		slog.Warn("slab: " + warning)
+		full.log().Warn("slab: " + warning)
 	}
-	p := &pool{config: settings{Config: c.withDefaults(), given: c}}
-	if err := p.stack(upstream); err != nil {
+	p := &pool{config: settings{Config: full, given: c, on: upstream}}
+	if err := p.open(); err != nil {
 		return nil, err
 	}
-	for _, s := range sharersOf(p.upstream) {
-		s.Share(p)
-	}
-	p.clock.start(p)
-	watchCollections(p)
 	front := &Pool{p}
 	runtime.AddCleanup(front, (*pool).abandon, p)
 	return front, nil
+}
+
+// open builds the stack of a pool that has its settings, and lets it run.
+func (p *pool) open() error {
+	if err := p.stack(p.config.on); err != nil {
+		return err
+	}
+	p.enterBudgets()
+	if !p.config.replayed() {
+		p.clock.start(p)
+		watchCollections(p)
+	}
+	return nil
 }
 
 // stack builds what stands on an upstream: limit, accounting, strategy, wrappers,
@@ -131,8 +139,9 @@ func (p *pool) stack(on Allocator) error {
 		on = newLimit(on, c.MaxBytes, align)
 	}
 	p.upstream, p.accounting = on, account(on, align, p.table.Forget)
-	caches := cacheOptions(c)
-	caches.Managed, caches.Free = p.accounting.Managed, p.free
+	caches := cacheOptions(c, p.config.cpus())
+	caches.Processors, caches.Replayed = p.config.cpus(), p.config.replayed()
+	caches.Managed, caches.Free, caches.Pace = p.accounting.Managed, p.free, p.profile.open(&p.config)
 	p.cache.Open(caches)
 	if c.MaxHeld > 0 && caches.Largest > 0 {
 		c.MaxHeld = heldBelow(caches, c.MaxHeld)
@@ -141,41 +150,59 @@ func (p *pool) stack(on Allocator) error {
 	if err := p.openStrategy(c); err != nil {
 		return err
 	}
-	p.leaks.open(c)
-	p.config.needsFinish = p.leaks.sites != nil || c.Zero
+	if err := p.leaks.open(c); err != nil {
+		forward{upstream: p.strategy}.FreeHeld() // the reserve
+		return err
+	}
+	if r := p.leaks.record; r != nil {
+		p.onClose = append(p.onClose, r.Close)
+	}
+	p.config.needsFinish = p.leaks.seesAll() || c.Zero
 	reachable, unreachable := watchFrom(c)
 	p.table.Open(unsafe.Pointer(p), handle.Options{
 		WatchCollected: p.accounting.OwnsRegions(), WatchFrom: reachable, WatchUnreachableFrom: unreachable,
-		Forgotten: p.forgotten, Free: p.freeForgotten, Quarantine: p.quarantine,
+		Forgotten: p.forgotten, PartForgotten: p.leaks.recordPartForgotten, Found: p.guard.regionFound, Free: p.freeForgotten, Quarantine: p.quarantine,
 	})
 	p.clock.set(c)
+	if p.config.replayed() {
+		c.GCTrigger = -1
+	}
 	p.gc = gcPressure{limit: c.GCTrigger, tracked: p.table.WatchedBytes, found: p.leaks.forgottenBytes}
 	return nil
 }
 
-// openStrategy builds the strategy over the accounting, and its wrappers.
+// openStrategy builds the strategy over the accounting, with its reserve, and its wrappers.
 func (p *pool) openStrategy(c Config) error {
-	p.strategy = newStrategy(p.accounting.Checked(), c, p)
+	k, err := learn(p.config.Config)
+	if err != nil {
+		return err
+	}
+	p.strategy = newStrategy(p.accounting.Checked(), c, k, p)
+	finish, err := k.take(p.strategy)
+	if err != nil {
+		return err
+	}
+	if finish != nil {
+		p.onClose = append(p.onClose, finish)
+	}
+	if handle.Sanitized {
+		p.accounting.OnLeave(handle.Left)
+	}
 	own := isBuiltin(c.Strategy)
 	if !own {
-		p.strategy = newVerified(p.strategy, max(c.Align, 16), p.accounting.Managed)
+		p.strategy = newVerified(p.strategy, max(c.Align, 16), p.managed)
 	}
 	if c.Check {
-		k := newCheck(p.strategy, max(c.Align, c.traits.Align))
+		check := newCheck(p.strategy, max(c.Align, c.traits.Align))
+		check.log = c.log
 		if own { // others may keep links in free blocks
-			k.lookAgain()
-			p.accounting.OnLeave(k.leave)
+			check.lookAgain()
+			p.accounting.OnLeave(check.leave)
 		}
-		p.strategy, p.leaks.check = k, k
-	}
-	if c.Record != "" {
-		r, finish, err := recordTo(c.Record, p.strategy)
-		if err != nil {
-			return err
-		}
-		p.strategy, p.onClose = r, append(p.onClose, finish)
+		p.strategy, p.leaks.check = check, check
 	}
 	p.blocks = numberedOf(p.strategy)
+	p.openGuard(c, max(c.Align, 16))
 	return nil
 }
 
@@ -193,10 +220,11 @@ func (p *Pool) Get(size int) (PooledBuffer, error) {
 	}
 	q := p.pool
 	if !q.cache.Caches(size) {
-		return q.get(size, q.cache.Uncached(), true)
+		return p.get(size, q.cache.Uncached())
 	}
 	class := q.cache.Class(size)
 	var e handle.Entry
+	var stands float64
 	on := q.cache.Pin()
 	if c := q.cache.At(on.ID(), class); c != nil {
 		if at := c.Top(size); at != nil {
@@ -204,31 +232,16 @@ func (p *Pool) Get(size int) (PooledBuffer, error) {
 			c.Leave()
 			q.cache.Unpin(on)
 			if q.config.needsFinish {
-				return q.hand(e, size)
+				return q.hand(e, size, 0)
 			}
 			return lend(e, size), nil
 		}
 		c.Leave()
-		e = q.cache.Retry(on.ID(), class, size)
+		e, stands = q.cache.Retry(on.ID(), class, size)
 	}
 	q.cache.Unpin(on)
 	if e.Slot == nil {
-		return q.get(size, class, true)
+		return p.get(size, class)
 	}
-	return q.hand(e, size)
-}
-
-// lend makes the first size bytes of a block a handle.
-func lend(e handle.Entry, size int) PooledBuffer {
-	return PooledBuffer{slot: e.Slot, ptr: e.Mem, gen: e.Slot.Lend(size), n: size}
-}
-
-// GetZeroed is Get with the size bytes cleared, whatever the block has beyond. For
-// device memory it needs a pool that was opened on the device itself.
-func (p *Pool) GetZeroed(size int) (PooledBuffer, error) {
-	b, err := p.Get(size)
-	if err != nil || p.pool.config.Zero {
-		return b, err
-	}
-	return zero(b, p.pool.upstream)
+	return q.hand(e, size, stands)
 }

@@ -33,7 +33,8 @@ func (p *Pool) Trim(idle int) int64 { return p.opened().trimHeld(idle) }
 
 // Close stops holding, see StopHolding, and makes further Gets fail with ErrClosed. If
 // buffers are still out its error wraps a *LeakError; they stay valid, and their memory
-// goes upstream as they are released. Later calls return nil.
+// goes upstream as they are released. It wraps each *[GuardError] of a write, too. Later calls
+// return nil.
 func (p *Pool) Close() error {
 	if !p.isOpened() {
 		return errNotOpened
@@ -42,18 +43,20 @@ func (p *Pool) Close() error {
 	if q.closed.Swap(true) {
 		return nil
 	}
+	q.endWaits()
 	q.clock.stop()
 	q.stopHolding()
 	below(q.upstream).FreeHeld()
-	for _, s := range sharersOf(q.upstream) {
-		s.Unshare(q)
-	}
-	errs := []error{leakError(q.stats(), &q.leaks), q.leaks.check.err()}
+	q.leaveBudgets()
+	errs := []error{q.leakError(q.stats()), q.leaks.check.err(), q.guard.err()}
 	for _, f := range q.onClose {
 		errs = append(errs, f())
 	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, q.config.closeDevice())...)
 }
+
+// Closed reports whether Close was called.
+func (p *Pool) Closed() bool { return p.opened().closed.Load() }
 
 // abandon closes a pool whose user has forgotten it. It may wait for a stream, and the
 // runtime's goroutine for cleanups must not.
@@ -70,11 +73,18 @@ func (p *pool) FreeHeld() {
 	p.freeHeld()
 }
 
+// giveNow is FreeHeld without a wait for streams.
+func (p *pool) giveNow() {
+	p.keepers.reclaim(nil)
+	p.freeHeld()
+}
+
 func (p *pool) freeHeld() {
 	p.reclaimMu.Lock()
 	defer p.reclaimMu.Unlock()
 	p.sweepLocked()
 	p.emptyCachesLocked(false)
+	p.guard.freeHeld()
 	if h, ok := p.strategy.(Holder); ok {
 		h.FreeHeld()
 	}
@@ -87,6 +97,7 @@ func (p *pool) stopHolding() {
 	p.cache.Stop()
 	p.pending.Stop()
 	p.table.Stop()
+	p.guard.stop()
 	for p.freeOldestLocked() {
 	}
 	p.emptyCachesLocked(false)
@@ -96,11 +107,22 @@ func (p *pool) stopHolding() {
 }
 
 func (p *pool) trimHeld(idle int) int64 {
+	n := p.trim(idle)
+	p.counted.trims.Add(1)
+	p.counted.trimmed.Add(n)
+	p.config.Hooks.trimmed(p.config.Name, n)
+	return n
+}
+
+func (p *pool) trim(idle int) int64 {
 	p.reclaimMu.Lock()
 	defer p.reclaimMu.Unlock()
 	before := p.stats().ManagedBytes // emptying the caches sends memory upstream, too
 	p.sweepLocked()
 	p.emptyCachesLocked(idle > 0)
+	if idle == 0 {
+		p.guard.freeHeld()
+	}
 	forward{upstream: p.strategy}.Trim(idle)
 	below(p.upstream).Trim(idle)
 	return max(0, before-p.stats().ManagedBytes)
@@ -150,17 +172,40 @@ func (p *pool) sweepLocked() (any bool) {
 	return any
 }
 
-// freeOldest waits for the block that has waited longest, and gives it back. It
-// reports false when there is none.
+// freeOldest waits for the block that has waited longest, and gives it back, unless
+// another goroutine was faster. It reports false when there is none. It waits without
+// reclaimMu: others need not wait for the stream.
 func (p *pool) freeOldest() bool {
-	if p.pending.Len() == 0 {
+	b, sync := p.pending.Oldest()
+	if b == nil {
 		return false
 	}
+	sync()
 	p.reclaimMu.Lock()
 	defer p.reclaimMu.Unlock()
-	return p.freeOldestLocked()
+	if p.pending.TakeOldest(func(x *pending.Block) bool { return x == b }) != nil {
+		p.freePending(b)
+	}
+	return true
 }
 
+// drain waits for streams, on a goroutine, as long as somebody waits for memory: who
+// waits with a context must not wait for a stream that does not end.
+func (p *pool) drain() {
+	if p.pending.Len() == 0 || p.waits.draining.Swap(true) {
+		return
+	}
+	go func() {
+		for p.waits.hurried.Load() > 0 && p.freeOldest() {
+		}
+		p.waits.draining.Store(false)
+		if p.waits.hurried.Load() > 0 {
+			p.drain() // what came since the last look has seen a goroutine at work
+		}
+	}()
+}
+
+// freeOldestLocked is freeOldest under reclaimMu, for a pool that holds nothing any more.
 func (p *pool) freeOldestLocked() bool {
 	b := p.pending.TakeOldest(func(*pending.Block) bool { return true })
 	if b == nil {

@@ -29,6 +29,19 @@ func TestFreeHeldKeepsHoldingLater(t *testing.T) {
 	})
 }
 
+// Close closes a pool though buffers are out.
+func TestClosed(t *testing.T) {
+	p := openPool(t, "heap", Config{})
+	b := mustGet(t, p, 100)
+	if p.Closed() {
+		t.Error("closed before Close")
+	}
+	if p.Close() == nil || !p.Closed() {
+		t.Error("not closed")
+	}
+	mustRelease(t, b)
+}
+
 func TestCloseReportsLeaksAndBuffersStayValid(t *testing.T) {
 	everyStack(t, func(t *testing.T, dev string, c Config) {
 		c.Check = true

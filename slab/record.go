@@ -1,12 +1,13 @@
 package slab
 
 import (
-	"bufio"
+	"errors"
+	"fmt"
 	"io"
-	"strconv"
 	"sync"
 
 	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/slab/internal/record"
 )
 
 // Record passes allocations through and writes them as a trace: CSV with the
@@ -14,26 +15,22 @@ import (
 // Free. Ids count up from 0 in the order of allocation. Package trace reads
 // it, and bufslab replays it over other strategies.
 //
-// A Record sees what its callers ask for: put it where their calls arrive. It
-// is safe for concurrent use if its upstream is.
+// A Record sees what its callers ask for: put it where their calls arrive. A row is written
+// a second after its call at the latest. A Record is safe for concurrent use if its upstream is.
 type Record struct {
 	forward
 
-	mu   sync.Mutex
-	w    *bufio.Writer
-	next int
-	ids  map[device.Block]int // the whole block: a Free with another Len is of none
-	err  error
-	line []byte
+	to    *record.Recorder
+	mu    sync.Mutex              // of marks
+	marks map[device.Block]uint64 // of the whole block: a Free with another Len is of none
 }
 
 var _ Allocator = (*Record)(nil)
 
-// NewRecord returns a Record that writes to w. Close flushes it.
+// NewRecord returns a Record that writes to w, whole rows at a time, from one goroutine at a
+// time but any, until Close returns.
 func NewRecord(upstream Allocator, w io.Writer) *Record {
-	r := &Record{forward: newForward(upstream), w: bufio.NewWriterSize(w, 64<<10), ids: map[device.Block]int{}}
-	_, r.err = r.w.WriteString("op,id,size\n")
-	return r
+	return &Record{forward: newForward(upstream), to: record.To(w, record.Options{}), marks: map[device.Block]uint64{}}
 }
 
 // Unwrap returns the upstream.
@@ -50,43 +47,54 @@ func (r *Record) Alloc(size int) (device.Block, error) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.ids[b] = r.next
-	r.write('a', r.next, size)
-	r.next++
+	r.marks[b] = r.to.Alloc(size)
 	return b, nil
 }
 
 // Free gives a block to the upstream. It is recorded once, even if that panics.
 func (r *Record) Free(b device.Block) {
 	r.mu.Lock()
-	id, known := r.ids[b]
-	if known { // before it goes, as its place may be handed out at once
-		delete(r.ids, b)
-		r.write('f', id, b.Len)
-	}
+	r.to.Free(r.marks[b], b.Len) // before it goes, as its place may be handed out at once
+	delete(r.marks, b)
 	r.mu.Unlock()
 	r.upstream.Free(b)
 }
 
-func (r *Record) write(op byte, id, size int) {
-	if r.err != nil {
-		return
-	}
-	l := append(r.line[:0], op, ',')
-	l = strconv.AppendInt(l, int64(id), 10)
-	l = append(l, ',')
-	l = strconv.AppendInt(l, int64(size), 10)
-	r.line = append(l, '\n')
-	_, r.err = r.w.Write(r.line)
+// Step writes a row that marks the beginning of a step, and passes it on.
+func (r *Record) Step() {
+	r.to.Step()
+	r.forward.Step()
 }
 
 // Close writes out what is buffered and returns the first error of w. It does
-// not close w. Blocks that are out stay valid and are still recorded.
-func (r *Record) Close() error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if err := r.w.Flush(); r.err == nil {
-		r.err = err
+// not close w. Blocks that are out stay valid; what happens to them is not recorded.
+func (r *Record) Close() error { return r.to.Close() }
+
+// A Pool records in front of its caches, by leakLog.
+
+// records reports whether c asks for a recording.
+func (c Config) records() bool { return c.Record != "" || c.RecordLast > 0 }
+
+// openRecord opens the recording that c asks for.
+func openRecord(c Config) (*record.Recorder, error) {
+	o := record.Options{Sample: c.RecordSample, Times: true}
+	if c.RecordSites {
+		o.Site = siteOf
 	}
-	return r.err
+	if c.RecordLast > 0 {
+		return record.Last(c.RecordLast, c.Record, o)
+	}
+	return record.Create(c.Record, o)
+}
+
+// WriteRecord writes the last Config.RecordLast events of the pool to w, as a trace that
+// begins with what was live before them. It takes memory for all its rows, and the pool may
+// be in use. It can be called again, also after Close. Without RecordLast the error wraps
+// errors.ErrUnsupported.
+func (p *Pool) WriteRecord(w io.Writer) error {
+	r := p.opened().leaks.record
+	if p.pool.config.RecordLast == 0 {
+		return fmt.Errorf("slab: WriteRecord without record_last: %w", errors.ErrUnsupported)
+	}
+	return r.WriteLast(w)
 }

@@ -4,6 +4,7 @@ import (
 	"runtime"
 
 	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/slab/internal/guard"
 	"github.com/bufslab/bufslab/slab/internal/handle"
 	"github.com/bufslab/bufslab/slab/internal/pending"
 )
@@ -11,15 +12,27 @@ import (
 // A Release that the processor's caches do not take goes down from here.
 
 // recycle puts the block of a released buffer of n bytes into a cache, a queue, or the
-// strategy.
+// strategy. A part has none: see part.go.
 func (p *pool) recycle(e handle.Entry, n int) {
+	if e.Slot.IsPart() {
+		p.endPart(e.Slot)
+		return
+	}
 	p.leaks.recordRelease(e.Slot)
+	p.profile.release(e.Slot)
+	if e.Slot.TakeStray() {
+		p.isolate(e, n)
+		return
+	}
 	if e.Slot.Streamed() {
 		p.cache.CountRelease(n)
 		p.await(e, false, p.pending.EndUse(e.Slot))
 		return
 	}
-	if !p.held.exceeded(p.strategy) && p.cache.PushSlow(e, n) {
+	if p.leaks.check == nil && e.Slot.Extent() != guard.Extent { // they write to what was released
+		handle.GivenUp(e, n)
+	}
+	if !p.held.exceeded(p.strategy) && (!e.Slot.Simple() && p.cache.Push(e, n) || p.cache.PushSlow(e, n)) {
 		p.held.note()
 	} else {
 		p.cache.CountRelease(n)
@@ -35,6 +48,7 @@ func (p *pool) free(e handle.Entry) {
 	if p.closed.Load() {
 		below(p.upstream).FreeHeld() // no later call would
 	}
+	p.wake()
 }
 
 // await lets a block wait for its streams.
@@ -49,6 +63,8 @@ func (p *pool) awaitBlock(b *pending.Block) {
 	if !p.pending.Add(b) {
 		b.Sync()
 		p.freePending(b)
+	} else if p.waits.hurried.Load() > 0 {
+		p.drain()
 	}
 }
 

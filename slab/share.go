@@ -1,10 +1,13 @@
 package slab
 
 import (
+	"maps"
 	"reflect"
+	"slices"
 	"sync"
 
 	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/slab/internal/waiters"
 )
 
 // Who has no room asks the others that draw on the same memory to give back what they
@@ -16,9 +19,9 @@ type Reclaimer interface{ FreeHeld() }
 
 // A sharer is memory that several draw on.
 type sharer interface {
-	Share(Reclaimer)
-	Unshare(Reclaimer)
-	Reclaim(except Reclaimer)
+	share(Reclaimer)
+	unshare(Reclaimer)
+	reclaim(except Reclaimer)
 }
 
 // sharersOf returns what blocks of a are shared through, the nearest first, the device
@@ -35,10 +38,12 @@ func sharersOf(a Allocator) (list []sharer) {
 	return list
 }
 
-// sharers are who hold memory of one source. Their methods are those of a sharer.
+// sharers are who hold memory of one source, and who wait for it. Their methods are those
+// of a sharer.
 type sharers struct {
-	mu  sync.Mutex // leaf
-	set map[Reclaimer]struct{}
+	mu    sync.Mutex // held while the caches of pools are stopped and started
+	set   map[Reclaimer]struct{}
+	queue waiters.Queue // joined and left under mu
 }
 
 func (s *sharers) share(r Reclaimer) {
@@ -47,6 +52,9 @@ func (s *sharers) share(r Reclaimer) {
 	if s.set == nil {
 		s.set = map[Reclaimer]struct{}{}
 	}
+	if _, in := s.set[r]; !in && s.queue.Len() > 0 {
+		hurry(r)
+	}
 	s.set[r] = struct{}{}
 }
 
@@ -54,23 +62,26 @@ func (s *sharers) share(r Reclaimer) {
 func (s *sharers) unshare(r Reclaimer) (last bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if _, in := s.set[r]; in && s.queue.Len() > 0 {
+		relax(r)
+	}
 	delete(s.set, r)
 	return len(s.set) == 0
 }
 
 // reclaim calls FreeHeld of all but one. It holds no lock meanwhile.
 func (s *sharers) reclaim(except Reclaimer) {
-	s.mu.Lock()
-	others := make([]Reclaimer, 0, len(s.set))
-	for r := range s.set {
+	for _, r := range s.all() {
 		if r != except {
-			others = append(others, r)
+			r.FreeHeld()
 		}
 	}
-	s.mu.Unlock()
-	for _, r := range others {
-		r.FreeHeld()
-	}
+}
+
+func (s *sharers) all() []Reclaimer {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Collect(maps.Keys(s.set))
 }
 
 // onDevices has the pools of each device of the process.
@@ -82,7 +93,7 @@ var onDevices = struct {
 // deviceSharers are the pools of a device.
 type deviceSharers struct{ dev device.Device }
 
-func (d deviceSharers) Share(r Reclaimer) {
+func (d deviceSharers) share(r Reclaimer) {
 	onDevices.Lock()
 	defer onDevices.Unlock()
 	s := onDevices.of[d.dev]
@@ -93,7 +104,7 @@ func (d deviceSharers) Share(r Reclaimer) {
 	s.share(r)
 }
 
-func (d deviceSharers) Unshare(r Reclaimer) {
+func (d deviceSharers) unshare(r Reclaimer) {
 	onDevices.Lock()
 	defer onDevices.Unlock()
 	if s := onDevices.of[d.dev]; s != nil && s.unshare(r) {
@@ -101,13 +112,17 @@ func (d deviceSharers) Unshare(r Reclaimer) {
 	}
 }
 
-func (d deviceSharers) Reclaim(except Reclaimer) {
-	onDevices.Lock()
-	s := onDevices.of[d.dev]
-	onDevices.Unlock()
-	if s != nil {
+func (d deviceSharers) reclaim(except Reclaimer) {
+	if s := d.sharers(); s != nil {
 		s.reclaim(except)
 	}
+}
+
+// sharers returns the pools of the device, nil if there are none.
+func (d deviceSharers) sharers() *sharers {
+	onDevices.Lock()
+	defer onDevices.Unlock()
+	return onDevices.of[d.dev]
 }
 
 // Share says that r keeps buffers of the pool, active ones, for reuse. Its FreeHeld
@@ -118,3 +133,7 @@ func (p *Pool) Share(r Reclaimer) { p.opened().keepers.share(r) }
 
 // Unshare undoes Share.
 func (p *Pool) Unshare(r Reclaimer) { p.opened().keepers.unshare(r) }
+
+// Offer is for who keeps buffers of the pool: one that was in use is not any more, and
+// FreeHeld would release it. Those who wait for memory have it asked for then.
+func (p *Pool) Offer() { p.opened().wake() }

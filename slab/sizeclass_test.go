@@ -7,6 +7,7 @@ import (
 
 	"github.com/bufslab/bufslab/device"
 	"github.com/bufslab/bufslab/slab/internal/sizeclass"
+	"github.com/bufslab/bufslab/slab/internal/upstreamtest"
 )
 
 // Above 32 KiB a miss borrows a free block up to a doubling larger; below, and
@@ -137,4 +138,71 @@ func TestSizeclassLendsAnyBlockBeforeItFails(t *testing.T) {
 	s.Free(mustAlloc(t, s, 1<<20))
 	s.Free(mustAlloc(t, s, 40<<10))
 	mustAlloc(t, s, 100)
+}
+
+// Where there is no room for a slab, one of larger blocks serves; and one that is empty makes
+// room for what is larger than its blocks.
+func TestSlabsServeWhereThereIsNoRoom(t *testing.T) {
+	s := holderOn("sizeclass", &source{Capacity: 16 << 10}, Config{})
+	large := mustAlloc(t, s, 1000)
+	s.Free(mustAlloc(t, s, 100))
+	s.Free(large)
+	mustAlloc(t, s, 10_000)
+}
+
+// A block that was all there was room for is too short for the others of its class, and is
+// not held.
+func TestAShortBlockIsOfNoClass(t *testing.T) {
+	up := &source{Capacity: 34_000}
+	s := holderOn("sizeclass", up, Config{})
+	s.Free(mustAlloc(t, s, 33_000))
+	up.Capacity = 0
+	if b := mustAlloc(t, s, 40_000); b.Region.Size() < 40_000 {
+		t.Errorf("a region of %d bytes for 40000", b.Region.Size())
+	}
+}
+
+// What regions of slabs have beyond what was asked is unusable as long as they are slabs.
+func TestRegionsOfSlabsAreCountedOnce(t *testing.T) {
+	up := &source{Round: 10_000}
+	s := holderOn("sizeclass", upstreamtest.Device{Source: up}, Config{})
+	b := mustAlloc(t, s, 100)
+	if u := s.Usage(); u.UnusableBytes == 0 || u.ManagedBytes() != up.Bytes {
+		t.Errorf("%+v of %d bytes", u, up.Bytes)
+	}
+	s.Free(b)
+	if s.FreeHeld(); s.Usage() != (Usage{}) {
+		t.Errorf("%+v when all has gone", s.Usage())
+	}
+}
+
+// Free blocks of slabs are held, too: whole ones make room for them within max_held.
+func TestFreeBlocksOfSlabsAreWithinTheBound(t *testing.T) {
+	s := holderOn("sizeclass", &source{}, Config{MaxHeld: 128 << 10})
+	whole := mustAlloc(t, s, 64<<10)
+	var live []device.Block
+	for range 90 {
+		live = append(live, mustAlloc(t, s, 1024))
+	}
+	s.Free(whole)
+	for i := range live {
+		s.Free(live[i*7%len(live)]) // of one slab after the other
+		if n := s.Usage().HeldBytes; n > 128<<10 {
+			t.Fatalf("%d bytes are held after %d blocks", n, i+1)
+		}
+	}
+}
+
+// A small Get gives a large held block back. It does not take it for itself: nothing else
+// would fit any more.
+func TestASmallGetDoesNotTakeALargeBlock(t *testing.T) {
+	for _, line := range []string{"max_bytes=8MiB", "max_bytes=8MiB,cache_bytes=0", "device=mmap,strategy=sizeclass,max_bytes=8MiB"} {
+		p := openLine(t, line)
+		mustRelease(t, mustGet(t, p, 8<<20))
+		var out []PooledBuffer
+		for _, n := range []int{512, 513, 64 << 10, 100 << 10, 2 << 20} {
+			out = append(out, mustGet(t, p, n))
+		}
+		releaseAll(t, out)
+	}
 }

@@ -10,27 +10,18 @@ import (
 // Statistics passes allocations through and counts them in scopes, as RMM's
 // statistics adaptor does: Push begins a scope, Pop ends it and returns its counts. A
 // scope counts the whole program, not one goroutine. Statistics is safe for
-// concurrent use if its upstream is.
+// concurrent use if its upstream is. Beneath a pool it sees what the pool takes from its
+// upstream; with Config.Statistics a pool counts its own Gets and Releases so.
 type Statistics struct {
 	forward
-
-	mu    sync.Mutex
-	stack []Counts
+	scopes scopes
 }
 
 var _ Allocator = (*Statistics)(nil)
 
-// Counts is what happened in a scope. Bytes are as asked for.
-type Counts struct {
-	Allocs, Frees      int64
-	Bytes, PeakBytes   int64 // net since the scope began, negative if it freed what others got; and at most
-	AllocatedBytes     int64 // of all Allocs
-	Blocks, PeakBlocks int64 // the same for blocks
-}
-
 // NewStatistics returns a Statistics over upstream, with one scope that never ends.
 func NewStatistics(upstream Allocator) *Statistics {
-	return &Statistics{forward: newForward(upstream), stack: make([]Counts, 1)}
+	return &Statistics{forward: newForward(upstream), scopes: newScopes()}
 }
 
 // Unwrap returns the upstream.
@@ -43,9 +34,7 @@ func (s *Statistics) Alloc(size int) (device.Block, error) {
 	}
 	b, err := s.upstream.Alloc(size)
 	if err == nil {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.stack[len(s.stack)-1].alloc(int64(size))
+		s.scopes.alloc(size)
 	}
 	return b, err
 }
@@ -54,18 +43,67 @@ func (s *Statistics) Alloc(size int) (device.Block, error) {
 // a block need not have been out.
 func (s *Statistics) Free(b device.Block) {
 	s.upstream.Free(b)
-	if b == (device.Block{}) {
-		return
+	if b != (device.Block{}) {
+		s.scopes.free(b.Len)
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	c := &s.stack[len(s.stack)-1]
-	c.Frees++
-	c.Blocks--
-	c.Bytes -= int64(b.Len)
 }
 
-func (c *Counts) alloc(n int64) {
+// Push begins a scope within the current one.
+func (s *Statistics) Push() { s.scopes.push() }
+
+// Pop ends the scope that was begun last, adds its counts to the one around
+// it and returns them. It panics if there is none.
+func (s *Statistics) Pop() Counts { return s.scopes.pop() }
+
+// Counts returns the counts of the current scope.
+func (s *Statistics) Counts() Counts { return s.scopes.counts() }
+
+// Counts is what happened in a scope. Bytes are as asked for. Of a pool Allocs are its Gets,
+// and Frees its Releases and what was found forgotten.
+type Counts struct {
+	Allocs, Frees      int64
+	Bytes, PeakBytes   int64 // net since the scope began, negative if it freed what others got; and at most
+	AllocatedBytes     int64 // of all Allocs
+	Blocks, PeakBlocks int64 // the same for blocks
+}
+
+func (c Counts) String() string {
+	return fmt.Sprintf("%d allocs, %d frees, %d bytes now, %d at most", c.Allocs, c.Frees, c.Bytes, c.PeakBytes)
+}
+
+// Push begins a scope within the current one: [Pool.Pop] ends it. Scopes count all Gets and
+// Releases of the pool, on any goroutine, size 0 and Grow, too, and know what was out at
+// most. Push panics without Config.Statistics.
+func (p *Pool) Push() { p.scopes().push() }
+
+// Pop ends the scope that was begun last, adds its counts to the one around it and returns
+// them. It panics if there is none, and without Config.Statistics.
+func (p *Pool) Pop() Counts { return p.scopes().pop() }
+
+// Counts returns the counts of the current scope; without a Push they are those since Open.
+// It panics without Config.Statistics.
+func (p *Pool) Counts() Counts { return p.scopes().counts() }
+
+func (p *Pool) scopes() *scopes {
+	s := p.opened().leaks.scopes
+	if s == nil {
+		panic("slab: scopes of a pool without Config.Statistics")
+	}
+	return s
+}
+
+// scopes are within each other; the first never ends.
+type scopes struct {
+	mu    sync.Mutex // leaf
+	stack []Counts
+}
+
+func newScopes() scopes { return scopes{stack: make([]Counts, 1)} }
+
+func (s *scopes) alloc(size int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c, n := &s.stack[len(s.stack)-1], int64(size)
 	c.Allocs++
 	c.AllocatedBytes += n
 	c.Bytes += n
@@ -74,21 +112,27 @@ func (c *Counts) alloc(n int64) {
 	c.PeakBlocks = max(c.PeakBlocks, c.Blocks)
 }
 
-// Push begins a scope within the current one.
-func (s *Statistics) Push() {
+func (s *scopes) free(size int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := &s.stack[len(s.stack)-1]
+	c.Frees++
+	c.Blocks--
+	c.Bytes -= int64(size)
+}
+
+func (s *scopes) push() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.stack = append(s.stack, Counts{})
 }
 
-// Pop ends the scope that was begun last, adds its counts to the one around
-// it and returns them. It panics if there is none.
-func (s *Statistics) Pop() Counts {
+func (s *scopes) pop() Counts {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	k := len(s.stack) - 1
 	if k == 0 {
-		panic("slab: Statistics.Pop without Push")
+		panic("slab: Pop without Push")
 	}
 	in := s.stack[k]
 	s.stack = s.stack[:k]
@@ -103,13 +147,8 @@ func (s *Statistics) Pop() Counts {
 	return in
 }
 
-// Counts returns the counts of the current scope.
-func (s *Statistics) Counts() Counts {
+func (s *scopes) counts() Counts {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.stack[len(s.stack)-1]
-}
-
-func (c Counts) String() string {
-	return fmt.Sprintf("%d allocs, %d frees, %d bytes now, %d at most", c.Allocs, c.Frees, c.Bytes, c.PeakBytes)
 }

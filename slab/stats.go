@@ -1,6 +1,15 @@
 package slab
 
-import "fmt"
+import (
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/bufslab/bufslab/slab/internal/handle"
+	"github.com/bufslab/bufslab/slab/internal/percpu"
+)
 
 // Stats counts what a pool has done and says where its memory is. In every reading
 //
@@ -15,22 +24,45 @@ import "fmt"
 //
 // If the upstream is a strategy itself, a [UsageReporter], what it holds beyond the pool's
 // blocks is counted, too; PeakManagedBytes then knows of it what Stats has seen.
+//
+// Fields that count what has happened only grow, but for Hits and Misses, which a Get beside
+// the reading can make too small; [Pool.Metrics] evens that out.
 type Stats struct {
-	ActiveBlocks, HeldBlocks int64
+	ActiveBlocks int64 `json:"active_blocks"`
+	HeldBlocks   int64 `json:"held_blocks"`
 
-	ActiveBytes      int64 // of buffers that are out, as asked for
-	HeldBytes        int64 // free: in caches, lists, slabs and ranges, and what waits for streams
-	RoundingBytes    int64 // what active blocks have beyond what was asked
-	UnusableBytes    int64 // tails of slabs; of blocks forgotten off the heap whose bytes escaped, what could not go back
-	ManagedBytes     int64 // from upstream now, less what is on its way back; in ranges of mmap, pages count from their first use
-	PeakManagedBytes int64 // from upstream at most
+	ActiveBytes      int64 `json:"active_bytes"`       // of buffers that are out, as asked for
+	HeldBytes        int64 `json:"held_bytes"`         // free: in caches, lists, slabs and ranges, and what waits for streams
+	RoundingBytes    int64 `json:"rounding_bytes"`     // what active blocks have beyond what was asked
+	UnusableBytes    int64 `json:"unusable_bytes"`     // tails of slabs; what a guard withholds; of blocks forgotten off the heap whose bytes escaped, also those of a part, what could not go back
+	ManagedBytes     int64 `json:"managed_bytes"`      // from upstream now, less what is on its way back; in ranges of mmap, pages count from their first use
+	PeakManagedBytes int64 `json:"peak_managed_bytes"` // from upstream at most, since Open or the last ResetPeaks
 
-	WaitingBlocks, WaitingBytes int64 // of the held: until streams that use it are done
+	WaitingBlocks int64 `json:"waiting_blocks"` // of the held: until streams that use it are done
+	WaitingBytes  int64 `json:"waiting_bytes"`
 
-	Hits, Misses                  int64 // Gets without a call upstream; calls upstream, but no more than Gets
-	UpstreamAllocs, UpstreamFrees int64 // calls that succeeded
-	Forgotten                     int64 // buffers that the collector found forgotten, those in quarantine too
-	DoubleReleases                int64 // Releases that returned ErrReleased
+	Hits           int64 `json:"hits"`            // Gets without a call upstream
+	Misses         int64 `json:"misses"`          // calls upstream, but no more than Gets
+	Failed         int64 `json:"failed"`          // Gets that returned an OutOfMemoryError, which are no Hits or Misses
+	AllocatedBytes int64 `json:"allocated_bytes"` // of all Gets, as asked for
+	UpstreamAllocs int64 `json:"upstream_allocs"` // calls that succeeded
+	UpstreamFrees  int64 `json:"upstream_frees"`
+
+	Forgotten      int64 `json:"forgotten"`       // buffers and parts that the collector found forgotten, those in quarantine too
+	DoubleReleases int64 `json:"double_releases"` // Releases that returned ErrReleased
+	ForeignPuts    int64 `json:"foreign_puts"`    // Puts that returned ErrForeign
+
+	Guarded       int64 `json:"guarded"`        // buffers that were withheld after their Release: see Config.Guard
+	WithheldBytes int64 `json:"withheld_bytes"` // of the unusable: those that are now
+	GuardFaults   int64 `json:"guard_faults"`   // uses after Release, each a *GuardError
+
+	Trims        int64 `json:"trims"`         // calls of Trim, and those of the clock
+	TrimmedBytes int64 `json:"trimmed_bytes"` // that these gave upstream
+	Collections  int64 `json:"collections"`   // of garbage that the pool has run: see Config.GCTrigger
+
+	Waiters  int64         `json:"waiters"`      // calls of GetContext that wait now
+	Waits    int64         `json:"waits"`        // that had to wait
+	WaitTime time.Duration `json:"wait_time_ns"` // of those that have ended, in all
 }
 
 // Stats returns the counters, added up over the processors.
@@ -39,17 +71,22 @@ func (p *Pool) Stats() Stats { return p.opened().stats() }
 func (p *pool) stats() Stats {
 	var s Stats
 	l := p.accounting
-	u := usageOf(p.strategy, l.Managed()) // first: what reaches the strategy meanwhile is not counted twice
+	u := usageOf(p.strategy, p.managed()) // first: what reaches the strategy meanwhile is not counted twice
+	p.guard.count(&s, &u)
 	cached := p.cache.Usage()
 	deferred, waiting := p.table.Deferred(), p.pending.Waiting()
-	forgotten, quarantined := p.leaks.counts()
+	forgotten, quarantined, parts := p.leaks.counts()
 
-	s.ActiveBlocks = cached.Gets - cached.Releases - forgotten.Blocks
-	s.ActiveBytes = cached.Asked - forgotten.Bytes
-	s.Forgotten, s.DoubleReleases = forgotten.Blocks, p.leaks.doubles.Load()
+	out := active(cached, forgotten)
+	s.ActiveBlocks, s.ActiveBytes = out.Blocks, out.Bytes
+	s.Forgotten, s.DoubleReleases = forgotten.Blocks+parts, p.leaks.doubles.Load()
+	s.ForeignPuts = p.leaks.foreign.Load()
+	s.Failed, s.Collections = p.counted.failed.Load(), p.gc.ran.Load()
+	s.Trims, s.TrimmedBytes = p.counted.trims.Load(), p.counted.trimmed.Load()
 	s.UpstreamAllocs, s.UpstreamFrees = l.Allocs(), l.Frees()
 	s.Misses = min(s.UpstreamAllocs, cached.Gets)
 	s.Hits = cached.Gets - s.Misses
+	s.AllocatedBytes = cached.Got
 	s.ManagedBytes, s.PeakManagedBytes = u.ManagedBytes(), l.Peak()
 
 	s.WaitingBlocks, s.WaitingBytes = waiting.Blocks, waiting.Bytes
@@ -62,10 +99,29 @@ func (p *pool) stats() Stats {
 	s.UnusableBytes += below.UnusableBytes
 	s.ManagedBytes += below.ManagedBytes()
 	s.PeakManagedBytes = max(s.PeakManagedBytes, s.ManagedBytes)
+	s.Waiters, s.Waits, s.WaitTime = p.waits.now.Load(), p.waits.calls.Load(), time.Duration(p.waits.nanoseconds.Load())
 	// All that the strategy has handed out is active, cached, deferred, waiting or in
 	// quarantine; what is left is what rounding costs.
 	s.RoundingBytes = u.ActiveBytes + u.RoundingBytes - s.ActiveBytes - cached.Bytes - deferred.Bytes - waiting.Bytes - quarantined.Bytes + below.RoundingBytes
 	return s
+}
+
+// active is what is out: what was got and neither released nor found forgotten.
+func active(u percpu.Usage, forgotten handle.Tally) handle.Tally {
+	return handle.Tally{Blocks: u.Gets - u.Releases - forgotten.Blocks, Bytes: u.Got - u.Released - forgotten.Bytes}
+}
+
+// managed returns the bytes that the strategy has from the upstream.
+func (p *pool) managed() int64 { return p.accounting.Managed() - p.guard.managed() }
+
+// ResetPeaks begins Stats.PeakManagedBytes anew, at what is managed now. The peak of
+// reserve=learned:FILE is another one, and stays.
+func (p *Pool) ResetPeaks() { p.opened().accounting.ResetPeak() }
+
+// counted is what a pool counts beside its caches.
+type counted struct {
+	failed, trims, trimmed atomic.Int64
+	floors                 floors // of metrics
 }
 
 // usageOf asks a strategy. If it does not tell, all managed bytes count as handed out.
@@ -82,11 +138,12 @@ type OutOfMemoryError struct {
 	Size, Class            int // bytes as asked for; bytes of the block wanted
 	HeldBytes, ActiveBytes int64
 	Err                    error
+	Pool                   string // its name: see Pool.Name
 }
 
 func (e *OutOfMemoryError) Error() string {
-	return fmt.Sprintf("slab: no room for %d bytes (a block of %d), %d held, %d active: %v",
-		e.Size, e.Class, e.HeldBytes, e.ActiveBytes, e.Err)
+	return fmt.Sprintf("slab: pool %s: no room for %d bytes (a block of %d), %d held, %d active: %v",
+		e.Pool, e.Size, e.Class, e.HeldBytes, e.ActiveBytes, e.Err)
 }
 
 // Unwrap returns the upstream's error.
@@ -110,4 +167,67 @@ type Usage struct {
 // ManagedBytes is the sum of the four.
 func (u Usage) ManagedBytes() int64 {
 	return u.ActiveBytes + u.RoundingBytes + u.HeldBytes + u.UnusableBytes
+}
+
+// A statField is a field of Stats under the name that it has everywhere: in JSON, in logs
+// and, with a prefix, in metrics.
+type statField struct {
+	name  string
+	kind  Kind
+	value func(*Stats) int64
+	help  string
+}
+
+// statFields lists the fields of Stats in their order. Those whose names end in _bytes are
+// bytes, in _ns nanoseconds, the others numbers.
+var statFields = [...]statField{
+	{"active_blocks", Gauge, func(s *Stats) int64 { return s.ActiveBlocks }, "Buffers that are out."},
+	{"held_blocks", Gauge, func(s *Stats) int64 { return s.HeldBlocks }, "Free blocks that are kept for reuse."},
+	{"active_bytes", Gauge, func(s *Stats) int64 { return s.ActiveBytes }, "Bytes of buffers that are out, as asked for."},
+	{"held_bytes", Gauge, func(s *Stats) int64 { return s.HeldBytes }, "Free bytes that are kept for reuse."},
+	{"rounding_bytes", Gauge, func(s *Stats) int64 { return s.RoundingBytes }, "Bytes that blocks in use have beyond what was asked for."},
+	{"unusable_bytes", Gauge, func(s *Stats) int64 { return s.UnusableBytes }, "Bytes in tails of slabs, in quarantine, and withheld."},
+	{"managed_bytes", Gauge, func(s *Stats) int64 { return s.ManagedBytes }, "Bytes that the pool has from its upstream."},
+	{"peak_managed_bytes", Gauge, func(s *Stats) int64 { return s.PeakManagedBytes }, "Bytes that the pool had from its upstream at most."},
+	{"waiting_blocks", Gauge, func(s *Stats) int64 { return s.WaitingBlocks }, "Released blocks that streams still use."},
+	{"waiting_bytes", Gauge, func(s *Stats) int64 { return s.WaitingBytes }, "Released bytes that streams still use."},
+	{"hits", Counter, func(s *Stats) int64 { return s.Hits }, "Gets without a call upstream."},
+	{"misses", Counter, func(s *Stats) int64 { return s.Misses }, "Gets with a call upstream."},
+	{"failed", Counter, func(s *Stats) int64 { return s.Failed }, "Gets that were out of memory."},
+	{"allocated_bytes", Counter, func(s *Stats) int64 { return s.AllocatedBytes }, "Bytes of all Gets, as asked for."},
+	{"upstream_allocs", Counter, func(s *Stats) int64 { return s.UpstreamAllocs }, "Calls that took memory from upstream."},
+	{"upstream_frees", Counter, func(s *Stats) int64 { return s.UpstreamFrees }, "Calls that gave memory back upstream."},
+	{"forgotten", Counter, func(s *Stats) int64 { return s.Forgotten }, "Buffers that were never released and that the collector found."},
+	{"double_releases", Counter, func(s *Stats) int64 { return s.DoubleReleases }, "Releases of what was released before."},
+	{"foreign_puts", Counter, func(s *Stats) int64 { return s.ForeignPuts }, "Puts of slices that are no buffer of the pool."},
+	{"guarded", Counter, func(s *Stats) int64 { return s.Guarded }, "Buffers that were withheld after their release to find uses of them."},
+	{"withheld_bytes", Gauge, func(s *Stats) int64 { return s.WithheldBytes }, "Bytes of those that are withheld now."},
+	{"guard_faults", Counter, func(s *Stats) int64 { return s.GuardFaults }, "Uses of a guarded buffer after its release."},
+	{"trims", Counter, func(s *Stats) int64 { return s.Trims }, "Times that memory was looked for that was not used."},
+	{"trimmed_bytes", Counter, func(s *Stats) int64 { return s.TrimmedBytes }, "Bytes that went upstream as they were not used."},
+	{"collections", Counter, func(s *Stats) int64 { return s.Collections }, "Garbage collections that the pool has run."},
+	{"waiters", Gauge, func(s *Stats) int64 { return s.Waiters }, "Calls of GetContext that wait."},
+	{"waits", Counter, func(s *Stats) int64 { return s.Waits }, "Calls of GetContext that had to wait."},
+	{"wait_time_ns", Counter, func(s *Stats) int64 { return int64(s.WaitTime) }, "How long calls of GetContext have waited."},
+}
+
+// String returns the fields that are not zero on a line, as name=value with the names that
+// they have in JSON.
+func (s Stats) String() string {
+	var parts []string
+	for _, f := range statFields {
+		if v := f.value(&s); v != 0 {
+			parts = append(parts, fmt.Sprintf("%s=%d", f.name, v))
+		}
+	}
+	return strings.Join(parts, " ")
+}
+
+// LogValue returns all fields as a group, with the names that they have in JSON.
+func (s Stats) LogValue() slog.Value {
+	var attrs []slog.Attr
+	for _, f := range statFields {
+		attrs = append(attrs, slog.Int64(f.name, f.value(&s)))
+	}
+	return slog.GroupValue(attrs...)
 }

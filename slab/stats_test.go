@@ -69,3 +69,25 @@ func TestStatsAddUpBesideATrim(t *testing.T) {
 		}
 	}
 }
+
+// AllocatedBytes adds up what every Get has asked for: hits, misses, empty buffers, and a
+// Grow, which counts as a Get.
+func TestAllocatedBytesAreThoseOfAllGets(t *testing.T) {
+	everyStack(t, func(t *testing.T, dev string, c Config) {
+		p := openPool(t, dev, c)
+		want := int64(0)
+		for i := range 300 {
+			b := mustGet(t, p, 37*i)
+			mustRelease(t, b)
+			want += int64(37 * i)
+		}
+		b, err := mustGet(t, p, 1000).Grow(999)
+		if err != nil {
+			t.Fatal(err)
+		}
+		mustRelease(t, b)
+		if s := p.Stats(); s.AllocatedBytes != want+1999 || s.ActiveBytes != 0 {
+			t.Errorf("%d bytes, want %d: %+v", s.AllocatedBytes, want+1999, s)
+		}
+	})
+}

@@ -16,7 +16,8 @@ import (
 // registered one as its function has opened it. It
 // reads the fields of c that are meant for that strategy, and aligns blocks at
 // least as the upstream's device needs it. An unknown name or a fault of c gives
-// a *ConfigError before anything happens.
+// a *ConfigError before anything happens. It takes Config.Reserve as [Open] does, but
+// writes no peak.
 //
 // Strategies are safe for concurrent use if their upstream is. Each is a
 // [UsageReporter], a [Holder] and a [Trimmer].
@@ -35,14 +36,22 @@ func NewStrategy(name string, upstream Allocator, c Config) (Allocator, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	return newStrategy(checked(upstream, 1), c.forStrategy(name, upstream), nil), nil
+	k, err := learn(c)
+	if err != nil {
+		return nil, err
+	}
+	s := newStrategy(checked(upstream, 1), c.forStrategy(name, upstream), k, nil)
+	if _, err := k.take(s); err != nil {
+		return nil, err
+	}
+	return s, nil
 }
 
 // newStrategy builds what c, which is valid and has its defaults, names. The
 // strategies are interchangeable: another name is all it takes. Only here are the fields
 // of a Config turned into what a strategy is made with. Of a strategy before which a pool
 // stands p is that pool, else nil.
-func newStrategy(up upstream.Checked, c Config, p *pool) Allocator {
+func newStrategy(up upstream.Checked, c Config, k knowledge, p *pool) Allocator {
 	switch c.Strategy {
 	case "direct":
 		return builtin{strategy.NewDirect(up, p != nil)}
@@ -58,12 +67,15 @@ func newStrategy(up upstream.Checked, c Config, p *pool) Allocator {
 	case "slab":
 		s := strategy.NewSlab(up, heapOptions(c, p))
 		return numberedBuiltin{builtin{s}, s}
+	case "plan":
+		s := strategy.NewPlan(up, heapOptions(c, p), k.plan, k.places)
+		return numberedBuiltin{builtin{s}, s}
 	}
 	return openRegistered(up, c) // Validate has seen to it that there is one
 }
 
 // builtins are the names that newStrategy knows, the simplest first.
-var builtins = []string{"direct", "exact", "bitlog", "sizeclass", "bestfit", "slab"}
+var builtins = []string{"direct", "exact", "bitlog", "sizeclass", "bestfit", "slab", "plan"}
 
 func isBuiltin(strategy string) bool { return slices.Contains(builtins, strategy) }
 
@@ -72,6 +84,17 @@ type builtin struct{ strategy.Strategy }
 
 // Usage reports where the managed bytes are.
 func (b builtin) Usage() Usage { return Usage(b.Strategy.Usage()) }
+
+func (b builtin) quarantine(x device.Block, extent int32) bool {
+	return b.Strategy.Quarantine(x, extent)
+}
+
+// Step is the strategy's, if it has steps.
+func (b builtin) Step() {
+	if s, ok := b.Strategy.(stepper); ok {
+		s.Step()
+	}
+}
 
 // A numberedBuiltin is one that numbers its blocks.
 type numberedBuiltin struct {
@@ -123,7 +146,7 @@ func freelistOptions(c Config) freelist.Options {
 
 // heapOptions are what of c concerns a page heap, and what a pool before it does for it.
 func heapOptions(c Config, p *pool) pageheap.Options {
-	o := pageheap.Options{Align: c.Align, MissTarget: c.MissTarget, Decommit: c.Decommit, Locked: c.traits.locked, MaxHeld: heldLimit(c.MaxHeld)}
+	o := pageheap.Options{Align: c.Align, MissTarget: c.MissTarget, Decommit: c.Decommit || c.Strategy == "plan", Locked: c.traits.locked, MaxHeld: heldLimit(c.MaxHeld)}
 	if p != nil {
 		o.Gets = p.cache.Gets
 		o.BeforePeak = func() {
@@ -132,7 +155,7 @@ func heapOptions(c Config, p *pool) pageheap.Options {
 				p.emptyCachesLocked(false)
 			}
 		}
-		o.Numbered = !c.Check && c.Record == "" // else Check and Record free by address
+		o.Numbered = !c.Check // else Check frees by address
 	}
 	return o
 }

@@ -98,6 +98,20 @@ func TestFreeOfASmallBlockWantsItsLength(t *testing.T) {
 	}
 }
 
+// So does a whole block, which others look up by its place.
+func TestFreeOfAWholeBlockWantsItsLength(t *testing.T) {
+	for _, name := range []string{"exact", "bitlog", "sizeclass"} {
+		a := holderOn(name, &source{}, Config{})
+		b := mustAlloc(t, a, 100_000)
+		wrong := b
+		wrong.Len--
+		if !doesPanic(func() { a.Free(wrong) }) {
+			t.Errorf("%s: Free of %d bytes, of a block of %d, did not panic", name, wrong.Len, b.Len)
+		}
+		a.Free(b)
+	}
+}
+
 // No strategy says that there is no room while a free block of its own fits:
 // sizes that were out before are there again, whichever order they come in.
 func TestFreeBlocksServeWhereTheUpstreamIsFull(t *testing.T) {
@@ -118,6 +132,35 @@ func TestFreeBlocksServeWhereTheUpstreamIsFull(t *testing.T) {
 			s.Free(b)
 		}
 	})
+}
+
+// A small block that is lost keeps no slab of its strategy's when the rest of it is free.
+func TestLostBlocksKeepNoSlabs(t *testing.T) {
+	for _, name := range []string{"sizeclass", "slab"} {
+		up := &source{}
+		s := holderOn(name, upstreamtest.Device{Source: up}, Config{})
+		var live []device.Block
+		for range 1000 {
+			live = append(live, mustAlloc(t, s, 256))
+		}
+		for i, b := range live {
+			if i%8 != 0 {
+				s.Free(b)
+			} else if !s.(quarantiner).quarantine(b, 0) {
+				t.Fatalf("%s: a block cannot be lost", name)
+			}
+		}
+		if s.FreeHeld(); up.Bytes > 64<<10 || s.Usage().ActiveBlocks != 0 {
+			t.Errorf("%s: %d bytes are left, %+v", name, up.Bytes, s.Usage())
+		}
+	}
+}
+
+// Where there is no room for a slab, room for the block will do.
+func TestAScrapServesASmallBlock(t *testing.T) {
+	s := holderOn("slab", &source{Capacity: 64 << 10}, Config{})
+	mustAlloc(t, s, 64<<10-256)
+	mustAlloc(t, s, 100)
 }
 
 func eachNumbered(t *testing.T, f func(t *testing.T, up *pages, s numbered)) {

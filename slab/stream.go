@@ -2,6 +2,7 @@ package slab
 
 import (
 	"fmt"
+	"runtime"
 
 	"github.com/bufslab/bufslab/device"
 	"github.com/bufslab/bufslab/slab/internal/pending"
@@ -39,7 +40,7 @@ func (b PooledBuffer) UsedOn(s device.Stream) error {
 	}
 	defer b.unpin() // until then Release leaves it to us
 	if b.n > 0 {
-		poolOf(b.slot).pending.Use(b.slot, s)
+		poolOf(b.slot).pending.Use(b.slot.Root(), s)
 	}
 	return nil
 }
@@ -55,8 +56,8 @@ func (b PooledBuffer) UsedOn(s device.Stream) error {
 //
 // Where there is no room it takes larger memory that waits for another stream, too,
 // before it waits as Get does. If that other stream fails, s fails with it. With
-// Config.Zero, Check or Record blocks have to pass through the strategy: then GetOn
-// waits for events as Get does.
+// Config.Zero or Check blocks have to pass through the strategy: then GetOn waits for
+// events as Get does.
 func (p *Pool) GetOn(size int, s device.Stream) (PooledBuffer, error) {
 	if s == nil {
 		return PooledBuffer{}, fmt.Errorf("slab: GetOn of %d bytes on no stream: %w", size, device.ErrUnavailable)
@@ -69,38 +70,39 @@ func (p *Pool) GetOn(size int, s device.Stream) (PooledBuffer, error) {
 	if err == nil && b.n > 0 {
 		q.pending.Use(b.slot, s)
 	}
+	runtime.KeepAlive(p)
 	return b, err
 }
 
 func (p *pool) getOn(size int, s device.Stream) (PooledBuffer, error) {
 	class, ask := p.cache.Fit(size)
 	if size <= 0 || !p.config.reuses() || p.pending.Len() == 0 {
-		return p.get(size, class, true)
+		return p.get(size, class, fully)
 	}
 	if b := p.pending.TakeFor(s, ask); b != nil {
 		return p.handPending(b, size)
 	}
 	p.sweep()
-	if e := p.cache.RetryPinned(class, size); e.Slot != nil {
-		return p.hand(e, size)
+	if e, stands := p.cache.RetryPinned(class, size); e.Slot != nil {
+		return p.hand(e, size, stands)
 	}
 	if usageOf(p.strategy, 0).HeldBytes < int64(ask) {
 		if b := p.steal(s, ask, ask); b != nil {
 			return p.handPending(b, size)
 		}
 	}
-	b, err := p.get(size, class, false)
+	b, err := p.get(size, class, quickly)
 	if outOfMemory(err) {
 		if b := p.steal(s, ask, maxAsk); b != nil {
 			return p.handPending(b, size)
 		}
-		return p.get(size, class, true)
+		return p.get(size, class, fully)
 	}
 	return b, err
 }
 
 // reuses reports whether a block may have a new owner without going by the strategy.
-func (c *settings) reuses() bool { return !c.Zero && !c.Check && c.Record == "" }
+func (c *settings) reuses() bool { return !c.Zero && !c.Check }
 
 // steal takes a block of size bytes, with at most spare more, that waits for other
 // streams, and has s wait instead.
@@ -117,6 +119,5 @@ func (p *pool) steal(s device.Stream, size, spare int) *pending.Block {
 }
 
 func (p *pool) handPending(b *pending.Block, size int) (PooledBuffer, error) {
-	p.cache.CountGet(size)
-	return p.hand(b.Entry, size)
+	return p.hand(b.Entry, size, p.cache.CountGet(size))
 }

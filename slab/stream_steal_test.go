@@ -104,7 +104,7 @@ func TestStealFromSeveralStreams(t *testing.T) {
 
 // Where every block has to go by the strategy, none is handed out while it waits.
 func TestGetOnByTheStrategy(t *testing.T) {
-	for _, c := range []Config{{Check: true}, {Zero: true}, {Record: t.TempDir() + "/trace.csv"}} {
+	for _, c := range []Config{{Check: true}, {Zero: true}} {
 		streamPools(t, 8, c, func(t *testing.T, p *Pool, _ *sim.Device) {
 			q := &queue{}
 			b := mustGetOn(t, p, streamSize, q)

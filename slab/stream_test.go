@@ -176,3 +176,17 @@ func TestUnusedBuffersRecordNothing(t *testing.T) {
 		t.Errorf("%d events", len(q.Recorded))
 	}
 }
+
+// A program that only releases gets back what its streams are done with.
+func TestReleaseSweeps(t *testing.T) {
+	streamPools(t, 8, Config{}, func(t *testing.T, p *Pool, _ *sim.Device) {
+		q := &queue{}
+		a := used(t, mustGet(t, p, streamSize), q)
+		b := used(t, mustGet(t, p, streamSize), q)
+		mustRelease(t, a)
+		waiting(t, p, 1)
+		q.Finish()
+		mustRelease(t, b)
+		waiting(t, p, 1)
+	})
+}

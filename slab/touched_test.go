@@ -2,12 +2,16 @@ package slab
 
 import (
 	"runtime"
+	"strconv"
 	"testing"
 )
 
 // On mmap pages count when they are handed out first: they have no memory before, however
 // far ahead they are accessible. That holds for a budget, too.
 func TestMmapCountsWhatIsTouched(t *testing.T) {
+	if strconv.IntSize == 32 {
+		t.Skip("the pools of other tests may have all addresses that ranges get there")
+	}
 	p := openPool(t, "mmap", Config{MaxBytes: 1 << 20, CacheBytes: -1})
 	for n := range int64(250) {
 		mustGet(t, p, 4096)

@@ -98,7 +98,7 @@ func TestABlockIsVerifiedOnceInAStack(t *testing.T) {
 		"exact":  func(a Allocator) Allocator { return NewStatistics(NewLimit(strategyOn("exact", a, Config{}), 1<<20)) },
 		"as a pool stacks them": func(a Allocator) Allocator {
 			on := account(newLimit(a, 1<<20, 16), 16, func(device.Region) {})
-			return newStrategy(on.Checked(), Config{Strategy: "exact"}.withDefaults(), nil)
+			return newStrategy(on.Checked(), Config{Strategy: "exact"}.withDefaults(), knowledge{}, nil)
 		},
 	} {
 		r := upstreamtest.NewRegion(1 << 20)

@@ -15,8 +15,11 @@ import "unsafe"
 // is alone in its group, with a finalizer. If the bytes were only reached through
 // With, or not at all, the block comes back when its slot is dead. If a raw slice
 // escaped, someone may still use it: the block is never handed out again, and
-// its pages go back to the system. A finalizer costs an object a block, so only
-// blocks from Options.WatchFrom bytes have one, and those that no slice can reach.
+// its pages go back to the system. If the program has the slice alone, and no handle, each
+// collection finds the slot dead, and nothing follows but that it is watched again. Such a
+// slot can come back to life, by its slice, after the collector has found it dead and before
+// that is looked at. A finalizer costs an object a block, so only blocks from
+// Options.WatchFrom bytes have one, and those that no slice can reach.
 
 // onRegionDead takes back all blocks of a region whose memory nothing reaches.
 func (t *Table) onRegionDead(r *Region) {
@@ -28,17 +31,25 @@ func (t *Table) onRegionDead(r *Region) {
 	freed := r.takeDeferred()
 	base := unsafe.Pointer(unsafe.SliceData(r.collected.Bytes()))
 	r.each(func(s *Slot) {
-		if !s.expire() { // a call of With is about to return the block itself
+		handles, ok := s.expireAll()
+		if !ok {
 			return
+		}
+		for range handles - 1 {
+			t.options.PartForgotten(s, nil)
 		}
 		if !t.options.Forgotten(s.entry(base), false) {
 			freed = append(freed, allocation(r.detach(s)))
 		}
 	})
-	if r.attached > 0 {
+	vacant := r.attached == 0
+	if !vacant {
 		r.collected.Loosen()
 	}
 	t.mu.Unlock()
+	if vacant && t.options.Found != nil {
+		t.options.Found(r.region)
+	}
 	t.options.Free(freed)
 }
 
@@ -52,8 +63,10 @@ func (r *Region) takeDeferred() []Allocation {
 }
 
 // onSlotDead takes back the block of a watched slot that nothing reaches.
-func (t *Table) onSlotDead(s *Slot) {
-	a, escaped, ok := t.takeDead(s)
+func (t *Table) onSlotDead(s *Slot) { t.giveBack(t.takeDead(s)) }
+
+// giveBack gives up a forgotten block, if ok.
+func (t *Table) giveBack(a Allocation, escaped, ok bool) {
 	switch {
 	case ok && escaped:
 		t.options.Quarantine(a)
@@ -62,17 +75,48 @@ func (t *Table) onSlotDead(s *Slot) {
 	}
 }
 
+// doubts reports whether s may have had an owner with a slice alone when the collector found
+// it dead: then a Put may have found it since by the slice, and who has it now is alive. If
+// the generation has not ended when the collector finds it dead again, it is dead. The
+// caller holds Table.mu.
+func (t *Table) doubts(s *Slot) bool {
+	gen := s.generation()
+	if gen&wasSliced == 0 || t.doubted[s.ID()] == gen {
+		return false
+	}
+	if t.doubted == nil {
+		t.doubted = map[ID]uint64{}
+	}
+	t.doubted[s.ID()] = gen
+	return true
+}
+
 // takeDead ends the generation of a slot that nothing reaches. It reports false if
-// streams still use the block: then the pool takes it from the slot later.
+// streams still use the block: then the pool takes it from the slot later; and if the program
+// has a slice, by which it will give the block back. It watches the
+// slot again, whoever has it, unless it is vacant and was let go of.
 func (t *Table) takeDead(s *Slot) (a Allocation, escaped, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	escaped = s.len > 0 && s.hasEscaped() // a slice of no bytes reaches nothing
-	if s.off < 0 || !s.expire() {
+	if s.addr == noBlock {
+		if s.flags&watched != 0 {
+			s.watch()
+		}
 		return a, false, false
 	}
-	r := s.header().region
 	s.watch()
+	escaped = s.len > 0 && s.hasEscaped() // a slice of 0 bytes reaches nothing
+	if s.isSliced() || t.doubts(s) || !s.expire() {
+		return a, false, false
+	}
+	return t.lose(s, escaped)
+}
+
+// lose takes the block from a slot off the heap whose last handle was forgotten. The
+// caller holds t.mu.
+func (t *Table) lose(s *Slot, escaped bool) (a Allocation, _, ok bool) {
+	r := s.header().region
+	escaped = s.TakeStray() || escaped
 	if t.options.Forgotten(s.entry(r.base), escaped) {
 		return a, escaped, false
 	}

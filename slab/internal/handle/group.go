@@ -17,12 +17,13 @@ import (
 // their lines free.
 type header struct {
 	region *Region
-	owner  unsafe.Pointer // of the Table
+	_      [headerBytes - 2*unsafe.Sizeof(uintptr(0))]byte // not last: at the end nothing takes room, too
+	owner  unsafe.Pointer                                  // of the Table
 }
 
 const (
 	lineBytes   = 64
-	headerBytes = 2 * int(unsafe.Sizeof(uintptr(0)))
+	headerBytes = 16 // Slot.back counts in it: less, and a group's last slot is out of its reach
 	groupSlots  = 62 // with the header and the runtime's word they fill 4 KiB
 )
 
@@ -52,15 +53,14 @@ func (s *Slot) header() *header {
 
 func newSingle(r *Region) *Slot {
 	g := &single{header: header{region: r, owner: r.table.owner}}
-	g.slot.back, g.slot.off = 1, -1
+	g.slot.init(1)
 	return &g.slot
 }
 
 func newGroup(r *Region) *group {
 	g := &group{header: header{region: r, owner: r.table.owner}}
 	for i := range g.slots {
-		s := &g.slots[i].Slot
-		s.back, s.off = uint8(lineBytes*(i+1)/headerBytes), -1
+		g.slots[i].init(uint8(lineBytes * (i + 1) / headerBytes))
 	}
 	return g
 }

@@ -16,6 +16,7 @@ type Region struct {
 	region    device.Region    // nil for buffers of 0 bytes
 	collected device.Collected // nil off the Go heap
 	base      unsafe.Pointer   // of host memory off the Go heap
+	addr      uintptr          // where host memory begins; 0 of other memory
 
 	attached int     // slots with a block
 	singles  []*Slot // of a region with a few blocks
@@ -34,28 +35,40 @@ type Allocation struct {
 
 func allocation(b device.Block, extent int32) Allocation { return Allocation{b, extent} }
 
-// entry returns the block of s, in memory that begins at base.
+// entry returns the block of s, in memory of its region that begins at base. A block of 0
+// bytes is where its slot is, which no other block is.
 func (s *Slot) entry(base unsafe.Pointer) Entry {
 	switch {
 	case s.len == 0:
-		return Entry{s, unsafe.Pointer(&empty)}
+		return Entry{s, unsafe.Pointer(s)}
 	case base == nil:
 		return Entry{s, nil}
 	}
-	return Entry{s, unsafe.Add(base, s.off)}
+	return Entry{s, unsafe.Add(base, s.addr-s.header().region.addr)}
 }
 
-// empty is where buffers of 0 bytes are.
-var empty byte
+// block returns the first n bytes of the block of s.
+func (r *Region) block(s *Slot, n int) device.Block {
+	if s.len == 0 {
+		return device.Block{Region: r.region}
+	}
+	return device.Block{Region: r.region, Off: int(s.addr - r.addr), Len: n}
+}
 
 // attach gives a block a slot of the class. The caller holds Table.mu.
 func (r *Region) attach(a Allocation, class int, isSimple bool) *Slot {
 	r.attached++
 	s := r.slot(a.Block.Len)
-	s.off, s.len, s.extent, s.class = a.Block.Off, a.Block.Len, a.Extent, uint16(class)
+	s.addr, s.len, s.extent, s.class = r.addr+uintptr(a.Block.Off), a.Block.Len, a.Extent, uint16(class)
 	s.flags &= watched
 	if isSimple {
 		s.flags |= simple
+	}
+	if s.len == 0 {
+		s.addr = uintptr(unsafe.Pointer(s))
+	}
+	if r.addr != 0 || s.len == 0 {
+		r.table.index.add(s)
 	}
 	if r.collected != nil {
 		r.collected.Loosen()
@@ -107,9 +120,13 @@ func (r *Region) needsFinalizer(n int) bool {
 
 // detach takes the block from s. The caller holds Table.mu.
 func (r *Region) detach(s *Slot) (device.Block, int32) {
-	b := device.Block{Region: r.region, Off: s.off, Len: s.len}
-	s.off = -1
+	b := r.block(s, s.len)
+	if r.addr != 0 || s.len == 0 {
+		r.table.index.remove(s)
+	}
+	s.addr = noBlock
 	if s.flags&watched != 0 {
+		delete(r.table.doubted, s.ID())
 		r.table.watchedBytes.Add(-int64(s.len))
 		if r.watched = append(r.watched, s); r.table.stopped {
 			r.unwatchVacant()
@@ -126,6 +143,7 @@ func (r *Region) detach(s *Slot) (device.Block, int32) {
 // unwatchVacant lets go of the vacant slots with a finalizer.
 func (r *Region) unwatchVacant() {
 	for _, s := range r.watched {
+		s.flags &^= watched
 		s.unwatch()
 	}
 	r.watched = nil
@@ -134,13 +152,13 @@ func (r *Region) unwatchVacant() {
 // each calls f with every slot that has a block and no finalizer.
 func (r *Region) each(f func(*Slot)) {
 	for _, s := range r.singles {
-		if s.off >= 0 {
+		if s.addr != noBlock {
 			f(s)
 		}
 	}
 	for _, g := range r.groups {
 		for i := range g.slots {
-			if s := &g.slots[i].Slot; s.off >= 0 {
+			if s := &g.slots[i].Slot; s.addr != noBlock {
 				f(s)
 			}
 		}

@@ -1,6 +1,7 @@
 package handle
 
 import (
+	"sync"
 	"testing"
 
 	"github.com/bufslab/bufslab/device"
@@ -9,7 +10,7 @@ import (
 // A With that ends on a buffer that is not released leaves the slot alone.
 func TestUnpinOfALentSlotRecyclesNothing(t *testing.T) {
 	s := newSlot()
-	if gen := s.Lend(100); !s.Pin(gen) || s.Unpin(gen) || !s.End(gen) {
+	if gen := s.Lend(100); !s.Pin(gen) || s.Unpin() || !s.End(gen) {
 		t.Error("the slot was recycled, or could not be ended")
 	}
 }
@@ -130,4 +131,24 @@ func TestEverySlotOfARegionIsFound(t *testing.T) {
 			t.Errorf("%d of %d blocks freed", len(l.freed), c.blocks)
 		}
 	}
+}
+
+// An owner may ask for its block while others are attached: to be run under the race detector.
+func TestBlockBesideAttach(t *testing.T) {
+	table, _ := openTable(0)
+	r := collected{newRegion()}
+	r.mem = make([]byte, 100*101)
+	s := attach(table, r, 0)
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for range 100 {
+			if b := s.Block(10); b.Off != 0 || b.Len != 10 {
+				t.Error(b)
+			}
+		}
+	})
+	for i := range 100 {
+		attach(table, r, 100*(i+1))
+	}
+	wg.Wait()
 }

@@ -12,24 +12,32 @@ import (
 // so one compare-and-swap decides who releases, and a handle of an earlier owner
 // never matches again.
 //
-//	word = generation<<pinBits | pins
+//	word = generation<<20 | wasSliced | sampled | stray | ended | pins
 //
-// Pins count the calls of PooledBuffer.With that run. If the slot is released
-// meanwhile, the last of them recycles it.
+// Handles carry the first two. wasSliced says that an owner, of this generation or one
+// before, had a slice alone: see Table.doubts. Pins count the calls of PooledBuffer.With
+// that run, and the parts (part.go) that are out. If the slot is released meanwhile, which
+// sets ended, the last of them recycles it.
 //
 // A Slot has no pointers, so that the collector does not read a program's slots, and
 // fits on one cache line with the header of its group. Within a larger group it has a
 // line of its own: without that, releases on two processors took 13 times as long.
 type Slot struct {
-	word     atomic.Uint64
-	off, len int         // the block within its region; off is -1 while there is none; guarded by Table.mu
-	spare    ownedNumber // bytes of len that the owner did not ask for
-	escaped  ownedNumber // of the generation that has a raw slice: see Escape
-	extent   int32       // the strategy's number for the block, 0 if it has none
-	class    uint16      // of the caches
-	back     uint8       // distance to the group's header, in units of headerBytes
-	flags    uint8       // see below; written while no other goroutine has the handle, or under the lock of package pending
+	word   atomic.Uint64
+	addr   uintptr                                     // where the block begins: see Region.addr; noBlock while there is none; guarded by Table.mu
+	len    int                                         // of the block; guarded by Table.mu
+	spare  ownedNumber                                 // bytes of len that the owner did not ask for
+	lent   ownedNumber                                 // the generation that the slot was lent to, and what it has shown: see lentTo
+	_      [(8 - unsafe.Sizeof(uintptr(0))) / 2]uint32 // a single fills a line, also with words of 32 bits
+	extent int32                                       // the strategy's number for the block, 0 if it has none
+	class  uint16                                      // of the caches
+	back   uint8                                       // distance to the group's header, in units of headerBytes
+	flags  uint8                                       // see below; written while no other goroutine has the handle, or under the lock of package pending
+	mark   uint64                                      // of the owner in a recording; see Mark
 }
+
+// noBlock is the address of no block.
+const noBlock = ^uintptr(0)
 
 const (
 	watched  = 1 << iota // the slot has a finalizer
@@ -38,10 +46,21 @@ const (
 )
 
 const (
-	pinBits = 16
-	pinMask = 1<<pinBits - 1
-	nextGen = 1 << pinBits
+	pinMask   = 1<<16 - 1
+	ended     = 1 << 16 // the owner has released the slot, and pins are left
+	stray     = 1 << 17 // see SetStray
+	sampled   = 1 << 18 // see SetSampled
+	lowBits   = 19
+	lowMask   = 1<<lowBits - 1
+	wasSliced = 1 << lowBits
+	nextGen   = 2 * wasSliced
 )
+
+// init makes a slot that is so far behind its header.
+func (s *Slot) init(back uint8) {
+	s.back, s.addr = back, noBlock
+	s.lent.Store(lentTo(nextGen)) // not to generation 0, which is the first
+}
 
 // An Entry is a block that no handle owns, in a cache or a queue or on its way. Its
 // pointer keeps memory of the Go heap alive; it is nil where the CPU cannot reach the
@@ -51,30 +70,30 @@ type Entry struct {
 	Mem  unsafe.Pointer
 }
 
-// Lend hands the slot to a new owner, for size bytes of its block. It returns the
-// owner's generation.
-func (s *Slot) Lend(size int) (gen uint64) {
-	s.spare.Store(uint32(s.len - size))
-	return s.word.Load()
-}
+func (s *Slot) generation() uint64 { return s.word.Load() &^ lowMask }
 
 // Owns reports whether gen is the slot's generation.
-func (s *Slot) Owns(gen uint64) bool { return s.word.Load()&^pinMask == gen }
+func (s *Slot) Owns(gen uint64) bool { return s.generation() == gen }
 
-// End ends generation gen, if it is the slot's and no call of With runs. Where
-// it returns false, EndPinned tells why.
+// End ends generation gen, if it is the slot's, nothing pins it, and it is neither stray nor
+// sampled. Where it returns false, EndPinned tells why.
 func (s *Slot) End(gen uint64) bool { return s.word.CompareAndSwap(gen, gen+nextGen) }
 
-// EndPinned ends generation gen though calls of With may run. won says that this
-// call did so; idle, that none runs and the caller has to recycle the slot.
+// EndPinned ends generation gen though the slot may be pinned. won says that this
+// call did so; idle, that nothing pins it and the caller has to recycle the slot.
 func (s *Slot) EndPinned(gen uint64) (won, idle bool) {
 	for {
 		w := s.word.Load()
-		if w&^pinMask != gen {
+		if w&^lowMask != gen {
 			return false, false
 		}
-		if s.word.CompareAndSwap(w, w+nextGen) {
-			return true, w&pinMask == 0
+		idle = w&pinMask == 0
+		next := w + nextGen
+		if !idle {
+			next |= ended
+		}
+		if s.word.CompareAndSwap(w, next) {
+			return true, idle
 		}
 	}
 }
@@ -83,7 +102,7 @@ func (s *Slot) EndPinned(gen uint64) (won, idle bool) {
 func (s *Slot) Pin(gen uint64) bool {
 	for {
 		w := s.word.Load()
-		if w&^pinMask != gen {
+		if w&^lowMask != gen {
 			return false
 		}
 		if w&pinMask == pinMask {
@@ -97,40 +116,26 @@ func (s *Slot) Pin(gen uint64) bool {
 
 // Unpin undoes Pin. It reports whether the slot was released meanwhile and the
 // caller has to recycle it.
-func (s *Slot) Unpin(gen uint64) bool {
+func (s *Slot) Unpin() bool {
 	w := s.word.Add(^uint64(0))
-	return w&pinMask == 0 && w != gen
+	if w&pinMask != 0 || w&ended == 0 {
+		return false
+	}
+	s.word.Store(w &^ ended) // no other goroutine changes it: the generation is over
+	return true
 }
 
 // EndOwn ends generation gen for the one who has pinned the slot, if no one else has, and
 // undoes that Pin.
-func (s *Slot) EndOwn(gen uint64) bool { return s.word.CompareAndSwap(gen+1, gen+nextGen) }
+func (s *Slot) EndOwn(gen uint64) bool {
+	return s.word.CompareAndSwap(gen+1, gen+nextGen) || s.word.CompareAndSwap(gen+1|sampled, gen+nextGen|sampled)
+}
 
 // expire ends the generation of an owner that the collector has found gone.
 func (s *Slot) expire() bool {
 	w := s.word.Load()
 	return w&pinMask == 0 && s.word.CompareAndSwap(w, w+nextGen)
 }
-
-// Escape notes that the owner, of generation gen, has a raw slice. Only slots with a
-// finalizer need to know: of other memory the collector sees every slice.
-func (s *Slot) Escape(gen uint64) {
-	if s.flags&watched != 0 {
-		s.escaped.Store(escapedNumber(gen))
-	}
-}
-
-// escapedNumber is never 0. It comes again after 2^31 generations: what has not escaped
-// may then count as if it had, never the other way round.
-func escapedNumber(gen uint64) uint32 { return uint32(gen>>pinBits) | 1<<31 }
-
-// MayHaveEscaped reports whether the owner, of generation gen, may have a raw slice.
-func (s *Slot) MayHaveEscaped(gen uint64) bool {
-	return s.flags&watched == 0 || s.escaped.Load() == escapedNumber(gen)
-}
-
-// hasEscaped reports whether the last owner, who is gone, had a raw slice.
-func (s *Slot) hasEscaped() bool { return s.escaped.Load() == escapedNumber(s.word.Load()) }
 
 // Simple reports whether Release only has to cache the block.
 func (s *Slot) Simple() bool { return s.flags&simple != 0 }
@@ -160,7 +165,7 @@ func (s *Slot) Extent() int32 { return s.extent }
 
 // Block returns the first n bytes of the slot's block, for its owner.
 func (s *Slot) Block(n int) device.Block {
-	return device.Block{Region: s.header().region.region, Off: s.off, Len: n}
+	return s.header().region.block(s, n)
 }
 
 // Collected reports whether the garbage collector owns the block's memory.
@@ -168,6 +173,13 @@ func (s *Slot) Collected() bool { return s.header().region.collected != nil }
 
 // Owner returns what the Table was opened with: the pool of the slot.
 func (s *Slot) Owner() unsafe.Pointer { return s.header().owner }
+
+// SetMark keeps what a recording knows the owner by, 0 if it does not; Mark returns it.
+// Only who has lent the slot may set it, and only who has ended the generation may read it.
+func (s *Slot) SetMark(m uint64) { s.mark = m }
+
+// Mark returns what SetMark was called with last.
+func (s *Slot) Mark() uint64 { return s.mark }
 
 // An ID names a slot without keeping it alive, so that its finalizer can run.
 type ID uintptr

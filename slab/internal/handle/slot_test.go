@@ -48,7 +48,7 @@ func TestLastUnpinRecycles(t *testing.T) {
 	if won, idle := s.EndPinned(gen); !won || idle {
 		t.Errorf("won %v, idle %v", won, idle)
 	}
-	if s.Unpin(gen) || !s.Unpin(gen) {
+	if s.Unpin() || !s.Unpin() {
 		t.Error("another than the last Unpin recycles")
 	}
 	if s.Pin(gen) {
@@ -56,13 +56,47 @@ func TestLastUnpinRecycles(t *testing.T) {
 	}
 }
 
+// A pin more than there is room for would change the marks beside them.
+func TestPinsHaveAnEnd(t *testing.T) {
+	s := newSlot()
+	gen := s.Lend(100)
+	for range pinMask {
+		s.Pin(gen)
+	}
+	defer func() {
+		if recover() == nil || s.word.Load() != gen|pinMask {
+			t.Errorf("after as many pins as there are, the word is %#x", s.word.Load())
+		}
+	}()
+	s.Pin(gen)
+}
+
 // What one owner has taken is nothing to the next one.
 func TestEscapeIsOfOneGeneration(t *testing.T) {
 	s := &Slot{flags: watched}
 	if gen := s.Lend(0); s.hasEscaped() {
 		t.Error("escaped at once")
-	} else if s.Escape(gen); !s.hasEscaped() || !s.End(gen) || s.hasEscaped() {
+	} else if s.Escape(); !s.hasEscaped() || !s.End(gen) {
 		t.Error("not escaped, or still")
+	}
+	if s.Lend(0); s.hasEscaped() {
+		t.Error("escaped by the owner before")
+	}
+}
+
+// A late Escape, of an owner whose slot was released meanwhile, may write over what the next
+// one has shown. Then that counts as escaped.
+func TestALateEscapeHidesNone(t *testing.T) {
+	s := &Slot{flags: watched}
+	late := lentTo(s.Lend(0)) | escaped
+	s.End(0)
+	if gen := s.Lend(0); s.MayHaveEscaped(gen) {
+		t.Error("escaped at once")
+	} else if s.Escape(); true {
+		s.lent.Store(late)
+		if !s.hasEscaped() || !s.MayHaveEscaped(gen) {
+			t.Error("not escaped any more")
+		}
 	}
 }
 

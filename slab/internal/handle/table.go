@@ -2,10 +2,14 @@
 // whose handles were forgotten.
 //
 //	slot.go      which generation of handle owns a block
+//	lent.go      whom a slot is lent to, and what the owner has shown
 //	group.go     where slots stand in memory
 //	region.go    the slots of one device region
+//	index.go     the slot of an address
 //	table.go     the regions of a pool
 //	finalize.go  how forgotten blocks come back
+//	part.go      slots of handles that share the block of another
+//	sampled.go   which owners are in a profile
 package handle
 
 import (
@@ -26,6 +30,8 @@ type Table struct {
 	mu       sync.Mutex // taken before the locks that Options.Forgotten takes
 	regions  map[device.Region]*Region
 	recent   *Region // found last
+	index    index
+	doubted  map[ID]uint64 // generations of slots that doubts was asked about
 	deferred Tally
 	stopped  bool // no vacant slot is kept
 }
@@ -42,6 +48,12 @@ type Options struct {
 	// use, so that the block must not be handed out again. It reports whether streams
 	// still use the block: then the pool frees it later.
 	Forgotten func(e Entry, escaped bool) (inUse bool)
+	// PartForgotten is told of each forgotten part of root whose block Forgotten is not
+	// told of, or of another handle. part is nil on the Go heap, where no one knows which.
+	PartForgotten func(root, part *Slot)
+	// Found is told of each region that the collector has found dead and in which no block
+	// has a slot, once the region has its memory back. No lock is held.
+	Found func(device.Region)
 	// Free takes forgotten blocks back for the strategy, Quarantine one that has
 	// escaped. No lock is held.
 	Free       func([]Allocation)
@@ -60,6 +72,7 @@ func (t *Tally) Sub(n int) { t.Blocks--; t.Bytes -= int64(n) }
 // Open makes t ready. owner is the pool, to be found again by Slot.Owner.
 func (t *Table) Open(owner unsafe.Pointer, o Options) {
 	t.owner, t.options, t.regions = owner, o, map[device.Region]*Region{}
+	t.index.cells.Store(newCells(leastCells))
 }
 
 // WatchedBytes returns the bytes of blocks that only a finalizer would find
@@ -91,6 +104,9 @@ func (t *Table) Attach(b device.Block, extent int32, class int, isSimple bool) (
 			return Entry{}, false
 		}
 		base = unsafe.Pointer(unsafe.SliceData(m))
+		if r.addr == 0 { // memory of the Go heap stays where it is; owners of its blocks read this without the lock
+			r.addr = uintptr(base)
+		}
 	}
 	return r.attach(allocation(b, extent), class, isSimple).entry(base), true
 }
@@ -138,6 +154,7 @@ func (t *Table) newRegion(r device.Region) *Region {
 		m.Watch(func() { t.onRegionDead(x) })
 	} else if m, ok := r.(device.HostRegion); ok {
 		x.base = unsafe.Pointer(unsafe.SliceData(m.Bytes()))
+		x.addr = uintptr(x.base)
 	}
 	return x
 }

@@ -39,15 +39,17 @@ type log struct {
 	inUse     bool // the answer to Forgotten
 	freed     []Allocation
 	isolated  []Allocation
+	parts     int // forgotten
 }
 
 func openTable(watchFrom int) (*Table, *log) {
 	t, l := new(Table), new(log)
 	t.Open(unsafe.Pointer(l), Options{
 		WatchCollected: true, WatchFrom: watchFrom, WatchUnreachableFrom: watchFrom,
-		Forgotten:  func(e Entry, escaped bool) bool { l.forgotten = append(l.forgotten, e.Slot); return l.inUse },
-		Free:       func(a []Allocation) { l.freed = append(l.freed, a...) },
-		Quarantine: func(a Allocation) { l.isolated = append(l.isolated, a) },
+		Forgotten:     func(e Entry, escaped bool) bool { l.forgotten = append(l.forgotten, e.Slot); return l.inUse },
+		PartForgotten: func(root, part *Slot) { l.parts++ },
+		Free:          func(a []Allocation) { l.freed = append(l.freed, a...) },
+		Quarantine:    func(a Allocation) { l.isolated = append(l.isolated, a) },
 	})
 	return t, l
 }
@@ -100,26 +102,15 @@ func TestARegionIsWatchedAgainWhileBlocksAreInUse(t *testing.T) {
 
 // A slot that was released while With runs is not forgotten: that call recycles it.
 func TestAPinnedSlotIsNotForgotten(t *testing.T) {
-	for _, heap := range []bool{true, false} {
-		table, l := openTable(1)
-		r := newRegion()
-		on := device.Region(r)
-		if heap {
-			on = collected{r}
-		}
-		s := attach(table, on, 0)
-		gen := s.Lend(100)
-		s.Pin(gen)
-		s.EndPinned(gen)
-		if heap {
-			r.lost()
-		} else {
-			s.unwatch() // the runtime has removed the finalizer when it runs
-			table.onSlotDead(s)
-		}
-		if len(l.forgotten) != 0 || len(l.freed) != 0 || !s.Unpin(gen) {
-			t.Errorf("heap %v: %d forgotten, %v freed", heap, len(l.forgotten), l.freed)
-		}
+	table, l := openTable(1)
+	s := attach(table, newRegion(), 0)
+	gen := s.Lend(100)
+	s.Pin(gen)
+	s.EndPinned(gen)
+	s.unwatch() // the runtime has removed the finalizer when it runs
+	table.onSlotDead(s)
+	if len(l.forgotten) != 0 || len(l.freed) != 0 || !s.Unpin() {
+		t.Errorf("%d forgotten, %v freed", len(l.forgotten), l.freed)
 	}
 }
 
@@ -130,17 +121,50 @@ func TestAnEscapedBlockIsIsolated(t *testing.T) {
 		table, l := openTable(1)
 		r := newRegion()
 		s := attach(table, r, 0)
-		if gen := s.Lend(100); escaped {
-			s.Escape(gen)
+		if s.Lend(100); escaped {
+			s.Escape()
 		}
 		s.unwatch() // the runtime has removed the finalizer when it runs
 		table.onSlotDead(s)
 		if len(l.freed) == 0 != escaped || len(l.isolated) == 0 == escaped || table.WatchedBytes() != 0 || len(l.forgotten) != 1 {
 			t.Errorf("escaped %v: %v freed, %v isolated, %d watched", escaped, l.freed, l.isolated, table.WatchedBytes())
 		}
-		if other := attach(table, r, 100); other != s || other.hasEscaped() {
+		other := attach(table, r, 100)
+		if other.Lend(100); other != s || other.hasEscaped() {
 			t.Errorf("escaped %v: the same slot %v, escaped %v", escaped, other == s, other.hasEscaped())
 		}
+	}
+}
+
+// A slot that was found by its slice after the collector had found it dead has an owner who is
+// alive. It is forgotten when the collector finds it dead twice in one generation.
+func TestASlotThatWasFoundBySliceIsAlive(t *testing.T) {
+	table, l := openTable(1)
+	s := attach(table, newRegion(), 0)
+	for range 3 {
+		s.Lend(100)
+		if gen := s.Slice(); !s.IsSliced(gen) || !s.End(gen) { // by the slice, as Put does
+			t.Fatal("not the owner of a slice")
+		}
+		gen := s.Lend(100)
+		s.unwatch() // the runtime has removed the finalizer when it runs
+		if table.onSlotDead(s); len(l.forgotten) != 0 || !s.End(gen) {
+			t.Fatal("the owner is alive")
+		}
+	}
+	s.Lend(100)
+	for want := range 2 {
+		s.unwatch()
+		if table.onSlotDead(s); len(l.forgotten) != want {
+			t.Errorf("%d forgotten, not %d", len(l.forgotten), want)
+		}
+	}
+	if len(table.doubted) != 0 {
+		t.Error("a vacant slot is doubted")
+	}
+	s.unwatch()
+	if table.onSlotDead(s); table.WatchedBytes() != 0 {
+		t.Error("a vacant slot has a block")
 	}
 }
 

@@ -3,11 +3,13 @@
 // processor writes.
 //
 //	cache.go      the caches, and a hit: Pop and Push
+//	cpu.go        the processor that a call runs on
 //	pin*.go       who may touch a processor's caches
 //	refill.go     what happens when a class cache is empty
 //	resize.go     what happens when it is full, and how much it may hold
 //	depot.go      where magazines wait for other processors
 //	reclaim.go    how the caches are emptied by others
+//	sample.go     which hits a profile samples, and how they are counted
 //	usage.go      what is in them, and the counters
 //
 // The design is that of Bonwick and Adams, "Magazines and Vmem" (USENIX 2001):
@@ -25,6 +27,7 @@ import (
 
 	"github.com/bufslab/bufslab/internal/pin"
 	"github.com/bufslab/bufslab/slab/internal/handle"
+	"github.com/bufslab/bufslab/slab/internal/profile"
 	"github.com/bufslab/bufslab/slab/internal/sizeclass"
 )
 
@@ -34,9 +37,15 @@ type Cache struct {
 	options Options
 	classes int          // class caches a processor has
 	caches  []ClassCache // of processor 0, then of processor 1, and so on
+	reach   []ClassCache // where At looks: caches, or in a replay those of the processor it runs on
+	stride  int          // from a processor's first in reach to the next one's: classes, or 0
+	acting  *cpu         // that all calls run on, in a replay
 	cpus    []cpu
 	depot   depot
-	rest    struct{ gets, releases, asked atomic.Int64 } // of goroutines that have no cpu
+	mixed   []atomic.Bool // classes whose blocks are as long as the class above ExactAbove, too
+
+	_      [lineBytes]byte // keeps the counters off the lines that a hit reads
+	counts counters        // what no class cache served
 
 	closing sync.Mutex // held while the class caches are closed
 }
@@ -45,29 +54,36 @@ type Cache struct {
 type Options struct {
 	Grid        sizeclass.Grid
 	Largest     int   // bytes of the largest block that is cached; 0: none
+	Borrow      int   // how many classes above its own may serve a size
 	BorrowAbove int   // bytes above which a block of a larger class may serve; smaller blocks are cheap to get
-	ExactAbove  int   // bytes above which a block is as long as asked for, not as its class; 0: no block is
+	ExactAbove  int   // bytes above which a block is as long as asked for, until one is too short; 0: no block is
 	Bytes       int64 // that a processor may hold
 	Depot       int64 // bytes that the depot may hold
+	Processors  int   // that have caches; 0: those that there are
+	Replayed    bool  // one goroutine uses the Cache, and says by RunOn which processor it is
 	// Divisor of Managed is what all processors and the depot hold together, but for
 	// what classes have earned; 0: no such bound.
 	Divisor int64
 
 	Managed func() int64       // bytes that the pool has from its upstream
 	Free    func(handle.Entry) // gives a block back to the strategy; no lock is held
+
+	Pace *profile.Pace // which Gets are sampled; nil: none
 }
 
 // A cpu is what one processor has beside its class caches. Only the pinned
 // goroutine may access it.
 type cpu struct {
 	caches []ClassCache // those of Cache that are this processor's
+	seen   []uint32     // of each: its hits at the last reclaim
 	empty  *magazine    // in reserve, for the next class cache that overflows
 	victim int          // the class whose cache was shrunk last
 	busy   uint32       // not 0 while a goroutine is here; see quiesce
 
 	granted int64 // bytes that caches may hold: the limit and the previous magazine of each
 
-	counts counters // what no class cache served
+	gets atomic.Int64  // of class caches, until each was last armed
+	arms atomic.Uint32 // counts them twice, so that it is odd meanwhile
 
 	mu sync.Mutex // of the race detector's build; see Pin
 
@@ -82,23 +98,20 @@ type cpu struct {
 // the line of the slot.
 type ClassCache struct {
 	loaded, previous *magazine
-	state            uint64       // hits so far<<loadedBits | blocks in loaded
-	asked            int64        // by hits: bytes got less bytes released
-	moved            int64        // blocks that magazines have brought, less those they took
-	limit            atomic.Int32 // of blocks in loaded; negative, ^limit, while the class cache is closed
-	busy             uint32       // not 0 while a goroutine is here; see quiesce
-	seen             uint32       // hits at the last reclaim
-	refused          uint32       // times that the share was too small; see budget.allows
-	nprevious        int32        // blocks in previous
-	_                [lineBytes - 44 - 2*unsafe.Sizeof(uintptr(0))]byte
+	state            uint64 // blocks in loaded, and Gets: see sample.go
+	got, released    int64  // bytes, by hits
+	moved            int64  // blocks that magazines have brought, less those they took
+
+	// Fills the line where pointers are short. It is not last: there nothing takes room, too.
+	_ [lineBytes - 48 - 2*unsafe.Sizeof(uintptr(0))]byte
+
+	limit     atomic.Int32 // of blocks in loaded; negative, ^limit, while the class cache is closed
+	busy      uint32       // not 0 while a goroutine is here; see quiesce
+	refused   uint32       // times that the share was too small; see budget.allows
+	nprevious int32        // blocks in previous
 }
 
-const (
-	lineBytes  = 64
-	loadedBits = 8
-	loadedMask = 1<<loadedBits - 1
-	oneHit     = 1 << loadedBits
-)
+const lineBytes = 64
 
 // A magazine is an array of blocks that changes hands as a whole.
 type magazine struct {
@@ -124,16 +137,26 @@ const (
 // Open makes c ready for use.
 func (c *Cache) Open(o Options) {
 	c.options = o
-	c.cpus = make([]cpu, pin.Numbers())
+	if c.options.Processors == 0 {
+		c.options.Processors = pin.Numbers()
+	}
+	c.cpus = make([]cpu, c.options.Processors)
+	c.drawMissed(0)
+	if o.Replayed {
+		defer c.RunOn(0)
+	}
 	if o.Largest == 0 {
 		return
 	}
 	c.classes = c.options.Grid.Index(o.Largest) + 1
+	c.mixed = make([]atomic.Bool, c.classes)
 	c.depot.classes = make([]depotClass, c.classes)
 	n := c.classes * len(c.cpus)
 	c.caches = make([]ClassCache, n, max(n, pageCaches))
+	c.reach, c.stride = c.caches, c.classes
 	for i := range c.cpus {
 		c.cpus[i].caches = c.caches[i*c.classes : (i+1)*c.classes]
+		c.cpus[i].seen = make([]uint32, c.classes)
 	}
 }
 
@@ -152,7 +175,7 @@ func (c *Cache) Fit(size int) (class, ask int) {
 	switch o := &c.options; {
 	case !c.Caches(size):
 		return c.Uncached(), size
-	case o.ExactAbove > 0 && size > o.ExactAbove:
+	case o.ExactAbove > 0 && size > o.ExactAbove && !c.mixed[c.Class(size)].Load():
 		return c.Class(size), size
 	}
 	class = c.Class(size)
@@ -165,20 +188,20 @@ func (c *Cache) BlockBytes(class int) int64 { return int64(c.options.Grid.Size(c
 // At returns the cache of a class, not Uncached, on processor id, or nil if it has
 // none: it came when GOMAXPROCS was raised. The caller is pinned.
 func (c *Cache) At(id, class int) *ClassCache {
-	if i := uint(id*c.classes + class); i < uint(len(c.caches)) {
-		return &c.caches[i]
+	if i := uint(id*c.stride + class); i < uint(len(c.reach)) {
+		return &c.reach[i]
 	}
 	return nil
 }
 
 // Top returns the block that Take takes, or nil if the loaded magazine is empty or its
-// last block has fewer than size bytes. The caller is pinned, and calls Leave at the end.
-// limit must be read before all else.
+// last block has fewer than size bytes, or if c is due, which makes n negative. The caller is
+// pinned, and calls Leave at the end. limit must be read before all else.
 func (c *ClassCache) Top(size int) *handle.Entry {
 	c.busy = 1
 	if c.limit.Load() >= 0 {
-		if n := c.state & loadedMask; n != 0 {
-			if at := &c.loaded.entries[(n-1)%magazineSlots]; at.Slot.Len() >= size {
+		if n := int32(c.state) & (due | loadedMask); n > 0 {
+			if at := &c.loaded.entries[uint32(n-1)%magazineSlots]; at.Slot.Len() >= size {
 				return at
 			}
 		}
@@ -189,8 +212,8 @@ func (c *ClassCache) Top(size int) *handle.Entry {
 // Take takes the block that Top has returned.
 func (c *ClassCache) Take(at *handle.Entry, size int) (e handle.Entry) {
 	e, *at = *at, handle.Entry{} // or the collector would never find it forgotten
-	c.state += oneHit - 1
-	c.asked += int64(size)
+	c.state += oneGet - 1
+	c.got += int64(size)
 	return e
 }
 
@@ -199,7 +222,7 @@ func (c *ClassCache) Leave() {
 	c.busy = 0
 }
 
-// pop takes a block for size bytes, without a slot if there is none at hand.
+// pop takes a block for size bytes, without a slot if Top has none.
 func (c *ClassCache) pop(size int) (e handle.Entry) {
 	if at := c.Top(size); at != nil {
 		e = c.Take(at, size)
@@ -214,35 +237,10 @@ func (c *ClassCache) Push(e handle.Entry, size int) (kept bool) {
 	c.busy = 1
 	if n := c.state & loadedMask; int32(n) < c.limit.Load() {
 		c.loaded.entries[n%magazineSlots] = e
-		c.state += oneHit + 1
-		c.asked -= int64(size)
+		c.state++
+		c.released += int64(size)
 		kept = true
 	}
 	c.busy = 0
 	return kept
-}
-
-// n returns the blocks in the loaded magazine.
-func (c *ClassCache) n() int32 { return int32(c.state & loadedMask) }
-
-func (c *ClassCache) hits() uint32 { return uint32(c.state >> loadedBits) }
-
-// setN is for code that moves magazines. It counts no hit.
-func (c *ClassCache) setN(n int32) { c.state = c.state&^loadedMask | uint64(n) }
-
-// cpu returns what processor id has beside its class caches, or nil. The caller is
-// pinned, and calls leave at the end.
-func (c *Cache) cpu(id int) *cpu {
-	if id >= len(c.cpus) {
-		return nil
-	}
-	p := &c.cpus[id]
-	p.busy = 1
-	return p
-}
-
-func (p *cpu) leave() {
-	if p != nil {
-		p.busy = 0
-	}
 }

@@ -11,8 +11,10 @@ import (
 type depot struct {
 	classes []depotClass
 	bytes   atomic.Int64
-	stopped atomic.Bool // nothing is kept any more, here and in class caches
+	stops   atomic.Int32 // above 0 nothing is kept, here and in class caches
 }
+
+func (d *depot) stopped() bool { return d.stops.Load() > 0 }
 
 type depotClass struct {
 	mu      sync.Mutex
@@ -57,7 +59,7 @@ func (d *depot) put(m *magazine, size int64, b budget) bool {
 	c := &d.classes[m.class]
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !b.allows(d.bytes.Add(n), &c.refused, price(int32(c.count+1), size)) || d.stopped.Load() {
+	if !b.allows(d.bytes.Add(n), &c.refused, b.price(int32(c.count+1), size)) || d.stopped() {
 		d.bytes.Add(-n)
 		return false
 	}

@@ -5,13 +5,13 @@ import "testing"
 func aByte(int) int64 { return 1 }
 
 // flat is a budget that nothing has to be earned of.
-func flat(n int64) budget { return budget{n, n} }
+func flat(n int64) budget { return budget{n, n, 1} }
 
 // The depot has magazines above the share for a class that was refused often enough, and
 // none above the most.
 func TestDepotIsEarned(t *testing.T) {
 	d := depot{classes: make([]depotClass, 1)}
-	b := budget{share: 5, most: 12}
+	b := budget{share: 5, most: 12, managed: 1 << 20}
 	kept := 0
 	for range 10 * blockPrice {
 		if d.put(&magazine{n: 5}, 1, b) {
@@ -53,7 +53,7 @@ func TestDepotRefuses(t *testing.T) {
 	if !d.put(&magazine{n: 5}, 1, flat(5)) || d.put(&magazine{n: 1}, 1, flat(5)) || d.bytes.Load() != 5 {
 		t.Errorf("%d bytes in a depot of 5", d.bytes.Load())
 	}
-	d.stopped.Store(true)
+	d.stops.Add(1)
 	if d.put(&magazine{n: 5}, 1, flat(100)) || d.bytes.Load() != 5 {
 		t.Errorf("a stopped depot has %d bytes", d.bytes.Load())
 	}
@@ -67,7 +67,7 @@ func TestReclaimLeavesStoppedCachesClosed(t *testing.T) {
 	}
 	e := s.get(t, 100)
 	s.Reclaim(true) // marks
-	s.At(0, s.Class(100)).seen--
+	s.cpus[0].seen[s.Class(100)]--
 	s.Stop()
 	s.Reclaim(true)
 	if s.At(0, s.Class(100)).Push(e, 100) {

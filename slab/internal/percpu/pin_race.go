@@ -7,13 +7,23 @@ import "github.com/bufslab/bufslab/internal/pin"
 // Pin locks the caches of some processor, mostly the one it runs on, and returns
 // it: the race detector would not see that a goroutine is pinned.
 func (c *Cache) Pin() pin.Processor {
+	if c.acting != nil {
+		c.acting.mu.Lock()
+		return 0
+	}
 	p := pin.Pin() % pin.Processor(len(c.cpus))
 	c.cpus[p].mu.Lock()
 	return p
 }
 
 // Unpin undoes Pin.
-func (c *Cache) Unpin(p pin.Processor) { c.cpus[p].mu.Unlock() }
+func (c *Cache) Unpin(p pin.Processor) {
+	if c.acting != nil {
+		c.acting.mu.Unlock()
+		return
+	}
+	c.cpus[p].mu.Unlock()
+}
 
 // quiesce waits until every goroutine that read the old limit of a class cache has
 // unpinned.

@@ -1,7 +1,7 @@
 package percpu
 
 import (
-	"os"
+	"embed"
 	"regexp"
 	"slices"
 	"strings"
@@ -14,11 +14,16 @@ import (
 // wait in a buffer, where it alone sees them; they leave it in order, or in any order
 // where storesInOrder is false. Loads are not reordered: the load of limit is atomic.
 
+// sources are those that were built, also where the go command was told of others by -overlay.
+//
+//go:embed cache.go cpu.go reclaim.go pin.go
+var sources embed.FS
+
 // steps returns the names of the patterns, name=pattern, in the order in which a function
 // of a file has them.
 func steps(t *testing.T, file, function string, patterns ...string) (list []string) {
 	t.Helper()
-	source, err := os.ReadFile(file)
+	source, err := sources.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +53,7 @@ type protocol struct{ push, pop, reclaim []string }
 // protocolOf reads the protocol. marks says which are waited for: those of the class caches,
 // or those of the cpus, which slow paths set as hits set theirs.
 func protocolOf(t *testing.T, marks string) (p protocol) {
-	hit := []string{"mark=c.busy = 1", "limit=c.limit.Load", "blocks=c.state & loadedMask", "change=c.state \\+=", "unmark=c.busy = 0"}
+	hit := []string{"mark=c.busy = 1", "limit=c.limit.Load", "blocks=c.state\\)? & .*loadedMask", "change=c.state(?: \\+=|\\+\\+)", "unmark=c.busy = 0"}
 	p.push = steps(t, "cache.go", "ClassCache) Push", hit...)
 	for _, f := range []string{"Top", "Take", "Leave"} { // as Pool.Get calls them
 		p.pop = append(p.pop, steps(t, "cache.go", "ClassCache) "+f, hit...)...)

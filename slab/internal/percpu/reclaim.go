@@ -25,12 +25,22 @@ func (c *Cache) Reclaim(idle bool) (any bool) {
 	return any
 }
 
-// Stop makes the caches keep nothing from now on. Reclaim then finds all blocks.
+// Stop makes the caches keep nothing until Start, which may be never: all that is released
+// goes to the strategy. Reclaim then finds all blocks. Stops add up.
 func (c *Cache) Stop() {
-	c.depot.stopped.Store(true)
 	c.closing.Lock()
 	defer c.closing.Unlock()
-	c.close()
+	if c.depot.stops.Add(1) == 1 && c.classes > 0 {
+		c.close()
+	}
+}
+
+// Start undoes one Stop.
+func (c *Cache) Start() {
+	c.closing.Lock()
+	defer c.closing.Unlock()
+	c.depot.stops.Add(-1)
+	c.open()
 }
 
 func (c *Cache) takeAll(idle bool, out *magazine) *magazine {
@@ -52,9 +62,9 @@ func (c *Cache) close() {
 	c.quiesce()
 }
 
-// open lets the class caches be used again, unless the caches were stopped.
+// open lets the class caches be used again, unless the caches are stopped.
 func (c *Cache) open() {
-	if c.depot.stopped.Load() {
+	if c.depot.stopped() {
 		return
 	}
 	for i := range c.caches {
@@ -76,42 +86,47 @@ func (k *ClassCache) invert(is func(limit int32) bool) {
 // marks the hits. It looks without synchronisation, so it may miss what is released
 // meanwhile.
 func (c *Cache) worthClosing(idle bool) bool {
-	if !pin.Exclusive {
+	if !pin.Exclusive && !c.options.Replayed {
 		return true
 	}
-	for i := range c.caches {
-		if k := &c.caches[i]; k.takes(idle) && k.n()+k.nprevious > 0 {
-			return true
+	for p := range c.cpus {
+		for i := range c.cpus[p].caches {
+			if k := &c.cpus[p].caches[i]; c.cpus[p].takes(i, idle) && k.n()+k.nprevious > 0 {
+				return true
+			}
 		}
 	}
-	for i := range c.caches {
-		c.caches[i].mark()
+	for p := range c.cpus {
+		c.cpus[p].mark()
 	}
 	return false
 }
 
-// takes reports whether a reclaim takes what is in k: all, or what was not touched
-// since the last one.
-func (k *ClassCache) takes(idle bool) bool { return !idle || k.seen == k.hits() }
+// takes reports whether a reclaim takes what class cache i has: all, or what was not
+// touched since the last one.
+func (p *cpu) takes(i int, idle bool) bool { return !idle || p.seen[i] == p.caches[i].touched() }
 
-// mark notes the hits for the next reclaim.
-func (k *ClassCache) mark() { k.seen = k.hits() }
+// mark notes for the next reclaim what was touched.
+func (p *cpu) mark() {
+	for i := range p.caches {
+		p.seen[i] = p.caches[i].touched()
+	}
+}
 
 // take takes the magazines out of the closed class caches of a cpu.
 func (c *Cache) take(p *cpu, idle bool, out *magazine) *magazine {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for i := range p.caches {
-		k := &p.caches[i]
-		if k.takes(idle) {
-			limit := ^k.limit.Swap(^0)
+		if p.takes(i, idle) {
+			limit := ^p.caches[i].limit.Swap(^0)
 			for m := c.detach(p, i, limit); m != nil; {
 				next := m.next
 				m.next, out = out, m
 				m = next
 			}
 		}
-		k.mark()
 	}
+	p.mark()
 	return out
 }

@@ -6,38 +6,50 @@ import "github.com/bufslab/bufslab/slab/internal/handle"
 // where that is allowed, then a magazine from the depot. Pinned code must not lock. So we take the
 // magazine from the depot first, then pin, and look again.
 
-// largerClasses returns how many classes above its own may serve size bytes: those
-// of one doubling.
+// largerClasses returns how many classes above its own may serve size bytes.
 func (c *Cache) largerClasses(size int) int {
 	if size <= c.options.BorrowAbove {
 		return 0
 	}
-	return c.options.Grid.Steps()
+	return c.options.Borrow
 }
 
 // Retry is for a goroutine that Top has nothing for. It is pinned to processor id, which
-// has a class cache of the class.
-func (c *Cache) Retry(id, class, size int) (e handle.Entry) {
+// has a class cache of the class. stands says how many Gets this one stands for in a profile,
+// 0 if it is not sampled.
+func (c *Cache) Retry(id, class, size int) (e handle.Entry, stands float64) {
 	p := c.cpu(id)
 	last := min(class+c.largerClasses(size), c.classes-1)
-	for k := class; e.Slot == nil && k <= last; k++ {
-		if q := &p.caches[k]; q.n() > 0 || q.nprevious > 0 {
-			c.swap(p, k)
-			e = q.pop(size)
+	caches := p.caches[class : last+1]
+	for i := range caches {
+		q := &caches[i]
+		if q.n() == 0 {
+			if q.nprevious == 0 {
+				continue
+			}
+			c.swap(p, class+i)
 		}
+		if at := q.top(size); at != nil {
+			if e = q.Take(at, size); q.wasDue() {
+				return e, c.rearm(p, class+i)
+			}
+			q.Leave()
+			break
+		}
+		q.Leave()
 	}
 	p.leave()
-	return e
+	return e, 0
 }
 
 // RetryPinned pins, and tries again what Retry does.
-func (c *Cache) RetryPinned(class, size int) (e handle.Entry) {
+func (c *Cache) RetryPinned(class, size int) (e handle.Entry, stands float64) {
 	on := c.Pin()
 	if class < c.classes && c.At(on.ID(), class) != nil {
-		e = c.Retry(on.ID(), class, size)
+		e, stands = c.Retry(on.ID(), class, size)
 	}
 	c.Unpin(on)
-	return e
+	return e, stands
 }
 
 // swap makes the previous magazine the loaded one if that is empty. The caller
@@ -57,19 +69,52 @@ func (c *Cache) swap(p *cpu, class int) {
 // Refill takes a magazine of the class from the depot, and returns its last block if that
 // has size bytes. The rest goes into the processor's class cache, or back if that
 // has been filled meanwhile, or may not hold as much. It returns no slot if the depot
-// has no magazine.
-func (c *Cache) Refill(class, size int) handle.Entry {
+// has no magazine; then the block at hand, if any, is too short, and goes back. stands is as
+// of Retry.
+func (c *Cache) Refill(class, size int) (e handle.Entry, stands float64) {
 	m := c.depot.take(class, c.BlockBytes(class))
 	if m == nil {
-		return handle.Entry{}
+		c.dropShort(class, size)
+		return e, 0
 	}
-	e := m.pop(size)
+	e = m.pop(size)
 	if e.Slot != nil {
-		c.CountGet(size)
+		stands = c.CountGet(size)
 	}
 	if m = c.install(class, m); m != nil {
 		c.putAway(m)
 	}
+	return e, stands
+}
+
+// dropShort gives the block at hand back if it has fewer than size bytes: it would be in the
+// way of the next Get, too. From now on blocks of the class are as long as the class, and
+// serve all who ask for it. Where all ask for the same they stay as long as that.
+func (c *Cache) dropShort(class, size int) {
+	var e handle.Entry
+	on := c.Pin()
+	if k := c.At(on.ID(), class); k != nil {
+		e = k.takeShort(size)
+	}
+	c.Unpin(on)
+	if e.Slot != nil {
+		c.mixed[class].Store(true)
+		c.options.Free(e)
+	}
+}
+
+// takeShort takes the last block if it has fewer than size bytes. It counts no hit.
+func (c *ClassCache) takeShort(size int) (e handle.Entry) {
+	c.busy = 1
+	if c.limit.Load() >= 0 && c.n() > 0 {
+		n := c.n()
+		if at := &c.loaded.entries[n-1]; at.Slot.Len() < size {
+			e, *at = *at, handle.Entry{}
+			c.setN(n - 1)
+			c.moved--
+		}
+	}
+	c.busy = 0
 	return e
 }
 
@@ -89,7 +134,11 @@ func (c *Cache) install(class int, m *magazine) *magazine {
 	on := c.Pin()
 	p := c.cpu(on.ID())
 	if p != nil {
-		m = p.install(class, m, bytes, b)
+		left := p.install(class, m, bytes, b)
+		if left != m && !p.caches[class].isArmed() {
+			c.arm(p, class)
+		}
+		m = left
 		c.check(p)
 	}
 	p.leave()

@@ -10,31 +10,34 @@ import "github.com/bufslab/bufslab/slab/internal/handle"
 // within classBytes.
 func most(bytes int64) int32 { return int32(max(1, min(magazineSlots, classBytes/2/bytes))) }
 
-// A budget says how many bytes a processor, or the depot, may hold: a share for the
-// asking, and as much as most for what has earned it.
-type budget struct{ share, most int64 }
+// A budget says how many bytes a processor, or the depot, may hold: a share of what is
+// managed for the asking, and as much as most for what has earned it.
+type budget struct{ share, most, managed int64 }
 
-// share returns the part of most that is free to take now. Where caches are to stay small
+// budget returns the part of most that is free to take now. Where caches are to stay small
 // it grows with what is managed, from a least that costs no memory to speak of.
 func (c *Cache) budget(most int64) budget {
 	o := &c.options
 	if o.Divisor == 0 {
-		return budget{most, most}
+		return budget{most, most, 1}
 	}
-	part := o.Managed() / o.Divisor / int64(len(c.cpus)+1)
-	return budget{min(most, max(part, LeastBytes)), most}
+	managed := max(o.Managed(), 1)
+	part := managed / o.Divisor / int64(len(c.cpus)+1)
+	return budget{min(most, max(part, LeastBytes)), most, managed}
 }
 
 const (
 	// blockPrice is how many refusals a block costs that is above the share, and as many
-	// more for each dearBytes of it: to go to the strategy takes as long for any block,
-	// to use a large one takes longer.
-	blockPrice = 8
-	dearBytes  = 256 << 10
+	// more for each part of what is managed that it is: to go to the strategy takes as
+	// long for any block, but a large one, held for nothing, costs more memory.
+	blockPrice = 16
+	dearShare  = 256 // the part, as a divisor
 )
 
 // price is what the nth block of a class costs.
-func price(nth int32, size int64) int64 { return blockPrice * int64(nth) * (1 + size/dearBytes) }
+func (b budget) price(nth int32, size int64) int64 {
+	return blockPrice * int64(nth) * (1 + size*dearShare/b.managed)
+}
 
 // allows reports whether bytes may be held in all. Refused counts, for the one that asks,
 // how often the share was too small. When that is the price it may have more: so a class
@@ -47,11 +50,26 @@ func (b budget) allows(bytes int64, refused *uint32, price int64) bool {
 	return bytes <= b.most && int64(*refused) > price
 }
 
+// Push is ClassCache.Push on the processor that it runs on, for a block whose Release did
+// not try that.
+func (c *Cache) Push(e handle.Entry, size int) (kept bool) {
+	class := e.Slot.Class()
+	if class >= c.classes {
+		return false
+	}
+	on := c.Pin()
+	if k := c.At(on.ID(), class); k != nil {
+		kept = k.Push(e, size)
+	}
+	c.Unpin(on)
+	return kept
+}
+
 // PushSlow keeps a block for which its class cache had no room, and makes that room.
 // It reports false if the block has to go back to the strategy.
 func (c *Cache) PushSlow(e handle.Entry, size int) (kept bool) {
 	class := e.Slot.Class()
-	if class >= c.classes || c.depot.stopped.Load() {
+	if class >= c.classes || c.depot.stopped() {
 		return false
 	}
 	out, kept := c.pushSlow(class, e, size)
@@ -96,6 +114,9 @@ func (c *Cache) makeRoom(p *cpu, class int, b budget) (out *magazine) {
 	if k.loaded == nil {
 		k.loaded, p.empty = p.empty, nil
 	}
+	if !k.isArmed() {
+		c.arm(p, class)
+	}
 	if limit < most(bytes) {
 		if p.grow(k, limit, bytes, b) || p.granted+bytes <= b.most {
 			return nil // or it has to be refused more often
@@ -121,7 +142,7 @@ func (p *cpu) grow(k *ClassCache, limit int32, bytes int64, b budget) bool {
 // pinned and has found the limit not negative.
 func (p *cpu) grant(k *ClassCache, limit, to int32, bytes int64, b budget) bool {
 	more := int64(to-limit) * bytes
-	if !b.allows(p.granted+more, &k.refused, price(to, bytes)) || !k.limit.CompareAndSwap(limit, to) { // or it was closed
+	if !b.allows(p.granted+more, &k.refused, b.price(to, bytes)) || !k.limit.CompareAndSwap(limit, to) { // or it was closed
 		return false
 	}
 	p.granted += more
@@ -176,7 +197,6 @@ func (c *Cache) detach(p *cpu, class int, limit int32) (out *magazine) {
 	k.previous = k.unload(k.previous, class, k.nprevious, &out)
 	k.setN(0)
 	k.nprevious = 0
-	k.refused /= 2
 	return out
 }
 

@@ -97,6 +97,56 @@ func TestNothingChangesWhatIsClosed(t *testing.T) {
 	}
 }
 
+// Blocks that a class cache has got meanwhile are not lost to a magazine from the depot.
+func TestInstallLeavesBlocks(t *testing.T) {
+	s := oneCPU(t, Options{Largest: 4 << 10, Bytes: 1 << 20, Depot: 1 << 20})
+	e := s.get(t, 100)
+	s.release(e, 100)
+	m := &magazine{n: 1, class: int32(e.Slot.Class())}
+	if left := s.install(e.Slot.Class(), m); left != m {
+		t.Errorf("a magazine was installed over a block: %v is left", left)
+	}
+	if got := s.get(t, 100); got != e {
+		t.Error("the block is gone")
+	}
+}
+
+// A previous magazine that becomes the loaded one is not in the budget any more.
+func TestSwapEndsAGrant(t *testing.T) {
+	s := oneCPU(t, Options{Largest: 4 << 10, Bytes: 1 << 20, Depot: 1 << 20})
+	var live []handle.Entry
+	for range 2 * magazineSlots {
+		live = append(live, s.get(t, 100))
+	}
+	for _, e := range live {
+		s.release(e, 100)
+	}
+	k := s.At(0, s.Class(100))
+	if k.nprevious == 0 {
+		t.Fatal("there is no previous magazine")
+	}
+	for range live {
+		s.get(t, 100)
+	}
+	if k.nprevious != 0 {
+		t.Errorf("%d blocks are left", k.nprevious)
+	}
+	s.checkMagazines()
+}
+
+// The largest class borrows of none: what is behind it is another processor's.
+func TestNothingIsAboveTheLargestClass(t *testing.T) {
+	s := openStore(t, Options{Largest: 4 << 10, Bytes: 1 << 20, Borrow: 3, BorrowAbove: 1000, Processors: 2})
+	other := &s.cpus[1].caches[0]
+	other.nprevious = 1
+	on := s.Pin()
+	e, _ := s.Retry(0, s.classes-1, 4<<10)
+	s.Unpin(on)
+	if e.Slot != nil || other.nprevious != 1 {
+		t.Errorf("%v, and the other processor has %d", e, other.nprevious)
+	}
+}
+
 // A processor that a Cache does not know has no class caches.
 func TestAProcessorTooManyHasNoCache(t *testing.T) {
 	s := openStore(t, Options{Largest: 4 << 10, Bytes: 1 << 20})
@@ -119,15 +169,15 @@ func TestBudgetGrowsWithWhatIsManaged(t *testing.T) {
 	}
 }
 
-// A block of a larger class serves only from BorrowAbove bytes on, and up to a doubling.
+// A block of a larger class serves only from BorrowAbove bytes on, and up to Borrow classes above.
 func TestLargerBlocksServeLargeSizes(t *testing.T) {
-	s := oneCPU(t, Options{Largest: 32 << 10, Bytes: 1 << 20, BorrowAbove: 1000})
+	s := oneCPU(t, Options{Largest: 32 << 10, Bytes: 1 << 20, Borrow: 3, BorrowAbove: 1000})
 	for _, c := range []struct {
 		size, cached int
 		want         bool
-	}{{900, 1100, false}, {1100, 1500, true}, {1100, 3000, false}} {
+	}{{900, 1100, false}, {1000, 1100, false}, {1100, 1500, true}, {1100, 2048, true}, {1100, 2100, false}, {1100, 3000, false}} {
 		s.release(s.get(t, c.cached), c.cached)
-		e := s.RetryPinned(s.Class(c.size), c.size)
+		e, _ := s.RetryPinned(s.Class(c.size), c.size)
 		if e.Slot != nil != c.want {
 			t.Errorf("%d bytes for %d: %v", c.cached, c.size, e.Slot != nil)
 		}

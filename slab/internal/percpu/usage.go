@@ -1,69 +1,68 @@
 package percpu
 
-// counters count what no class cache counts: Gets and Releases, and the bytes got
-// less those released. Only the pinned goroutine may access them.
-type counters struct{ gets, releases, asked int64 }
+import "sync/atomic"
+
+// counters count what no class cache counts: Gets and Releases, and their bytes.
+type counters struct {
+	gets, releases, got, released atomic.Int64
+
+	missed missed
+}
 
 // Usage is what the caches hold and have counted. Figures are exact while no
 // call runs.
 type Usage struct {
 	Blocks, Bytes  int64 // in caches and the depot
 	Gets, Releases int64
-	Asked          int64 // bytes got less bytes released
+	Got, Released  int64 // bytes as asked for, of all Gets and of all Releases
 }
 
-// CountGet counts a Get of size bytes that no class cache served.
-func (c *Cache) CountGet(size int) { c.count(1, 0, int64(size)) }
+// CountGet counts a Get of size bytes that no class cache served. It returns what the Get
+// stands for in a profile, as Retry does.
+func (c *Cache) CountGet(size int) (stands float64) {
+	c.counts.gets.Add(1)
+	if got := c.counts.got.Add(int64(size)); got >= c.counts.missed.due.Load() {
+		stands = c.sampleMissed(size, got)
+	}
+	return stands
+}
 
 // CountRelease counts a Release of size bytes that no class cache took.
-func (c *Cache) CountRelease(size int) { c.count(0, 1, int64(-size)) }
+func (c *Cache) CountRelease(size int) {
+	c.counts.releases.Add(1)
+	c.counts.released.Add(int64(size))
+}
 
 // CountGrow counts a Release and a Get at once, which no class cache served.
-func (c *Cache) CountGrow(from, to int) { c.count(1, 1, int64(to-from)) }
-
-func (c *Cache) count(gets, releases, asked int64) {
-	on := c.Pin()
-	p := c.cpu(on.ID())
-	if p != nil {
-		p.counts.gets += gets
-		p.counts.releases += releases
-		p.counts.asked += asked
-	}
-	p.leave()
-	c.Unpin(on)
-	if p != nil {
-		return
-	}
-	c.rest.gets.Add(gets)
-	c.rest.releases.Add(releases)
-	c.rest.asked.Add(asked)
+func (c *Cache) CountGrow(from, to int) (stands float64) {
+	c.CountRelease(from)
+	return c.CountGet(to)
 }
+
+// Misses counts the Gets that no class cache served.
+func (c *Cache) Misses() int64 { return c.counts.gets.Load() }
 
 // Gets counts the Gets of all processors.
 func (c *Cache) Gets() int64 {
-	n := c.rest.gets.Load()
+	n := c.counts.gets.Load()
 	for i := range c.cpus {
-		n += c.cpus[i].gets()
+		n += c.cpus[i].allGets()
 	}
 	return n
 }
 
-func (p *cpu) gets() int64 {
+func (p *cpu) allGets() int64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	n := p.counts.gets
-	for i := range p.caches {
-		k := &p.caches[i]
-		gets, _ := k.counts(int64(k.n()) + int64(k.nprevious))
-		n += gets
-	}
-	return n
+	gets, _ := p.served()
+	return gets
 }
 
 // Usage adds up what all processors have.
 func (c *Cache) Usage() (u Usage) {
 	u.Blocks, u.Bytes = c.depot.usage()
-	u.Gets, u.Releases, u.Asked = c.rest.gets.Load(), c.rest.releases.Load(), c.rest.asked.Load()
+	u.Gets, u.Releases = c.counts.gets.Load(), c.counts.releases.Load()
+	u.Got, u.Released = c.counts.got.Load(), c.counts.released.Load()
 	for i := range c.cpus {
 		c.addUsage(&u, &c.cpus[i])
 	}
@@ -75,17 +74,15 @@ func (c *Cache) addUsage(u *Usage, p *cpu) {
 	defer p.mu.Unlock()
 	for i := range p.caches {
 		k := &p.caches[i]
-		n := int64(k.n()) + int64(k.nprevious)
-		u.Blocks += n
+		u.Blocks += int64(k.n()) + int64(k.nprevious)
 		u.Bytes += k.loaded.bytes(k.n()) + k.previous.bytes(k.nprevious)
-		gets, releases := k.counts(n)
-		u.Gets += gets
-		u.Releases += releases
-		u.Asked += k.asked
+		got, released := k.askedBytes()
+		u.Got += got
+		u.Released += released
 	}
-	u.Gets += p.counts.gets
-	u.Releases += p.counts.releases
-	u.Asked += p.counts.asked
+	gets, releases := p.served()
+	u.Gets += gets
+	u.Releases += releases
 }
 
 // bytes adds up the first n blocks. Who looks at another processor's may find one gone.
@@ -98,9 +95,15 @@ func (m *magazine) bytes(n int32) (sum int64) {
 	return sum
 }
 
-// counts tells the hits of a class cache with n blocks apart: blocks that magazines
-// have not moved came by Release and went by Get.
-func (k *ClassCache) counts(n int64) (gets, releases int64) {
-	hits, more := int64(k.state>>loadedBits), n-k.moved
-	return (hits - more) / 2, (hits + more) / 2
+// askedBytes reads both sums between two hits: else their difference would show what came
+// and went while the reader paused between the two.
+func (k *ClassCache) askedBytes() (got, released int64) {
+	for range 8 { // a hit takes longer than this, so one look is nearly always enough
+		before := atomic.LoadUint64(&k.state)
+		got, released = atomic.LoadInt64(&k.got), atomic.LoadInt64(&k.released)
+		if atomic.LoadUint64(&k.state) == before {
+			break
+		}
+	}
+	return got, released
 }

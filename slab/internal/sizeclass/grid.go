@@ -28,9 +28,6 @@ func NewGrid(steps, align int) Grid {
 	return g
 }
 
-// Steps returns the number of classes a doubling.
-func (g Grid) Steps() int { return 1 << g.shift }
-
 // Index returns the smallest class whose blocks hold size bytes, or -1 if size
 // is negative or above [Max].
 func (g Grid) Index(size int) int {

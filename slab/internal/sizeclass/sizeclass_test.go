@@ -124,8 +124,14 @@ func TestBitlogIsPyopenclsFormula(t *testing.T) {
 func TestBitlogGoldenVectors(t *testing.T) {
 	for _, row := range sharedtest.Rows(t, "golden/bitlog-vectors.csv.gz") {
 		var v [4]int
+		var err error
 		for i := range v {
-			v[i], _ = strconv.Atoi(row[i])
+			if v[i], err = strconv.Atoi(row[i]); err != nil {
+				break
+			}
+		}
+		if strconv.IntSize == 32 && (err != nil || v[1] > 1<<30) { // no such size there
+			continue
 		}
 		c := Bitlog(v[0])
 		if i := c.Index(v[1]); i != v[2] || c.Size(i) != v[3] {

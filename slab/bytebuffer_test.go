@@ -1,0 +1,445 @@
+package slab
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"math"
+	"strings"
+	"sync"
+	"testing"
+	"unsafe"
+
+	"github.com/bufslab/bufslab/device"
+)
+
+// text returns n bytes that say where they are.
+func text(n int) []byte {
+	m := make([]byte, n)
+	for i := range m {
+		m[i] = byte(i*7 + i>>8)
+	}
+	return m
+}
+
+func mustWrite(t testing.TB, b *Buffer, p []byte) {
+	t.Helper()
+	if n, err := b.Write(p); n != len(p) || err != nil {
+		t.Fatalf("%d bytes of %d written: %v", n, len(p), err)
+	}
+}
+
+func wantContents(t testing.TB, b *Buffer, want []byte) {
+	t.Helper()
+	if got := b.Bytes(); !bytes.Equal(got, want) || b.Len() != len(want) || cap(got) != len(got) {
+		t.Fatalf("%d bytes of capacity %d, Len %d, are not the %d wanted", len(got), cap(got), b.Len(), len(want))
+	}
+}
+
+// What is written comes out, on every stack that the CPU reaches; elsewhere nothing is written.
+func TestBuffer(t *testing.T) {
+	everyStack(t, func(t *testing.T, dev string, c Config) {
+		p := openPool(t, dev, c)
+		b := NewBuffer(p)
+		if dev == "virtual" || dev == "sim" {
+			if n, err := b.Write([]byte("a")); n != 0 || !errors.Is(err, device.ErrUnavailable) {
+				t.Errorf("memory that the CPU does not reach: %d, %v", n, err)
+			}
+			checkNoneOut(t, p)
+			return
+		}
+		want := text(300_000)
+		for i := 0; i < len(want); i += 1000 {
+			mustWrite(t, b, want[i:i+1000])
+		}
+		wantContents(t, b, want)
+		if b.Cap() != 512_000 { // the first block had room for 1000
+			t.Errorf("Cap %d", b.Cap())
+		}
+		b.Release()
+		checkNoneOut(t, p)
+	})
+}
+
+// Off the heap a block doubles where it is.
+func TestBufferGrowsInPlace(t *testing.T) {
+	b := NewBuffer(openPool(t, "mmap", Config{}))
+	defer b.Release()
+	mustWrite(t, b, text(1<<20))
+	at := unsafe.SliceData(b.Bytes())
+	mustWrite(t, b, text(100))
+	if unsafe.SliceData(b.Bytes()) != at || b.Cap() != 2<<20 {
+		t.Errorf("moved, or Cap %d", b.Cap())
+	}
+}
+
+// Grow makes room at once. What cannot be is an error, and changes nothing.
+func TestBufferGrow(t *testing.T) {
+	p := openPool(t, "heap", Config{MaxBytes: 1 << 20})
+	b := NewBuffer(p)
+	defer b.Release()
+	mustWrite(t, b, text(10))
+	if err := b.Grow(100_000); err != nil {
+		t.Fatal(err)
+	}
+	before := gets(p)
+	mustWrite(t, b, text(100_010)[10:])
+	if gets(p) != before {
+		t.Error("a Write after Grow took memory")
+	}
+	if err := b.Grow(0); err != nil || gets(p) != before {
+		t.Errorf("Grow(0): %v", err)
+	}
+	had := b.Cap()
+	for _, c := range []struct {
+		n  int
+		is error
+	}{{-1, ErrSize}, {math.MinInt, ErrSize}, {math.MaxInt, ErrSize}, {1 << 20, device.ErrOutOfMemory}, {math.MaxInt - 200_000, device.ErrOutOfMemory}} {
+		if err := b.Grow(c.n); !errors.Is(err, c.is) || b.Cap() != had {
+			t.Errorf("Grow(%d): %v, Cap %d", c.n, err, b.Cap())
+		}
+	}
+	wantContents(t, b, text(100_010))
+}
+
+// A Write without room writes nothing, and what fits is written still.
+func TestBufferWithoutRoom(t *testing.T) {
+	for _, line := range []string{"device=heap,strategy=direct,max_bytes=64KiB", "device=mmap,max_bytes=64KiB", "device=sim:pinned,strategy=direct,max_bytes=64KiB"} {
+		p := openLine(t, line)
+		b := NewBuffer(p)
+		want := text(60_000)
+		mustWrite(t, b, want[:10_000])
+		for _, write := range []func() (int, error){
+			func() (int, error) { return b.Write(text(100_000)) },
+			func() (int, error) { return b.WriteString(strings.Repeat("a", 100_000)) },
+		} {
+			if n, err := write(); n != 0 || !errors.Is(err, device.ErrOutOfMemory) {
+				t.Errorf("%s: %d, %v", line, n, err)
+			}
+		}
+		wantContents(t, b, want[:10_000])
+		mustWrite(t, b, want[10_000:40_000])
+		wantContents(t, b, want[:40_000])
+		b.Release()
+		checkNoneOut(t, p)
+		p.Close()
+	}
+}
+
+// Where there is no room for twice as much there may be for what is written.
+func TestBufferThatCannotDouble(t *testing.T) {
+	b := NewBuffer(openLine(t, "device=heap,strategy=direct,max_bytes=100KiB"))
+	defer b.Release()
+	mustWrite(t, b, text(40_000))
+	mustWrite(t, b, text(45_000)[40_000:])
+	wantContents(t, b, text(45_000))
+}
+
+// ReadFrom and WriteByte say that there is no room, and keep what came.
+func TestBufferReadsUntilThereIsNoRoom(t *testing.T) {
+	p := openLine(t, "device=heap,strategy=direct,max_bytes=64KiB")
+	b := NewBuffer(p)
+	want := text(100_000)
+	n, err := b.ReadFrom(bytes.NewReader(want))
+	if !errors.Is(err, device.ErrOutOfMemory) || n < 30_000 || int(n) != b.Len() {
+		t.Errorf("%d bytes, %v", n, err)
+	}
+	wantContents(t, b, want[:n])
+	for err = nil; err == nil; err = b.WriteByte('a') {
+	}
+	if !errors.Is(err, device.ErrOutOfMemory) {
+		t.Error(err)
+	}
+	if got := b.Bytes(); !bytes.Equal(got[:n], want[:n]) {
+		t.Error("the contents changed")
+	}
+}
+
+// Bytes that were read make room: a Buffer that is written and read in turns does not grow.
+func TestBufferAsAQueue(t *testing.T) {
+	p := openPool(t, "heap", Config{})
+	b := NewBuffer(p)
+	mustWrite(t, b, text(100))
+	for i := range 1000 {
+		mustWrite(t, b, text(100))
+		got := make([]byte, 100)
+		if n, err := b.Read(got); n != 100 || err != nil || !bytes.Equal(got, text(100)) {
+			t.Fatalf("turn %d: %d, %v", i, n, err)
+		}
+	}
+	if wantContents(t, b, text(100)); b.Cap() != 512 || gets(p) != 1 {
+		t.Errorf("Cap %d after %d Gets", b.Cap(), gets(p))
+	}
+}
+
+// What fills more than half of the block is not moved to its front time and again.
+func TestBufferAsALongQueueGrows(t *testing.T) {
+	b := NewBuffer(openPool(t, "heap", Config{}))
+	mustWrite(t, b, text(512))
+	b.Read(make([]byte, 10))
+	mustWrite(t, b, text(517)[512:])
+	if wantContents(t, b, text(517)[10:]); b.Cap() != 1024 {
+		t.Errorf("Cap %d", b.Cap())
+	}
+}
+
+// Reset keeps the block; in the eighth round that uses less than a quarter it goes, unless
+// one in between has used more.
+func TestBufferResetDropsAnOutliersBlock(t *testing.T) {
+	b := NewBuffer(openPool(t, "heap", Config{}))
+	round := func(n int) int {
+		mustWrite(t, b, text(n))
+		b.Reset()
+		b.Reset() // is no round
+		return b.Cap()
+	}
+	large := round(10 << 20)
+	if large < 10<<20 {
+		t.Fatalf("Cap %d", large)
+	}
+	for i := range 3 * lowRounds {
+		if i%lowRounds == lowRounds-1 {
+			round(large/4 + 1)
+		} else if have := round(100); have != large {
+			t.Fatalf("round %d: Cap %d", i, have)
+		}
+	}
+	for i := range lowRounds {
+		if have := round(100); (have == 0) != (i == lowRounds-1) {
+			t.Fatalf("round %d: Cap %d", i, have)
+		}
+	}
+	if have := round(100); have != 512 {
+		t.Errorf("Cap %d afterwards", have)
+	}
+	for i := range 3 * lowRounds { // there is none that is smaller
+		if have := round(10); have != 512 {
+			t.Fatalf("round %d: Cap %d", i, have)
+		}
+	}
+}
+
+// The first block is as large as four of five Buffers of the pool end; an outlier changes
+// nothing, and a large Write has what it needs.
+func TestBufferBeginsWithTheTypicalSize(t *testing.T) {
+	p, many := openPool(t, "heap", Config{}), make([]byte, 10<<20)
+	use := func(n int) (first int) {
+		b := NewBuffer(p)
+		mustWrite(t, b, many[:1])
+		first = b.Cap()
+		mustWrite(t, b, many[1:n])
+		b.Release()
+		return first
+	}
+	for range 40 {
+		use(60_000)
+	}
+	if first := use(10 << 20); first != 64<<10 {
+		t.Errorf("%d bytes after 40 Buffers of 60,000", first)
+	}
+	if first := use(60_000); first != 64<<10 {
+		t.Errorf("%d bytes after an outlier", first)
+	}
+	for range 200 {
+		use(100)
+	}
+	if first := use(100); first != 512 {
+		t.Errorf("%d bytes after 200 Buffers of 100", first)
+	}
+	for range 50 {
+		use(3 << 20)
+	}
+	if first := use(100); first != 1<<20 {
+		t.Errorf("%d bytes after 50 Buffers of 3 MiB", first)
+	}
+	b := NewBuffer(p)
+	if mustWrite(t, b, many[:2<<20]); b.Cap() != 2<<20 {
+		t.Errorf("%d bytes for a Write of 2 MiB", b.Cap())
+	}
+}
+
+// One in five that is larger does not raise the typical size for good, one in three does.
+func TestTypicalSizeIsThatOfFourInFive(t *testing.T) {
+	for every, want := range map[int]int{3: 64 << 10, 10: 1 << 10} {
+		var s typicalSize
+		for i := range 10_000 {
+			if n := 1000; i%every == 0 {
+				s.note(60_000)
+			} else {
+				s.note(n)
+			}
+		}
+		if got := s.size(); got != want {
+			t.Errorf("one in %d: %d bytes, want %d", every, got, want)
+		}
+	}
+}
+
+// Bytes that were read, cut or moved count for the size that a Buffer has had.
+func TestBufferCountsItsPeak(t *testing.T) {
+	for name, empty := range map[string]func(b *Buffer){
+		"Truncate": func(b *Buffer) { b.Truncate(1) },
+		"Read":     func(b *Buffer) { io.Copy(io.Discard, b) },
+		"compact":  func(b *Buffer) { b.read = 29_999; b.compact() },
+		"Detach": func(b *Buffer) {
+			x, _ := b.Detach()
+			x.Release()
+		},
+	} {
+		p := openPool(t, "heap", Config{})
+		for range 100 {
+			b := NewBuffer(p)
+			mustWrite(t, b, text(30_000))
+			empty(b)
+			b.Release()
+		}
+		if got := p.pool.typical.size(); got != 32<<10 {
+			t.Errorf("%s: %d bytes are typical", name, got)
+		}
+	}
+}
+
+// After Release a Buffer begins anew. Without memory Release does nothing.
+func TestBufferRelease(t *testing.T) {
+	p := openPool(t, "heap", Config{Strict: true}) // a second Release would panic
+	b := NewBuffer(p)
+	for range 3 {
+		mustWrite(t, b, text(1000))
+		wantContents(t, b, text(1000))
+		b.Release()
+		checkNoneOut(t, p)
+		b.Release()
+		b.Reset()
+		if b.Len() != 0 || b.Cap() != 0 {
+			t.Errorf("Len %d, Cap %d", b.Len(), b.Cap())
+		}
+	}
+}
+
+// Detach gives the unread contents away, and no more; the Buffer can be used again.
+func TestBufferDetach(t *testing.T) {
+	for _, line := range []string{"device=heap", "device=mmap", "device=heap,check=true", "device=mmap,strategy=direct"} {
+		p := openLine(t, line)
+		b := NewBuffer(p)
+		mustWrite(t, b, text(5000))
+		b.Read(make([]byte, 10))
+		x, err := b.Detach()
+		if err != nil || x.Len() != 4990 || !bytes.Equal(x.Bytes(), text(5000)[10:]) || x.Cap() < 4990 {
+			t.Fatalf("%s: %d bytes, %v", line, x.Len(), err)
+		}
+		mustWrite(t, b, text(300))
+		wantContents(t, b, text(300))
+		if !bytes.Equal(x.Bytes(), text(5000)[10:]) {
+			t.Errorf("%s: the Buffer has written to what was detached", line)
+		}
+		mustRelease(t, x)
+		b.Release()
+		x, err = b.Detach()
+		if err != nil || x.Len() != 0 || x.Release() != nil {
+			t.Errorf("%s: of an empty Buffer: %d bytes, %v", line, x.Len(), err)
+		}
+		checkNoneOut(t, p)
+		p.Close()
+	}
+}
+
+// Where Detach fails the contents stay.
+func TestBufferOfAClosedPool(t *testing.T) {
+	p := openPool(t, "heap", Config{})
+	b := NewBuffer(p)
+	mustWrite(t, b, text(500))
+	p.Close()
+	_, detach := b.Detach()
+	_, write := b.Write(text(100))
+	if !errors.Is(detach, ErrClosed) || !errors.Is(write, ErrClosed) {
+		t.Errorf("%v, %v", detach, write)
+	}
+	mustWrite(t, b, text(512)[500:]) // there is room for these
+	wantContents(t, b, text(512))
+	b.Release()
+	checkNothing(t, p)
+}
+
+// A Buffer without a pool is empty.
+func TestZeroBuffer(t *testing.T) {
+	for _, b := range []*Buffer{{}, NewBuffer(nil), NewBuffer(&Pool{})} {
+		_, write := b.Write([]byte("a"))
+		_, writeString := b.WriteString("a")
+		_, readFrom := b.ReadFrom(strings.NewReader("a"))
+		_, detach := b.Detach()
+		for _, err := range []error{write, writeString, readFrom, detach, b.WriteByte('a'), b.Grow(1)} {
+			if !errors.Is(err, ErrClosed) {
+				t.Error(err)
+			}
+		}
+		_, read := b.Read(make([]byte, 1))
+		_, readByte := b.ReadByte()
+		if read != io.EOF || readByte != io.EOF || b.Len() != 0 || b.Cap() != 0 || len(b.Bytes()) != 0 {
+			t.Errorf("%v, %v, %d bytes", read, readByte, b.Len())
+		}
+		if n, err := b.WriteTo(io.Discard); n != 0 || err != nil {
+			t.Errorf("WriteTo: %d, %v", n, err)
+		}
+		b.Truncate(0)
+		b.Reset()
+		b.Release()
+	}
+}
+
+// Truncate beyond the contents is a mistake.
+func TestBufferTruncate(t *testing.T) {
+	b := NewBuffer(openPool(t, "heap", Config{}))
+	mustWrite(t, b, text(10))
+	b.ReadByte()
+	wantPanic(t, "slab: Truncate of a Buffer of 9 bytes to 10", func() { b.Truncate(10) })
+	wantPanic(t, "slab: Truncate of a Buffer of 9 bytes to -1", func() { b.Truncate(-1) })
+	b.Truncate(5)
+	wantContents(t, b, text(10)[1:6])
+}
+
+// Buffers of one pool are independent of each other.
+func TestBuffersConcurrently(t *testing.T) {
+	p := openPool(t, "heap", Config{})
+	var wg sync.WaitGroup
+	for i := range 4 {
+		wg.Go(func() {
+			for j := range 200 {
+				b := NewBuffer(p)
+				want := text(100 + 1000*(j%7)*(i+1))
+				for k := 0; k < len(want); k += 100 {
+					b.Write(want[k : k+100])
+				}
+				if !bytes.Equal(b.Bytes(), want) {
+					t.Error("other contents")
+				}
+				b.Release()
+			}
+		})
+	}
+	wg.Wait()
+	checkNoneOut(t, p)
+}
+
+// A Buffer that is used again allocates nothing, whether it was Reset or released.
+func TestBufferAllocatesNothing(t *testing.T) {
+	if raceEnabled || sanitized {
+		t.Skip("not as it is in programs")
+	}
+	b, p := NewBuffer(openPool(t, "heap", Config{})), text(3000)
+	for range 100 { // the pool learns
+		for range 10 {
+			b.Write(p)
+		}
+		b.Release()
+	}
+	for name, end := range map[string]func(){"Reset": b.Reset, "Release": b.Release} {
+		if n := testing.AllocsPerRun(100, func() {
+			for range 10 {
+				b.Write(p)
+			}
+			end()
+		}); n != 0 {
+			t.Errorf("%s: %v allocations", name, n)
+		}
+	}
+}

@@ -1,0 +1,90 @@
+package slab
+
+import "fmt"
+
+// Limits nest: a Limit over a Limit counts against both. A child that was promised bytes
+// has them of its parent whatever the others use: its parent counts the larger of what is
+// promised and what the child uses, at every moment.
+
+// A GuaranteeError says that a child of a [Limit] cannot be promised so many bytes, as the
+// numbers contradict each other. Nothing has happened.
+type GuaranteeError struct {
+	Guarantee, Max      int64 // asked for the child, in bytes
+	ParentMax, Promised int64 // of the parent, and to its other children
+}
+
+func (e *GuaranteeError) Error() string {
+	return fmt.Sprintf("slab: a guarantee of %d bytes for a limit of %d, within one of %d that has promised %d",
+		e.Guarantee, e.Max, e.ParentMax, e.Promised)
+}
+
+// Within returns a Limit of max bytes over l that is promised its first guarantee bytes of
+// l: no one else has them, used or not, until [Limit.EndGuarantee]. What it uses beyond
+// them it shares with the others. With a guarantee of 0 it is NewLimit(l, max).
+//
+// The error is a *GuaranteeError if guarantee is negative, above max, or more than l has
+// left of its own maximum beside other promises; a *LimitError if the bytes are in use now,
+// though the pools that share l were asked to give back what they hold. A GetContext that
+// waits for bytes which are promised to others waits until they are no longer.
+func (l *Limit) Within(max, guarantee int64) (*Limit, error) {
+	err := l.promise(max, guarantee)
+	if outOfMemory(err) {
+		l.reclaim(nil)
+		err = l.promise(max, guarantee)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return (&Limit{upstream: l, up: l.up, grain: l.grain, max: max, parent: l, guarantee: guarantee}).vouched(), nil
+}
+
+// promise reserves the guarantee of a child.
+func (l *Limit) promise(max, guarantee int64) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if guarantee < 0 || guarantee > max || guarantee > l.max-l.promised {
+		return &GuaranteeError{guarantee, max, l.max, l.promised}
+	}
+	if err := l.reserveLocked(guarantee); err != nil {
+		return err
+	}
+	l.promised += guarantee
+	return nil
+}
+
+// EndGuarantee gives the parent back what was promised and is not in use. The Limit works
+// on without a guarantee. Later calls do nothing.
+func (l *Limit) EndGuarantee() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.parent == nil || l.guarantee == 0 {
+		return
+	}
+	g := l.guarantee
+	l.guarantee = 0
+	l.parent.endPromise(g, max(l.inUse, g)-l.inUse)
+}
+
+// endPromise takes back a promise of which so many bytes are not in use.
+func (l *Limit) endPromise(guarantee, unused int64) {
+	l.mu.Lock()
+	l.promised -= guarantee
+	l.mu.Unlock()
+	l.refund(unused)
+}
+
+// charge has the parent count what a change of inUse to n costs it. A child draws past its
+// parent, so nothing else counts there. The caller holds l.mu, so no one sees less counted
+// than is promised.
+func (l *Limit) charge(n int64) error {
+	if l.parent == nil {
+		return nil
+	}
+	switch more := max(n, l.guarantee) - max(l.inUse, l.guarantee); {
+	case more > 0:
+		return l.parent.reserve(more)
+	case more < 0:
+		l.parent.refund(-more)
+	}
+	return nil
+}

@@ -1,0 +1,221 @@
+package slab
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/slab/internal/guard"
+)
+
+// What a pool has beside its strategy for Config.Guard: the memory of the buffers that are
+// guarded, and what was found. How they are guarded stands in slab/internal/guard.
+
+// A GuardError says that the memory of a guarded buffer was used after its Release; see
+// Config.Guard.
+type GuardError struct {
+	Pool  string // its name: see Pool.Name
+	Bytes int    // of the block
+
+	// Outlived says that nothing was written, but that something still reached the memory
+	// four collections after Release: a slice, or a handle that the program has kept, which
+	// is no mistake by itself. It is told of the Go heap only.
+	Outlived bool
+
+	Offset int // of the first byte that was written, or touched
+
+	// Got and Released are the stacks of the Get and of the Release, a line for each call
+	// outside this package, as function and file:line. A buffer that waited for a stream, or
+	// that was forgotten, came back by a call of the pool's, whose stack it is then.
+	Got, Released string
+}
+
+// Error names both stacks.
+func (e *GuardError) Error() string {
+	what := fmt.Sprintf("a use at offset %d of", e.Offset)
+	if e.Outlived {
+		what = "a slice or a handle still reaches"
+	}
+	return fmt.Sprintf("slab: pool %s: %s a block of %d bytes after its Release\ngot at\n%sreleased at\n%s", e.Pool, what, e.Bytes, e.Got, e.Released)
+}
+
+// A guarding is what a pool with Config.Guard has for it.
+type guarding struct {
+	*guard.Guard // nil without
+	pool         *pool
+	faults       atomic.Int64
+
+	mu    sync.Mutex // leaf
+	found []error    // for Close: what was written
+}
+
+// openGuard puts a Guard beside the strategy. A replay has none: it repeats bit for bit.
+func (p *pool) openGuard(c Config, align int) {
+	if c.Guard <= 0 || p.config.replayed() {
+		return
+	}
+	p.guard.pool = p
+	p.guard.Guard = guard.New(p.accounting.Checked(), guard.Options{Every: c.Guard, Align: align, Report: p.guard.report, End: p.cache.Start})
+	p.blocks = guardedBlocks{p.blocks, p.guard.Guard}
+}
+
+// guardedBlocks has a Guard beside a strategy.
+type guardedBlocks struct {
+	numbered
+	guard *guard.Guard
+}
+
+func (g guardedBlocks) AllocExtent(size int) (device.Block, int32, error) {
+	if b, ok := g.guard.Alloc(size); ok {
+		return b, guard.Extent, nil
+	}
+	return g.numbered.AllocExtent(size)
+}
+
+func (g guardedBlocks) FreeExtent(b device.Block, extent int32) {
+	if extent == guard.Extent {
+		g.guard.Free(b)
+		return
+	}
+	g.numbered.FreeExtent(b, extent)
+}
+
+func (g guardedBlocks) AllocRoomy(size int) (device.Block, int32, bool) {
+	if b, ok := g.guard.Alloc(size); ok {
+		return b, guard.Extent, true
+	}
+	return g.numbered.AllocRoomy(size)
+}
+
+func (g guardedBlocks) Extend(b device.Block, extent int32, n int, end func() bool) bool {
+	return extent != guard.Extent && g.numbered.Extend(b, extent, n, end)
+}
+
+// report tells of a fault, on another goroutine: the caller may hold locks.
+func (g *guarding) report(f guard.Fault) {
+	g.faults.Add(1)
+	err := g.pool.guardError(f)
+	if !err.Outlived {
+		g.keep(err)
+	}
+	c := &g.pool.config
+	go func() {
+		c.log().Error(err.Error())
+		c.Hooks.guardFault(err)
+	}()
+}
+
+func (g *guarding) keep(err error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if len(g.found) < maxFaults {
+		g.found = append(g.found, err)
+	}
+}
+
+// err returns what was written after Release, up to 100 of a *GuardError.
+func (g *guarding) err() error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return errors.Join(g.found...)
+}
+
+func (p *pool) guardError(f guard.Fault) *GuardError {
+	return &GuardError{p.config.Name, f.Len, f.View, f.Off, stackOf(f.Got), stackOf(f.Released)}
+}
+
+// stackOf returns a line for each call of a stack that is not one of this package.
+func stackOf(pcs []uintptr) string {
+	var s strings.Builder
+	frames := runtime.CallersFrames(pcs)
+	for more := len(pcs) > 0; more; {
+		var f runtime.Frame
+		if f, more = frames.Next(); !isOurs(f.Function) || strings.HasSuffix(f.File, "_test.go") {
+			fmt.Fprintf(&s, "\t%s %s:%d\n", f.Function, f.File, f.Line)
+		}
+	}
+	return s.String()
+}
+
+// GuardFault says what a fault at addr has touched, if that is a guarded buffer off the Go
+// heap after its Release; else it returns nil. Go ends a program that touches such memory,
+// unless [runtime/debug.SetPanicOnFault] makes that a panic; its value has a method Addr.
+func (p *Pool) GuardFault(addr uintptr) *GuardError {
+	q := p.opened()
+	if q.guard.Guard == nil {
+		return nil
+	}
+	f, ok := q.guard.At(addr)
+	if !ok {
+		return nil
+	}
+	return q.guardError(f)
+}
+
+// collected hears of every collection. Now and then it stops the caches for some Gets, so that
+// these come down.
+func (g *guarding) collected() {
+	if g.Guard == nil {
+		return
+	}
+	g.Look()
+	if g.IsDue(g.pool.cache.Gets()) {
+		g.pool.cache.Stop()
+		g.Begin()
+	}
+}
+
+func (g *guarding) tick() {
+	if g.Guard != nil {
+		g.Tick()
+	}
+}
+
+// inTurn reports whether Gets are to come down.
+func (g *guarding) inTurn() bool { return g.Guard != nil && g.InTurn() }
+
+func (g *guarding) regionFound(r device.Region) {
+	if g.Guard != nil {
+		g.Found(r)
+	}
+}
+
+func (g *guarding) freeHeld() {
+	if g.Guard != nil {
+		g.FreeHeld()
+	}
+}
+
+func (g *guarding) stop() {
+	if g.Guard != nil {
+		g.Stop()
+	}
+}
+
+func (g *guarding) quarantine(b device.Block, _ int32) bool { return g.Quarantine(b) }
+
+// managed returns the bytes that the guard has from the upstream.
+func (g *guarding) managed() int64 {
+	if g.Guard == nil {
+		return 0
+	}
+	u := g.Usage()
+	return u.ActiveBytes + u.RoundingBytes + u.Withheld
+}
+
+// count adds what the guard has to what the strategy says.
+func (g *guarding) count(s *Stats, u *Usage) {
+	if g.Guard == nil {
+		return
+	}
+	own := g.Usage()
+	u.ActiveBlocks += own.ActiveBlocks
+	u.ActiveBytes += own.ActiveBytes
+	u.RoundingBytes += own.RoundingBytes
+	u.UnusableBytes += own.Withheld
+	s.Guarded, s.WithheldBytes, s.GuardFaults = g.Count(), own.Withheld, g.faults.Load()
+}

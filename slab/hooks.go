@@ -1,0 +1,93 @@
+package slab
+
+import (
+	"cmp"
+	"log/slog"
+)
+
+// Hooks are functions that a pool calls when something happens that a program may want to
+// act on; Config.Hooks has them. A nil function is not called. Set them before Open, and
+// leave them as they are. Several pools may have the same Hooks, so each call says which
+// pool it is by its name; see [Pool.Name].
+//
+// The pool holds no lock meanwhile: a hook may use the pool. Hooks may run on several
+// goroutines at once. A panic passes through: to the caller of Get, Release or Trim, who
+// finds the pool intact; on a goroutine of the pool's it ends the program.
+type Hooks struct {
+	// OutOfMemory is called by each Get that counts in Stats.Failed, before it returns the
+	// error: also by one within Grow, or by one of a [Buffer], which may make do with less.
+	// A GetContext that ends in a *WaitError is none of them.
+	OutOfMemory func(*OutOfMemoryError)
+
+	// Trimmed is called when held memory went upstream because it was not used: by
+	// [Pool.Trim], on its caller's goroutine, or by the clock of Config.TrimAfter and Idle,
+	// on one of the pool's. bytes is above 0.
+	Trimmed func(pool string, bytes int64)
+
+	// Leaked is called for each buffer that the collector found forgotten, some time after,
+	// on a goroutine of the pool's. Of a buffer with parts it is called once, and off the
+	// heap for each part that was forgotten while another handle has the memory. Site is
+	// empty unless the pool keeps call sites: with Config.Check, Strict or OnForget=report.
+	Leaked func(pool string, l Leak)
+
+	// DoubleRelease is called by each Release that counts in Stats.DoubleReleases, on its
+	// goroutine, before it returns ErrReleased, or panics with Config.Strict. bytes is the
+	// length of the buffer.
+	DoubleRelease func(pool string, bytes int)
+
+	// Guard is called for each use after Release that counts in Stats.GuardFaults, some time
+	// after, on a goroutine of the pool's.
+	Guard func(*GuardError)
+}
+
+func (h *Hooks) guardFault(err *GuardError) {
+	if h != nil && h.Guard != nil {
+		h.Guard(err)
+	}
+}
+
+func (h *Hooks) outOfMemory(err *OutOfMemoryError) {
+	if h != nil && h.OutOfMemory != nil {
+		h.OutOfMemory(err)
+	}
+}
+
+func (h *Hooks) trimmed(pool string, bytes int64) {
+	if h != nil && h.Trimmed != nil && bytes > 0 {
+		h.Trimmed(pool, bytes)
+	}
+}
+
+func (h *Hooks) doubleRelease(pool string, bytes int) {
+	if h != nil && h.DoubleRelease != nil {
+		h.DoubleRelease(pool, bytes)
+	}
+}
+
+// tellLeaked has Hooks.Leaked called on another goroutine: who finds a buffer forgotten
+// holds locks, and others wait for it. The caller holds mu.
+func (l *leakLog) tellLeaked(leak Leak) {
+	if l.hooks == nil || l.hooks.Leaked == nil {
+		return
+	}
+	if l.untold = append(l.untold, leak); len(l.untold) == 1 { // else that goroutine is yet to look
+		go l.callLeaked()
+	}
+}
+
+func (l *leakLog) callLeaked() {
+	l.mu.Lock()
+	list := l.untold
+	l.untold = nil
+	l.mu.Unlock()
+	for _, leak := range list {
+		l.hooks.Leaked(l.pool, leak)
+	}
+}
+
+// log returns where a pool logs: Config.Logger or slog.Default, with the pool's name. What
+// is logged is a warning when a pool is opened on a deferred device, and errors, what
+// Config.Check finds where no caller could recover from a panic, and what Config.Guard finds.
+func (c Config) log() *slog.Logger {
+	return cmp.Or(c.Logger, slog.Default()).With("pool", c.Name)
+}

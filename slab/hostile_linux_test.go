@@ -1,0 +1,203 @@
+package slab
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/bufslab/bufslab/device"
+)
+
+// Machines and settings that are against us. Each test runs in a process of its own.
+
+// The runtime can be told to work in other ways, by which memory moves, is clobbered when it
+// is freed, or is looked through at other times.
+func TestSettingsOfTheRuntime(t *testing.T) {
+	for _, set := range []string{
+		"GOGC=off", "GOGC=1", "GOMEMLIMIT=32MiB", "GOMAXPROCS=1", "GOMAXPROCS=13", "GODEBUG=asyncpreemptoff=1",
+		"GODEBUG=gcstoptheworld=2", "GODEBUG=clobberfree=1,invalidptr=1", "GODEBUG=madvdontneed=1", "GODEBUG=gccheckmark=1",
+	} {
+		t.Run(set, func(t *testing.T) {
+			t.Parallel()
+			if !inChild(t, set) {
+				return
+			}
+			for _, dev := range []string{"heap", "mmap"} {
+				stress(t, openPool(t, dev, Config{MaxBytes: 64 << 20}), 2_000)
+				forgetAll(t, openPool(t, dev, Config{MaxBytes: 1 << 20}))
+			}
+		})
+	}
+}
+
+// forgetAll forgets ten times what fits. All comes back, as Gets look for it.
+func forgetAll(t *testing.T, p *Pool) {
+	t.Helper()
+	for i := range 160 {
+		if _, err := p.Get(64 << 10); err != nil {
+			t.Fatalf("Get %d: %v", i, err)
+		}
+	}
+}
+
+// Goroutines keep their buffers while processors come and go.
+func TestProcessorsComeAndGo(t *testing.T) {
+	if !inChild(t) {
+		return
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for _, dev := range []string{"heap", "mmap"} {
+			stress(t, openPool(t, dev, Config{}), 2_000)
+		}
+	}()
+	for n := 1; ; n = n%16 + 1 {
+		select {
+		case <-done:
+			return
+		default:
+			runtime.GOMAXPROCS(n)
+		}
+	}
+}
+
+// A finalizer that never returns keeps all others from running: what is forgotten stays
+// away. No call waits for it for ever.
+func TestBesideAFinalizerThatNeverReturns(t *testing.T) {
+	if !inChild(t) {
+		return
+	}
+	stuck, end := make(chan struct{}), make(chan struct{})
+	defer close(end)
+	runtime.SetFinalizer(new([16]byte), func(*[16]byte) { close(stuck); <-end })
+	runtime.GC()
+	<-stuck
+	begin := time.Now()
+	for _, dev := range []string{"heap", "mmap"} {
+		p := openPool(t, dev, Config{MaxBytes: 1 << 20})
+		for range 16 {
+			mustGet(t, p, 64<<10)
+		}
+		if b, err := p.Get(64 << 10); err == nil {
+			mustRelease(t, b) // a cleanup has brought it
+		} else if !outOfMemory(err) {
+			t.Error(err)
+		}
+		p.FreeHeld()
+		p.Trim(0)
+		_ = p.Close() // which tells of the leaks
+	}
+	if took := time.Since(begin); took > 20*time.Second {
+		t.Errorf("it took %v", took)
+	}
+}
+
+// A process may have so many mappings. Where there are none left, memory cannot be taken out
+// of use one by one. Gets fail or succeed, what is out stays intact, and no late write
+// reaches another owner.
+func TestAlmostNoMappingsLeft(t *testing.T) {
+	if raceEnabled || sanitized {
+		t.Skip("the sanitizer needs mappings of its own")
+	}
+	if !inChild(t) {
+		return
+	}
+	p := openPool(t, "mmap", Config{GCTrigger: -1})
+	var kept []PooledBuffer
+	var escaped [][]byte
+	for i := range 256 {
+		b := mustGet(t, p, 64<<10)
+		paint(b.Bytes(), byte(i))
+		if i%2 == 0 {
+			kept = append(kept, b)
+		} else {
+			escaped = append(escaped, b.Bytes())
+		}
+	}
+	growGoHeap(1)
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
+	defer useUpMappings(t, 64)()
+	cycle() // finds what was forgotten, and has no mappings to keep it apart
+	faults := writeLate(escaped)
+	if faults == 0 || faults == len(escaped) {
+		t.Errorf("%d of %d late writes faulted: some have to, until the mappings are used up", faults, len(escaped))
+	}
+	var fresh []PooledBuffer
+	for range 128 {
+		b, err := p.Get(64 << 10)
+		if errors.Is(err, device.ErrOutOfMemory) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		fresh = append(fresh, b)
+		paint(b.Bytes(), 7)
+	}
+	writeLate(escaped)
+	for i, b := range fresh {
+		checkPaint(t, b.Bytes(), 7, i)
+	}
+	for i, b := range kept {
+		checkPaint(t, b.Bytes(), byte(2*i), i)
+	}
+	releaseAll(t, fresh)
+	releaseAll(t, kept)
+	p.FreeHeld()
+	checkQuiet(t, p)
+	_ = p.Close()
+}
+
+// writeLate writes to memory that was forgotten, and returns how often that faulted.
+func writeLate(escaped [][]byte) (faults int) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	for _, b := range escaped {
+		if doesPanic(func() { paint(b, 0xee) }) {
+			faults++
+		}
+	}
+	return faults
+}
+
+func checkPaint(t *testing.T, m []byte, c byte, i int) {
+	t.Helper()
+	if !bytes.Equal(m, bytes.Repeat([]byte{c}, len(m))) {
+		t.Fatalf("buffer %d has changed", i)
+	}
+}
+
+// useUpMappings leaves the process about so many mappings.
+func useUpMappings(t *testing.T, left int) (giveBack func()) {
+	t.Helper()
+	text, err := os.ReadFile("/proc/sys/vm/max_map_count")
+	if err != nil {
+		t.Skip("nothing says how many mappings there may be: ", err)
+	}
+	most := int(number(t, string(bytes.TrimSpace(text))))
+	if most > 1<<20 {
+		t.Skipf("there may be %d mappings, too many to use them up", most)
+	}
+	page := os.Getpagesize()
+	area, err := unix.Mmap(-1, 0, 2*most*page, unix.PROT_NONE, unix.MAP_PRIVATE|unix.MAP_ANON|unix.MAP_NORESERVE)
+	if err != nil {
+		t.Skip("no addresses to cut into mappings: ", err)
+	}
+	cut := func(i int, prot int) error { return unix.Mprotect(area[2*i*page:(2*i+1)*page], prot) }
+	n := 0
+	for cut(n, unix.PROT_READ) == nil {
+		n++
+	}
+	for i := range min(n, left/2) {
+		if err := cut(n-1-i, unix.PROT_NONE); err != nil { // joins its neighbours again
+			t.Fatal(err)
+		}
+	}
+	return func() { _ = unix.Munmap(area) }
+}

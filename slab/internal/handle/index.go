@@ -1,0 +1,156 @@
+package handle
+
+import (
+	"math/bits"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/bufslab/bufslab/internal/pin"
+)
+
+// An index finds the slot of the block that begins at an address. It is a hash table with
+// linear probing. Table.mu guards changes; find takes no lock where the runtime pins.
+//
+// The index must not keep slots alive, or no forgotten block off the heap would be found;
+// and the collector should not have to read it. So its cells are numbers, not pointers. A
+// slot that is in the index has not been freed: its region holds it, or it has a finalizer
+// that takes it out of the index first. And what a pinned goroutine has read from a cell
+// stays until it unpins, as the collector frees nothing without stopping all processors in
+// between.
+type index struct {
+	cells atomic.Pointer[cells] // not nil in a Table that is open
+	used  int                   // cells that are not free: slots, and what was removed
+	slots int
+}
+
+// cells are a power of two, and at most three quarters of them are used.
+type cells struct {
+	shift uint // of a hash, to the number of a cell
+	of    []uintptr
+}
+
+const leastCells = 64
+
+// noSlot is in a cell whose slot was removed: find goes on behind it. A free cell is 0.
+var (
+	noSlot  = &Slot{addr: noBlock}
+	removed = cellOf(noSlot)
+)
+
+func newCells(n int) *cells {
+	return &cells{shift: uint(64 - bits.Len(uint(n-1))), of: make([]uintptr, n)}
+}
+
+// first returns where the slot of an address is, or the first cell to look behind.
+func (c *cells) first(addr uintptr) uint {
+	const golden = 0x9e3779b97f4a7c15 // Knuth, The Art of Computer Programming, 6.4
+	return uint(uint64(addr>>4) * golden >> c.shift)
+}
+
+// next returns the cell behind i.
+func (c *cells) next(i uint) uint { return (i + 1) & uint(len(c.of)-1) }
+
+func slotOf(cell uintptr) *Slot { return *(**Slot)(unsafe.Pointer(&cell)) }
+func cellOf(s *Slot) uintptr    { return uintptr(unsafe.Pointer(s)) }
+
+// find returns the slot of an address, or nil. The caller is pinned or holds Table.mu.
+func (x *index) find(addr uintptr) *Slot {
+	c := x.cells.Load()
+	for i := c.first(addr); ; i = c.next(i) {
+		if s := slotOf(atomic.LoadUintptr(&c.of[i])); s == nil || s.addr == addr {
+			return s
+		}
+	}
+}
+
+// add enters a slot that has its address. The caller holds Table.mu, as that of remove does.
+func (x *index) add(s *Slot) {
+	c := x.cells.Load()
+	if 4*(x.used+1) > 3*len(c.of) {
+		c = x.resize()
+	}
+	i := c.first(s.addr)
+	for c.of[i] != 0 && c.of[i] != removed {
+		i = c.next(i)
+	}
+	if c.of[i] == 0 {
+		x.used++
+	}
+	x.slots++
+	atomic.StoreUintptr(&c.of[i], cellOf(s))
+}
+
+func (x *index) remove(s *Slot) {
+	c, cell := x.cells.Load(), cellOf(s)
+	i := c.first(s.addr)
+	for c.of[i] != cell {
+		i = c.next(i)
+	}
+	x.slots--
+	if c.of[c.next(i)] != 0 {
+		atomic.StoreUintptr(&c.of[i], removed)
+		return
+	}
+	atomic.StoreUintptr(&c.of[i], 0)
+	x.used--
+}
+
+// resize moves the slots to new cells, so that at most three eighths are used. Who looks for
+// one in the old cells meanwhile finds what was there.
+func (x *index) resize() *cells {
+	n := leastCells
+	for 8*(x.slots+1) > 3*n {
+		n *= 2
+	}
+	c := newCells(n)
+	for _, cell := range x.cells.Load().of {
+		if cell != 0 && cell != removed {
+			c.enter(cell)
+		}
+	}
+	x.used = x.slots
+	x.cells.Store(c)
+	return c
+}
+
+func (c *cells) enter(cell uintptr) {
+	i := c.first(slotOf(cell).addr)
+	for c.of[i] != 0 {
+		i = c.next(i)
+	}
+	c.of[i] = cell
+}
+
+// Find returns the slot of the block that begins at addr, with the generation of its owner
+// and the bytes that it asked for; no slot if no owner has such a block.
+func (t *Table) Find(addr uintptr) (s *Slot, gen uint64, n int) {
+	if pin.ByRuntime {
+		on := pin.Pin()
+		s, gen, n = t.FindPinned(addr)
+		pin.Unpin(on)
+		return s, gen, n
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.FindPinned(addr)
+}
+
+// FindPinned is Find for a goroutine that the runtime has pinned.
+func (t *Table) FindPinned(addr uintptr) (*Slot, uint64, int) {
+	s := t.index.find(addr)
+	return s.current(addr)
+}
+
+// current looks at the address again: meanwhile s may have another block and another owner.
+// Nil is no slot.
+func (s *Slot) current(addr uintptr) (*Slot, uint64, int) {
+	if s == nil {
+		return nil, 0, 0
+	}
+	gen := s.generation()
+	n := s.Asked()
+	if s.lent.Load()&^(escaped|sliced) != lentTo(gen) || s.addr != addr {
+		return nil, 0, 0
+	}
+	return s, gen, n
+}

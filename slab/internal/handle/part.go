@@ -1,0 +1,155 @@
+package handle
+
+import (
+	"runtime"
+	"unsafe"
+)
+
+// A partial is the slot of a handle that shares the block of another, its root. It pins the
+// root, so the block stays where it is until the last handle has gone. The bounds of its
+// slot are those of the part. It has one owner: its slot serves no second one.
+//
+// Off the heap, where the root has a finalizer, a part has one, too. It runs before the
+// root's, as a part reaches its root. On the Go heap a part keeps the memory alive, so
+// that the region is not found dead while a part may be in use; then all are.
+type partial struct {
+	header
+	root *Slot          // of the block; nil once the part has ended
+	mem  unsafe.Pointer // Entry.Mem of the root
+	_    [headerBytes - 2*unsafe.Sizeof(uintptr(0))]byte
+	slot Slot
+}
+
+// partBack is Slot.back of parts alone: it tells them from others, and never changes.
+const partBack = 2
+
+// maxParts is how many parts a block may have at a time. That is half of the pins: so many
+// calls of With have room beside them.
+const maxParts = 1 << 15
+
+// IsPart reports whether s shares the block of another slot.
+func (s *Slot) IsPart() bool { return s.back == partBack }
+
+func (s *Slot) part() *partial { return (*partial)(unsafe.Pointer(s.header())) }
+
+// Root returns the slot that has the block of s: its own, or that of the buffer that s is
+// a part of. The caller has pinned s.
+func (s *Slot) Root() *Slot {
+	if s.IsPart() {
+		return s.part().root
+	}
+	return s
+}
+
+// Part returns a part of s: n bytes at off. mem is where the bytes of s are. The caller has
+// pinned s. Part reports false where the block has too many parts.
+func (s *Slot) Part(mem unsafe.Pointer, off, n int) (e Entry, ok bool) {
+	root, base, most := s, mem, maxParts
+	if s.IsPart() {
+		root, base = s.part().root, s.part().mem
+	} else {
+		most++ // the caller's own pin
+	}
+	if !root.pinMore(most) {
+		return Entry{}, false
+	}
+	p := &partial{header: header{region: s.header().region, owner: s.header().owner}, root: root, mem: base}
+	p.slot.init(partBack)
+	p.slot.addr, p.slot.len = s.addr+uintptr(off), n
+	if root.header().region.needsFinalizer(root.len) {
+		p.slot.flags = watched
+		runtime.SetFinalizer(p, func(p *partial) { p.region.table.onPartDead(p) })
+	}
+	return p.slot.shifted(mem, off), true
+}
+
+// shifted returns the entry of a part at off of mem. An empty one, which might be at the end
+// of the memory, is where its slot is, as an empty block.
+func (s *Slot) shifted(mem unsafe.Pointer, off int) Entry {
+	switch {
+	case s.len == 0:
+		return Entry{s, unsafe.Pointer(s)}
+	case mem == nil:
+		return Entry{s, nil}
+	}
+	return Entry{s, unsafe.Add(mem, off)}
+}
+
+// pinMore is Pin for a caller who knows that the slot is pinned, so that it may have been
+// released. It reports false from that many pins on.
+func (s *Slot) pinMore(most int) bool {
+	for {
+		w := s.word.Load()
+		if w&pinMask >= uint64(most) {
+			return false
+		}
+		if s.word.CompareAndSwap(w, w+1) {
+			return true
+		}
+	}
+}
+
+// EndPart unpins the root of a part, whose generation has ended and which nothing pins.
+// last says that this was the last handle of the block: the caller has to recycle root.
+func (s *Slot) EndPart() (root Entry, last bool) {
+	p := s.part()
+	root = Entry{p.root, p.mem}
+	p.root, p.mem = nil, nil // a handle that is kept for no use keeps no one alive
+	if s.flags&watched != 0 {
+		runtime.SetFinalizer(p, nil)
+	}
+	return root, root.Slot.Unpin()
+}
+
+// SetStray notes that a slice of the block is in use for all anyone knows, and no handle
+// guards it: a part off the heap was forgotten. The block must not be handed out again,
+// whoever releases it. The caller has pinned s.
+func (s *Slot) SetStray() { s.word.Or(stray) }
+
+// TakeStray reports whether SetStray was called, and undoes it. The caller has ended the
+// last handle.
+func (s *Slot) TakeStray() bool {
+	w := s.word.Load()
+	if w&stray == 0 {
+		return false
+	}
+	s.word.Store(w &^ stray)
+	return true
+}
+
+// expireAll is expire of a slot on the Go heap whose memory nothing reaches. What pins it
+// are parts that were forgotten, too: a call that pins it has the memory at hand. handles
+// counts them, and the owner if it has not released the slot.
+func (s *Slot) expireAll() (handles int, ok bool) {
+	w := s.word.Load()
+	handles = int(w & pinMask)
+	next := w &^ (lowMask &^ sampled)
+	if w&ended == 0 {
+		handles++
+		next += nextGen
+	}
+	return handles, s.word.CompareAndSwap(w, next)
+}
+
+// onPartDead ends a part off the heap that nothing reaches, if it was not released.
+func (t *Table) onPartDead(p *partial) {
+	escaped := p.slot.len > 0 && p.slot.hasEscaped()
+	if !p.slot.End(0) { // its only generation
+		return
+	}
+	if escaped {
+		p.root.SetStray()
+	}
+	if !p.root.Unpin() {
+		t.options.PartForgotten(p.root, &p.slot)
+		return
+	}
+	t.giveBack(t.loseLast(p.root))
+}
+
+// loseLast is lose of a block whose root was released before its last part was forgotten.
+func (t *Table) loseLast(root *Slot) (a Allocation, escaped, ok bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.lose(root, false)
+}

@@ -1,0 +1,146 @@
+package percpu
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/bufslab/bufslab/slab/internal/handle"
+	"github.com/bufslab/bufslab/slab/internal/profile"
+)
+
+// pairs makes so many pairs, and adds up what the sampled ones stand for.
+func (s *store) pairs(n, size int) (found float64) {
+	class := s.Class(size)
+	for range n {
+		on := s.Pin()
+		c := s.At(on.ID(), class)
+		e, stands := c.pop(size), 0.0
+		if e.Slot == nil {
+			e, stands = s.Retry(on.ID(), class, size)
+		}
+		c.Push(e, size)
+		s.Unpin(on)
+		found += stands
+	}
+	return found
+}
+
+// Each hit of a class cache is as likely to be sampled as its block is long beside the rate.
+func TestHitsAreSampled(t *testing.T) {
+	const n = 400_000
+	for _, size := range []int{16, 1 << 10, 64 << 10} {
+		pace := profile.NewPace(32 << 10)
+		pace.Hold()
+		s := oneCPU(t, Options{Largest: 64 << 10, Bytes: 1 << 20, Depot: 1, Pace: pace})
+		s.release(s.get(t, size), size)
+		found := s.pairs(n, size)
+		block := s.BlockBytes(s.Class(size))
+		if most := 6 * math.Sqrt(n*pace.Stands(block, 0)); math.Abs(found-n) > most {
+			t.Errorf("%d bytes: %.0f found of %d, which is more than %.0f off", size, found, n, most)
+		}
+		if gets := s.Usage().Gets; gets != n+1 || s.Gets() != gets {
+			t.Errorf("%d and %d Gets counted of %d", gets, s.Gets(), n+1)
+		}
+	}
+}
+
+// So is each block of a larger class, which a Get takes whose own class has none.
+func TestBorrowedBlocksAreSampled(t *testing.T) {
+	pace := profile.NewPace(512 << 10)
+	pace.Hold()
+	s := oneCPU(t, Options{Largest: 1 << 20, Bytes: 64 << 20, Depot: 1 << 20, Pace: pace, Borrow: 4, BorrowAbove: 32 << 10})
+	r := rand.New(rand.NewPCG(1, 2))
+	var live []handle.Entry
+	var served, found, variance float64
+	for range 150_000 {
+		size := int(math.Exp2(15 + 5*r.Float64()))
+		e, stands := s.RetryPinned(s.Class(size), size)
+		if e.Slot == nil {
+			e = s.get(t, size)
+		} else {
+			served++
+			found += stands
+			variance += pace.Stands(s.BlockBytes(e.Slot.Class()), 0) - 1
+		}
+		if live = append(live, e); len(live) > 1000 || r.IntN(4) == 0 {
+			i := r.IntN(len(live))
+			s.release(live[i], 0)
+			live = slices.Delete(live, i, i+1)
+		}
+	}
+	if most := 5 * math.Sqrt(variance); served < 100_000 || math.Abs(found-served) > most {
+		t.Errorf("%.0f found of %.0f, which is more than %.0f off", found, served, most)
+	}
+}
+
+// A class cache that samples nothing counts on where its count is full.
+func TestGetsAreCountedBeyondTheCount(t *testing.T) {
+	for name, pace := range map[string]*profile.Pace{"none": nil, "off": profile.NewPace(0), "far": profile.NewPace(1 << 60)} {
+		s := oneCPU(t, Options{Largest: 1 << 10, Bytes: 1 << 20, Depot: 1, Pace: pace})
+		s.release(s.get(t, 100), 100)
+		k := s.At(0, s.Class(100))
+		k.state += (dueGets - 4) * oneGet // as if so many hits had been
+		if k.isDue() {
+			k.state -= oneGet
+		}
+		counted := s.Usage().Gets
+		if found := s.pairs(100, 100); found != 0 || s.Usage().Gets != counted+100 {
+			t.Errorf("%s: %f found, %d and then %d Gets", name, found, counted, s.Usage().Gets)
+		}
+	}
+}
+
+// A class cache is due until it serves a Get: one that it has no block for is not sampled.
+func TestDueWaitsForABlock(t *testing.T) {
+	s := oneCPU(t, Options{Largest: 1 << 10, Bytes: 1 << 20, Depot: 1, Pace: profile.NewPace(1)})
+	e := s.get(t, 100)
+	s.release(e, 100)
+	k := s.At(0, s.Class(100))
+	if e = s.get(t, 100); !k.isDue() {
+		t.Fatal("the rate is a byte, and the class cache is not due")
+	}
+	for range 3 {
+		if e, stands := s.RetryPinned(s.Class(100), 100); e.Slot != nil || stands != 0 || !k.isDue() {
+			t.Fatalf("%v stands for %f", e, stands)
+		}
+	}
+	s.release(e, 100)
+	if e, stands := s.RetryPinned(s.Class(100), 100); e.Slot == nil || stands != 1 {
+		t.Errorf("%v stands for %f", e, stands)
+	}
+}
+
+// Class caches that were filled from the depot alone are sampled, too.
+func TestWhatComesFromTheDepotIsSampled(t *testing.T) {
+	s := oneCPU(t, Options{Largest: 1 << 10, Bytes: 1 << 20, Depot: 1 << 20, Pace: profile.NewPace(1)})
+	class := s.Class(100)
+	m := &magazine{class: int32(class), n: 3}
+	for i := range m.n {
+		m.entries[i] = s.get(t, 100)
+	}
+	s.depot.push(m, 0)
+	s.get(t, 100)
+	if k := s.At(0, class); k.n() != 2 || !k.isArmed() || !k.isDue() {
+		t.Errorf("state %x", k.state)
+	}
+}
+
+// A reclaim of what is idle spares a class cache that only Gets or only Releases have used.
+func TestTouched(t *testing.T) {
+	s := oneCPU(t, Options{Largest: 1 << 10, Bytes: 1 << 20, Depot: 1 << 20})
+	p, class := &s.cpus[0], s.Class(100)
+	a, b := s.get(t, 100), s.get(t, 100)
+	s.release(a, 100)
+	for name, use := range map[string]func(){
+		"Release": func() { s.release(b, 100) },
+		"Get":     func() { b = s.get(t, 100) },
+	} {
+		p.mark()
+		before := p.takes(class, true)
+		if use(); !before || p.takes(class, true) {
+			t.Errorf("%s: idle before %t, idle after %t", name, before, p.takes(class, true))
+		}
+	}
+}

@@ -1,0 +1,107 @@
+// Package profile keeps what a pool has out, by call stack, of a sample of its Gets.
+//
+//	pace.go      how far apart samples are
+//	profile.go   the samples, added up by stack
+//	encode.go    the file that go tool pprof reads
+package profile
+
+import (
+	"math"
+	"math/bits"
+	"math/rand/v2"
+	"sync/atomic"
+	"time"
+)
+
+// A Pace says how many bytes of Gets lie between two samples: at random, Rate on average, so
+// that each byte is as likely to be sampled as any other. Where samples would take more than
+// share of a processor's time they are set further apart, by powers of two, and each
+// stands for more. What was drawn is kept with its scale: whatever the scale is later, a
+// sample stands for what it stood for when it was drawn, and estimates are not biased. A nil
+// Pace, and one of rate 0, draws no sample. It is safe for concurrent use.
+type Pace struct {
+	rate  int64
+	free  atomic.Int64 // samples that may come at once
+	scale atomic.Uint32
+	last  atomic.Int64 // when a sample was taken, since began
+	takes atomic.Int64 // the least time that a sample took, and leastTakes at least
+	began time.Time
+	held  bool
+}
+
+// A Scale is how often the bytes between samples were doubled when a distance was drawn.
+type Scale uint8
+
+const (
+	// Never is the scale of a distance at whose end there is no sample.
+	Never    Scale = math.MaxUint8
+	maxScale       = 24
+	// share is the time from sample to sample at least, in times that one takes. Where that is
+	// the bound, they come about twice as far apart; their Releases take as long again.
+	share = 2000
+	// leastTakes is for clocks that a sample is too short for.
+	leastTakes = 500 * time.Nanosecond
+	// freeSamples are as many as may come at once, when few have come for some seconds. They
+	// take about a millisecond. So what a program takes as it begins, and what a short one
+	// does, is estimated as well as the rate allows.
+	freeSamples = 1024
+)
+
+// NewPace returns a Pace of so many bytes between samples.
+func NewPace(rate int64) *Pace {
+	p := &Pace{rate: rate, began: time.Now()}
+	p.free.Store(freeSamples)
+	p.takes.Store(int64(time.Hour))
+	return p
+}
+
+// Hold keeps the scale as it is, for tests. It comes before all other calls.
+func (p *Pace) Hold() { p.held = true }
+
+// Draw returns how many bytes to go without a sample, and at what scale.
+func (p *Pace) Draw() (bytes int64, at Scale) {
+	if p == nil || p.rate <= 0 {
+		return math.MaxInt64, Never
+	}
+	at = Scale(p.scale.Load())
+	if far := rand.ExpFloat64() * p.every(at); far < math.MaxInt64 {
+		return int64(far), at
+	}
+	return math.MaxInt64, Never
+}
+
+// every returns the average of what Draw returns with a scale.
+func (p *Pace) every(at Scale) float64 { return math.Ldexp(float64(p.rate), int(at)) }
+
+// Stands returns how many Gets one stands for that was sampled where each takes so many bytes
+// of the distance: the inverse of the probability.
+func (p *Pace) Stands(bytes int64, at Scale) float64 {
+	return -1 / math.Expm1(-float64(bytes)/p.every(at))
+}
+
+// Spend adapts the scale to a sample that began at a time and has ended now. What time there
+// is makes samples free; one beyond them raises the scale by a step. It falls at once by as many
+// steps as the time since the last sample allows.
+func (p *Pace) Spend(began time.Time) {
+	if p.held {
+		return
+	}
+	now := time.Since(p.began)
+	least := share * p.took(now-began.Sub(p.began))
+	since := max(0, now-time.Duration(p.last.Swap(int64(now))))
+	free, at := p.free.Load(), p.scale.Load()
+	more := int64(since / (2 * least))
+	to := at - min(at, uint32(bits.Len64(uint64(more))))
+	if free <= 0 && since < least && at < maxScale {
+		to = at + 1
+	}
+	p.free.CompareAndSwap(free, max(0, min(free+more, freeSamples)-1))
+	p.scale.CompareAndSwap(at, to)
+}
+
+// took returns the least time that a sample took so far: more is that of other goroutines.
+func (p *Pace) took(now time.Duration) time.Duration {
+	least := min(time.Duration(p.takes.Load()), max(now, leastTakes))
+	p.takes.Store(int64(least))
+	return least
+}

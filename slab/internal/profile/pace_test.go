@@ -1,0 +1,108 @@
+package profile
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// A countdown samples Gets as class caches do.
+type countdown struct {
+	*Pace
+	left  int64
+	scale Scale
+}
+
+func startCountdown(p *Pace) *countdown {
+	c := &countdown{Pace: p}
+	c.left, c.scale = p.Draw()
+	return c
+}
+
+// get returns what a Get stands for, 0 if it is not sampled.
+func (c *countdown) get(bytes int64) (stands float64) {
+	if c.left -= bytes; c.left >= 0 {
+		return 0
+	}
+	stands = c.Stands(bytes, c.scale)
+	c.left, c.scale = c.Draw()
+	return stands
+}
+
+// The mean of estimates is what there is, whatever the sizes are beside the rate, and also
+// where the scale changes all the time.
+func TestEstimatesAreNotBiased(t *testing.T) {
+	for _, size := range []int64{1 << 10, 100 << 10, 512 << 10, 10 << 20} {
+		for _, scales := range []uint32{1, 3} {
+			p := NewPace(512 << 10)
+			p.Hold()
+			c := startCountdown(p)
+			const n = 500_000
+			var found float64
+			for i := range n {
+				if i%1000 == 0 {
+					p.scale.Store(rand.Uint32N(scales))
+				}
+				found += c.get(size)
+			}
+			if most := 6 * math.Sqrt(n*p.Stands(size, Scale(scales-1))); math.Abs(found-n) > most {
+				t.Errorf("%d bytes, %d scales: %.0f found of %d", size, scales, found, n)
+			}
+		}
+	}
+}
+
+func TestNothingIsSampledWhereTheRateIsOff(t *testing.T) {
+	for name, p := range map[string]*Pace{"nil": nil, "0": NewPace(0), "-1": NewPace(-1)} {
+		if bytes, scale := p.Draw(); bytes != math.MaxInt64 || scale != Never {
+			t.Errorf("rate %s: %d bytes at scale %d", name, bytes, scale)
+		}
+	}
+}
+
+// However many Gets there are, samples take less than their share of the time. When there are
+// fewer Gets, each is sampled again that the rate asks for.
+func TestSamplesTakeLittleTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := startCountdown(NewPace(1000))
+		const takes = 50 * time.Microsecond
+		run := func(gets int, between time.Duration) (samples int, spent float64) {
+			began := time.Now()
+			for range gets {
+				time.Sleep(between)
+				if c.get(1000) > 0 {
+					samples++
+					at := time.Now()
+					time.Sleep(takes)
+					c.Spend(at)
+				}
+			}
+			return samples, float64(samples) * float64(takes) / float64(time.Since(began))
+		}
+		if n, _ := run(2*freeSamples, 10*time.Microsecond); n < freeSamples || n > freeSamples+50 {
+			t.Errorf("%d samples before there are fewer", n)
+		}
+		if n, spent := run(100_000, time.Millisecond); n < 400 || spent > 1./share { // there is time for 1000
+			t.Errorf("%d samples took %.3f %% of the time", n, 100*spent)
+		}
+		for range 2 { // the second is drawn before the scale falls by the first
+			run(1+int(c.left/1000), time.Second)
+		}
+		if n, _ := run(1000, time.Second); n < 500 {
+			t.Errorf("%d samples of 1000 though there was time", n)
+		}
+	})
+}
+
+// What was drawn stands for what it stood for when it was drawn.
+func TestAScaleIsThatOfItsDistance(t *testing.T) {
+	p := NewPace(1000)
+	_, before := p.Draw()
+	p.scale.Store(3)
+	_, after := p.Draw()
+	if before != 0 || after != 3 || p.every(before) != 1000 || p.every(after) != 8000 {
+		t.Errorf("scales %d and %d, %f and %f bytes", before, after, p.every(before), p.every(after))
+	}
+}

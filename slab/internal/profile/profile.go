@@ -1,0 +1,184 @@
+package profile
+
+import (
+	"maps"
+	"math"
+	"sync"
+
+	"github.com/bufslab/bufslab/slab/internal/handle"
+)
+
+// A Stack has the program counters of the calls that led to a Get, the innermost first, as
+// runtime.Callers fills them in. It is zero behind them.
+type Stack [32]uintptr
+
+// An Amount is an estimate.
+type Amount struct {
+	objects int64 // in units of oneObject, so that what is added can be taken away again
+	Bytes   int64
+}
+
+const oneObject = 1 << 16
+
+// Objects returns how many buffers a has.
+func (a Amount) Objects() int64 { return (a.objects + oneObject/2) / oneObject }
+
+// Add adds b.
+func (a *Amount) Add(b Amount) { a.objects += b.objects; a.Bytes += b.Bytes }
+func (a *Amount) sub(b Amount) { a.objects -= b.objects; a.Bytes -= b.Bytes }
+
+// A Profile adds samples up by stack: what is out, and what was found forgotten. It keeps
+// MaxStacks stacks, and adds up what others have. Its zero value is ready for use. It is safe
+// for concurrent use.
+type Profile struct {
+	mu    sync.Mutex // leaf
+	live  map[handle.ID]sample
+	sites map[Stack]*site
+	empty int  // of sites: those that have nothing any more
+	other site // of stacks that are not kept
+}
+
+const (
+	// MaxStacks is how many stacks a Profile tells apart.
+	MaxStacks = 4096
+	// mostEmpty is how many of them are kept for their next sample, which then allocates
+	// nothing, while there are new ones to keep.
+	mostEmpty = MaxStacks / 8
+)
+
+// A Usage is what was got by one stack.
+type Usage struct {
+	InUse, Leaked Amount
+}
+
+type site struct{ Usage }
+
+func (s *site) isEmpty() bool { return s.Usage == Usage{} }
+
+type sample struct {
+	*site
+	amount Amount
+}
+
+// Add adds a buffer of some bytes, by the name of its slot, that stands for so many.
+func (p *Profile) Add(id handle.ID, stack *Stack, bytes int, stands float64) {
+	a := Amount{int64(math.Round(stands * oneObject)), int64(math.Round(stands * float64(bytes)))}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.live == nil {
+		p.live, p.sites = map[handle.ID]sample{}, map[Stack]*site{}
+	}
+	s := p.site(stack)
+	s.InUse.Add(a)
+	p.live[id] = sample{s, a}
+}
+
+// site returns the site of a stack, which is to have something. The caller holds mu.
+func (p *Profile) site(stack *Stack) *site {
+	if s := p.sites[*stack]; s != nil {
+		if s.isEmpty() {
+			p.empty--
+		}
+		return s
+	}
+	if len(p.sites) >= MaxStacks && p.empty > mostEmpty {
+		maps.DeleteFunc(p.sites, func(_ Stack, s *site) bool { return s.isEmpty() })
+		p.empty = 0
+	}
+	if len(p.sites) >= MaxStacks {
+		return &p.other
+	}
+	s := &site{}
+	p.sites[*stack] = s
+	return s
+}
+
+// Remove takes a buffer out that was added: it was released.
+func (p *Profile) Remove(id handle.ID) { p.end(id, false) }
+
+// Forget counts a buffer that was added as leaked: it was found forgotten.
+func (p *Profile) Forget(id handle.ID) { p.end(id, true) }
+
+func (p *Profile) end(id handle.ID, leaked bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	s, ok := p.live[id]
+	if !ok {
+		return
+	}
+	delete(p.live, id)
+	s.InUse.sub(s.amount)
+	if leaked {
+		s.Leaked.Add(s.amount)
+	}
+	if s.site != &p.other && s.isEmpty() {
+		p.empty++
+	}
+}
+
+// A Record is what a stack has. Stack is nil for all stacks that are not kept, or not sampled.
+type Record struct {
+	Stack []uintptr
+	Usage
+}
+
+// Records lists the stacks that have something, those that are not kept last.
+func (p *Profile) Records() (list []Record) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for stack, s := range p.sites {
+		if !s.isEmpty() {
+			list = append(list, Record{stack.counters(), s.Usage})
+		}
+	}
+	if !p.other.isEmpty() {
+		list = append(list, Record{nil, p.other.Usage})
+	}
+	return list
+}
+
+// Fit scales what is in use and what leaked to sums that are known: samples tell who had it,
+// and less well how much it is. What no sample is of is said to be of stacks that are not kept.
+func Fit(list []Record, inUse, leaked handle.Tally) []Record {
+	if len(list) == 0 || list[len(list)-1].Stack != nil {
+		list = append(list, Record{})
+	}
+	fit(list, inUse, func(u *Usage) *Amount { return &u.InUse })
+	fit(list, leaked, func(u *Usage) *Amount { return &u.Leaked })
+	if last := len(list) - 1; list[last].Usage == (Usage{}) {
+		list = list[:last]
+	}
+	return list
+}
+
+func fit(list []Record, k handle.Tally, side func(*Usage) *Amount) {
+	known := Amount{max(0, k.Blocks) * oneObject, max(0, k.Bytes)} // calls may go on
+	var sum Amount
+	for i := range list {
+		sum.Add(*side(&list[i].Usage))
+	}
+	if sum == (Amount{}) {
+		*side(&list[len(list)-1].Usage) = known
+		return
+	}
+	for i := range list {
+		a := side(&list[i].Usage)
+		*a = Amount{scaled(a.objects, known.objects, sum.objects), scaled(a.Bytes, known.Bytes, sum.Bytes)}
+	}
+}
+
+// scaled returns n times a by b.
+func scaled(n, a, b int64) int64 {
+	if b == 0 {
+		return 0
+	}
+	return int64(math.Round(float64(n) * float64(a) / float64(b)))
+}
+
+func (s Stack) counters() []uintptr {
+	n := 0
+	for n < len(s) && s[n] != 0 {
+		n++
+	}
+	return s[:n]
+}

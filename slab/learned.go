@@ -1,0 +1,73 @@
+package slab
+
+import (
+	"github.com/bufslab/bufslab/internal/learned"
+	"github.com/bufslab/bufslab/internal/optline"
+	"github.com/bufslab/bufslab/slab/internal/reserve"
+	"github.com/bufslab/bufslab/slab/internal/upstream"
+)
+
+var reserves = optline.Range[string]{Want: "a size or learned:FILE", Has: reserve.Valid}
+
+// needsReserve says why c has no use for its Reserve, or "".
+func needsReserve(c Config) string {
+	if why := onlyFor("bestfit", "slab", "plan")(c); why != "" {
+		return why
+	}
+	switch n := reserve.Size(c.Reserve); {
+	case 0 < c.MaxBytes && c.MaxBytes < n:
+		return "more than max_bytes"
+	case n > heldLimit(c.MaxHeld):
+		return "more than max_held, and a reserve is held"
+	}
+	return ""
+}
+
+// A FileError says that a file that a Config names is there, but not what it should be. It
+// has the File, and an Err that says what is wrong.
+type FileError = learned.FileError
+
+// knowledge is what a strategy learns from files before anything happens.
+type knowledge struct {
+	reserve reserve.Reserve
+	plan    learned.Plan
+	places  int // bytes that the plan has places in, as far as the bounds let it
+}
+
+// learn reads the files that c names. A plan with gaps is none.
+func learn(c Config) (k knowledge, err error) {
+	most := min(heldLimit(c.MaxHeld), heldLimit(c.MaxBytes))
+	if k.plan, err = learned.PlanOf(c.Plan); err != nil {
+		return k, err
+	}
+	if !k.plan.Dense() {
+		k.plan = nil
+	}
+	k.places = int(min(k.plan.Bytes(), most, int64(upstream.MaxSize)))
+	k.reserve, err = reserve.Of(c.Reserve, most)
+	return k, err
+}
+
+// take has a strategy take the reserve. It returns what is to be called when the pool is closed, or nil.
+func (k knowledge) take(strategy Allocator) (finish func() error, err error) {
+	s, ok := numberedOf(strategy).(reserve.Strategy)
+	if !ok {
+		return nil, nil
+	}
+	return k.reserve.Finish(s), k.reserve.Take(s)
+}
+
+// A stepper is a strategy that wants to know where a step begins.
+type stepper interface{ Step() }
+
+// Step marks the beginning of a step of the program: an iteration that asks for much the
+// same buffers as the last one. With strategy plan the hints of the next step begin then,
+// and those of the last one that was recorded serve all later ones. A recording gets a
+// mark. Other strategies have no use for it.
+func (p *Pool) Step() {
+	q := p.opened()
+	if r := q.leaks.record; r != nil {
+		r.Step()
+	}
+	forward{upstream: q.strategy}.Step()
+}

@@ -1,0 +1,87 @@
+package slab
+
+import (
+	"errors"
+	"fmt"
+	"unsafe"
+
+	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/internal/pin"
+	"github.com/bufslab/bufslab/slab/internal/handle"
+)
+
+// Buffers by slice, for those who hand memory around as slices and give it back as one.
+
+// GetBytes is Get for a program that keeps the slice and no handle: give it back by Put. Its
+// capacity is size. For device memory the error wraps [device.ErrUnavailable].
+//
+// On the Go heap a slice that is forgotten comes back as every buffer does. Off the heap the
+// collector sees no slices: there the buffer is out until Put, and a forgotten one for good.
+func (p *Pool) GetBytes(size int) ([]byte, error) {
+	b, err := p.Get(size)
+	if err != nil {
+		return nil, err
+	}
+	if b.ptr == nil {
+		return nil, errors.Join(fmt.Errorf("slab: GetBytes of memory that the CPU cannot reach: %w", device.ErrUnavailable), b.Release())
+	}
+	b.slot.Slice()
+	return unsafe.Slice((*byte)(b.ptr), size), nil
+}
+
+// Lookup returns the handle of the buffer that begins where b begins, if the pool has it out,
+// whatever the length of b. It takes the time of a hash table and keeps nothing alive. It
+// knows no part of a buffer, whose address is another, nothing of an Arena or a Buffer, and not
+// the slice of a buffer that was released. But if the memory has been handed out again it finds the new owner's: as for every
+// slice, do not use one after Release.
+//
+// Off the Go heap the handle that Get returned must still be reachable, or the slice come
+// from GetBytes: else the buffer counts as forgotten.
+func (p *Pool) Lookup(b []byte) (PooledBuffer, bool) {
+	if !p.isOpened() {
+		return PooledBuffer{}, false
+	}
+	at := unsafe.Pointer(unsafe.SliceData(b))
+	s, gen, n := p.pool.table.Find(uintptr(at))
+	if cap(b) == 0 && n > 0 { // the end of a slice has the address of its beginning
+		return PooledBuffer{}, false
+	}
+	return PooledBuffer{slot: s, ptr: at, gen: gen, n: n}, s != nil
+}
+
+// Put is Lookup and Release. If Lookup finds nothing the error is ErrForeign, counted in
+// Stats.ForeignPuts, and nothing changes; with Config.Strict that panics. Of two Puts of a
+// slice at a time one may return ErrReleased.
+func (p *Pool) Put(b []byte) error {
+	if !p.isOpened() {
+		return errNotOpened
+	}
+	if pin.ByRuntime && !handle.Sanitized && p.pool.put(b) {
+		return nil
+	}
+	h, ok := p.Lookup(b)
+	if !ok {
+		return p.pool.leaks.putForeign(b)
+	}
+	return h.Release()
+}
+
+// put is Put of what Release would only have to cache: one pin serves both halves.
+func (p *pool) put(b []byte) bool {
+	at := unsafe.Pointer(unsafe.SliceData(b))
+	on := p.cache.Pin()
+	s, gen, n := p.table.FindPinned(uintptr(at))
+	if s == nil || !s.Simple() || cap(b) == 0 || !s.End(gen) {
+		p.cache.Unpin(on)
+		return false
+	}
+	e := handle.Entry{Slot: s, Mem: at}
+	handle.GivenUp(e, n)
+	c := p.cache.At(on.ID(), s.Class())
+	kept := c != nil && c.Push(e, n)
+	p.cache.Unpin(on)
+	if !kept {
+		p.recycle(e, n)
+	}
+	return true
+}

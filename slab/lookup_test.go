@@ -1,0 +1,330 @@
+package slab
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/bufslab/bufslab/device"
+)
+
+// bySlice are the lines whose pools find buffers by slice.
+var bySlice = []string{
+	"", "device=mmap", "device=mmap:fixed", "strategy=exact", "device=mmap,strategy=bestfit,cache_bytes=0",
+	"device=mmap,strategy=bitlog", "check=true", "device=mmap,check=true", "strict=true", "on_forget=report,device=mmap",
+}
+
+func TestLookupFindsWhatIsOut(t *testing.T) {
+	for _, line := range bySlice {
+		p := openLine(t, line)
+		for _, size := range []int{0, 1, 16, 100, 4096, 5000, 40_000, 1 << 20} {
+			b := mustGet(t, p, size)
+			m := b.Bytes()
+			for _, m := range [][]byte{m, m[:0], m[:size/2], slices.Clip(m[:size/2])} {
+				if h, ok := p.Lookup(m); ok != (cap(m) > 0 || size == 0) || ok && h != b {
+					t.Errorf("%s: of %d bytes, a slice of %d, cap %d: %v, %v", line, size, len(m), cap(m), h, ok)
+				}
+			}
+			if err := p.Put(m); err != nil || b.Bytes() != nil {
+				t.Errorf("%s: %d bytes: %v", line, size, err)
+			}
+		}
+		if s := p.Stats(); s.ActiveBlocks != 0 || s.ForeignPuts != 0 || s.DoubleReleases != 0 {
+			t.Errorf("%s: %+v", line, s)
+		}
+	}
+}
+
+func TestPutRefusesWhatIsNotOut(t *testing.T) {
+	for _, line := range bySlice {
+		if strings.Contains(line, "strict") {
+			continue
+		}
+		p, other := openLine(t, line), openLine(t, line)
+		for _, size := range []int{1, 100, 5000, 70_000} {
+			b, theirs, stale := mustGet(t, p, size), mustGet(t, other, size), mustGet(t, p, size)
+			old := stale.Bytes()
+			mustRelease(t, stale)
+			for what, m := range map[string][]byte{
+				"nil": nil, "no": {}, "foreign": make([]byte, size), "stale": old, "another pool's": theirs.Bytes(),
+				"interior": append(b.Bytes(), 0)[1:], "last": b.Bytes()[size-1:], "end": b.Bytes()[size:],
+			} {
+				if what == "last" && size == 1 {
+					continue
+				}
+				before := p.Stats().ForeignPuts
+				if err := p.Put(m); !errors.Is(err, ErrForeign) || p.Stats().ForeignPuts != before+1 {
+					t.Errorf("%s: %d bytes, %s: %v", line, size, what, err)
+				}
+			}
+			if err := errors.Join(p.Put(b.Bytes()), other.Put(theirs.Bytes())); err != nil {
+				t.Errorf("%s: %v", line, err)
+			}
+		}
+		if s := p.Stats(); s.ActiveBlocks != 0 || s.DoubleReleases != 0 {
+			t.Errorf("%s: %+v", line, s)
+		}
+	}
+}
+
+// What an Arena or a Buffer has is its own: a Put of a piece, or of Bytes, gives nothing back.
+func TestPutRefusesWhatOthersCutUp(t *testing.T) {
+	for _, line := range []string{"", "device=mmap"} {
+		p := openLine(t, line)
+		a, b := NewArena(p), NewBuffer(p)
+		for _, n := range []int{10, 100_000} {
+			piece, err := a.Get(n)
+			if _, more := b.Write(make([]byte, n)); errors.Join(err, more) != nil {
+				t.Fatal(err, more)
+			}
+			for _, m := range [][]byte{piece, b.Bytes()} {
+				if err := p.Put(m); !errors.Is(err, ErrForeign) {
+					t.Errorf("%s: %d bytes: %v", line, n, err)
+				}
+			}
+		}
+		h, err := b.Detach()
+		if err := errors.Join(err, p.Put(h.Bytes())); err != nil {
+			t.Errorf("%s: what a Buffer gave away: %v", line, err)
+		}
+		a.Release()
+		b.Release()
+		checkNoneOut(t, p)
+	}
+}
+
+func TestPutOfAForeignSliceIsStrict(t *testing.T) {
+	p := openLine(t, "strict=true")
+	defer func() {
+		if text, ok := recover().(string); !ok || !strings.Contains(text, "lookup_test.go") {
+			t.Errorf("%q", text)
+		}
+	}()
+	_ = p.Put(make([]byte, 10))
+}
+
+func TestBytesOfADeviceCannotBeHad(t *testing.T) {
+	p := openLine(t, "device=sim:1MiB")
+	if b, err := p.GetBytes(100); b != nil || !errors.Is(err, device.ErrUnavailable) || p.Stats().ActiveBlocks != 0 {
+		t.Errorf("%v, %v", b, err)
+	}
+	if _, err := p.GetBytes(-1); !errors.Is(err, ErrSize) {
+		t.Error(err)
+	}
+	var none *Pool
+	if _, ok := none.Lookup([]byte{1}); ok || !errors.Is(none.Put([]byte{1}), ErrClosed) {
+		t.Error("a pool that was not opened")
+	}
+}
+
+// Off the heap the program has slices that the collector does not see. Those of GetBytes stay
+// out and keep their contents; those of handles that are gone do not.
+func TestSlicesOffTheHeapStayOut(t *testing.T) {
+	p := openLine(t, "device=mmap")
+	var out [][]byte
+	for i := range 100 {
+		m, err := p.GetBytes(100 + 1000*i)
+		if err != nil || len(m) != 100+1000*i || cap(m) != len(m) {
+			t.Fatal(len(m), cap(m), err)
+		}
+		m[0], m[len(m)-1] = byte(i), byte(i)
+		out = append(out, m)
+	}
+	for range 3 {
+		cycle()
+	}
+	for i, m := range out {
+		if m[0] != byte(i) || m[len(m)-1] != byte(i) {
+			t.Fatalf("%d has %d and %d", i, m[0], m[len(m)-1])
+		}
+		if h, ok := p.Lookup(m); !ok || &h.Bytes()[0] != &m[0] { // Bytes does not make it a handle's
+			t.Fatalf("%d is not found", i)
+		}
+	}
+	cycle()
+	for i, m := range out {
+		if err := p.Put(m); err != nil {
+			t.Fatal(i, err)
+		}
+	}
+	if s := p.Stats(); s.Forgotten != 0 || s.ActiveBlocks != 0 || s.ForeignPuts != 0 {
+		t.Errorf("%+v", s)
+	}
+}
+
+// What a slice of GetBytes grows to is known by its slice alone, too, wherever it goes: also
+// from a block that is not watched to one that is.
+func TestGrownSlicesOffTheHeapStayOut(t *testing.T) {
+	for _, line := range []string{"device=mmap", "device=mmap,strategy=bestfit", "device=mmap,strategy=sizeclass", "device=mmap,check=true"} {
+		p := openLine(t, line)
+		var out [][]byte
+		for i, size := range []int{100, 5_000, 5_000, 300_000, 3 << 20} {
+			m, err := p.GetBytes(size)
+			if err != nil {
+				t.Fatal(err)
+			}
+			paint(m, byte(i+1))
+			for _, n := range []int{size + 8, 2 * size, 100_000 + 3*size} {
+				h, _ := p.Lookup(m)
+				m = mustGrow(t, h, n).Bytes()
+			}
+			paint(m, byte(i+1))
+			out = append(out, m)
+		}
+		for range 3 {
+			cycle()
+		}
+		for i, m := range out {
+			if m[0] != byte(i+1) || m[len(m)-1] != byte(i+1) {
+				t.Fatalf("%s: %d has %d and %d", line, i, m[0], m[len(m)-1])
+			}
+			if err := p.Put(m); err != nil {
+				t.Errorf("%s: %d: %v", line, i, err)
+			}
+		}
+		if s := p.Stats(); s.Forgotten != 0 || s.ActiveBlocks != 0 {
+			t.Errorf("%s: %+v", line, s)
+		}
+	}
+}
+
+// A slot that was found dead while a slice stood for it is watched for its next owner.
+func TestAHandleAfterASliceIsFoundForgotten(t *testing.T) {
+	p := openLine(t, "device=mmap")
+	m, err := p.GetBytes(50_000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cycle() // the slot is found dead
+	if err := p.Put(m); err != nil {
+		t.Fatal(err)
+	}
+	if h := mustGet(t, p, 50_000); h.Cap() == 0 {
+		t.Fatal("a buffer of 0 bytes")
+	}
+	eventually(t, "the buffer is found", func() bool { cycle(); return p.Stats().Forgotten > 0 })
+}
+
+// On the Go heap nothing that Lookup needs keeps memory alive.
+func TestForgottenSlicesOnTheHeapComeBack(t *testing.T) {
+	p := openLine(t, "")
+	for range 100 {
+		if m, err := p.GetBytes(100_000); err != nil || p.Put(make([]byte, 1)) == nil || len(m) == 0 {
+			t.Fatal(err)
+		}
+	}
+	eventually(t, "the buffers are found", func() bool { cycle(); return p.Stats().Forgotten >= 99 }) // the stack may show one
+}
+
+// Goroutines that put what others have got, beside collections and a pool that gives back.
+func TestPutsOfOthers(t *testing.T) {
+	for _, line := range []string{"", "device=mmap", "device=mmap,strategy=bestfit,cache_bytes=0"} {
+		p := openLine(t, line)
+		slices := make(chan []byte, 64)
+		var all sync.WaitGroup
+		for range 4 {
+			all.Go(func() {
+				for m := range slices {
+					if err := p.Put(m); err != nil {
+						t.Errorf("%d bytes: %v", len(m), err)
+					}
+					_ = p.Put(m[1:])
+				}
+			})
+		}
+		for i := range 5_000 {
+			m, err := p.GetBytes(2 + i*37%20_000)
+			if err != nil {
+				t.Fatal(err)
+			}
+			slices <- m
+			switch i % 1_000 {
+			case 0:
+				runtime.GC()
+			case 500:
+				p.FreeHeld()
+			}
+		}
+		close(slices)
+		all.Wait()
+		if s := p.Stats(); s.ActiveBlocks != 0 || s.Forgotten != 0 || s.ForeignPuts != 5_000 {
+			t.Errorf("%s: %+v", line, s)
+		}
+	}
+}
+
+// BenchmarkPairs compares a pair by handle with one by slice.
+func BenchmarkPairs(b *testing.B) {
+	for _, line := range []string{"device=heap", "device=mmap"} {
+		p := openLine(b, line)
+		for _, size := range []int{4 << 10, 64 << 10} {
+			name := fmt.Sprintf("%s/%d", line, size)
+			b.Run(name+"/handle", func(b *testing.B) {
+				for b.Loop() {
+					h, _ := p.Get(size)
+					_ = h.Release()
+				}
+			})
+			b.Run(name+"/slice", func(b *testing.B) {
+				for b.Loop() {
+					h, _ := p.Get(size)
+					_ = p.Put(h.Bytes())
+				}
+			})
+			b.Run(name+"/GetBytes", func(b *testing.B) {
+				for b.Loop() {
+					m, _ := p.GetBytes(size)
+					_ = p.Put(m)
+				}
+			})
+		}
+	}
+}
+
+// Off the heap only the index knows the slot of a slice. Puts race with what the collector
+// has found about it: neither may a buffer then have two owners, nor a slot be freed.
+func TestPutsBesideCollections(t *testing.T) {
+	for _, line := range []string{"device=mmap", "device=mmap,cache_bytes=0", "device=mmap,strategy=sizeclass"} {
+		p := openLine(t, line)
+		var all sync.WaitGroup
+		var done atomic.Bool
+		for i := range byte(3) {
+			all.Go(func() {
+				var out [][]byte
+				for n := 0; !done.Load(); n++ {
+					m, err := p.GetBytes(30_000 + n%3*20_000)
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					m[0], m[len(m)/2], m[len(m)-1] = i+1, i+1, i+1
+					if out = append(out, m); len(out) > n%7 {
+						m, out = out[0], out[1:]
+						if m[0] != i+1 || m[len(m)/2] != i+1 || m[len(m)-1] != i+1 {
+							t.Error("a buffer has two owners")
+						}
+						if err := p.Put(m); err != nil {
+							t.Error(err)
+						}
+					}
+				}
+				for _, m := range out {
+					_ = p.Put(m)
+				}
+			})
+		}
+		for range long(t, 20) {
+			runtime.GC()
+		}
+		done.Store(true)
+		all.Wait()
+		if s := p.Stats(); s.ActiveBlocks != 0 || s.Forgotten != 0 || s.ForeignPuts != 0 {
+			t.Errorf("%s: %+v", line, s)
+		}
+	}
+}

@@ -1,0 +1,114 @@
+package slab
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+	"sync"
+	"unsafe"
+
+	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/internal/shape"
+)
+
+// ErrElement says that values of a type cannot lie in a pool's memory: they hold
+// pointers, which the collector would not see there, or have no bytes.
+var ErrElement = errors.New("no element of pooled memory")
+
+// A Slice is a [PooledBuffer] of values of type T. Like that it is a value: copy it freely,
+// all copies stand for the same buffer, and the first Release counts. The zero Slice has no
+// elements and counts as released. One that is never released comes back as a PooledBuffer
+// does: see [Pool]. Its methods are safe for concurrent use; they do not guard the elements.
+type Slice[T any] struct{ buffer PooledBuffer }
+
+// Make returns a Slice of n values of type T, with undefined contents as those of
+// [Pool.Get], cleared with Config.Zero: do not read what was not written, and use
+// clear(s.Slice()) where zeros are needed. The elements are aligned as T wants.
+//
+// The error wraps [ErrElement] if T holds pointers at any depth (strings, slices, maps and
+// interfaces are pointers) or has no bytes, [ErrSize] if n is negative or the bytes are more
+// than an int can say, and device.ErrUnavailable where the CPU cannot reach the pool's
+// memory. Else it is that of [Pool.Get]. Nothing stays allocated then.
+//
+// It is not for a handful of bytes: a [MakeIn] an [Arena] costs less.
+func Make[T any](p *Pool, n int) (Slice[T], error) {
+	t := reflect.TypeFor[T]()
+	if err := checkElement(t); err != nil {
+		return Slice[T]{}, err
+	}
+	size, err := sizeOf(t, n)
+	if err != nil {
+		return Slice[T]{}, err
+	}
+	b, err := p.getReachable(size)
+	return Slice[T]{b}, err
+}
+
+// Len returns the number of elements that was asked for, also after Release.
+func (s Slice[T]) Len() int {
+	var zero T
+	return s.buffer.n / max(1, int(unsafe.Sizeof(zero))) // only a zero Slice has a T without bytes
+}
+
+// Slice returns the elements; the capacity is the length. It is nil after Release: do not
+// use the slice any more then. Off the Go heap it does not keep the memory: keep s.
+func (s Slice[T]) Slice() []T { return elements[T](s.buffer.Bytes()) }
+
+// Release gives the memory back. Of all calls for one Make exactly one returns nil, the
+// others return [ErrReleased]: see [PooledBuffer.Release].
+func (s Slice[T]) Release() error { return s.buffer.Release() }
+
+// elements returns m, which is long and aligned enough, as values of type T. Memory of no
+// bytes lies anywhere.
+func elements[T any](m []byte) []T {
+	var zero T
+	switch {
+	case m == nil:
+		return nil
+	case len(m) == 0:
+		return []T{}
+	}
+	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(m))), len(m)/int(unsafe.Sizeof(zero)))
+}
+
+// sizeOf returns the bytes of n values of type t, which has bytes.
+func sizeOf(t reflect.Type, n int) (int, error) {
+	size := int(t.Size())
+	if n < 0 || n > math.MaxInt/size {
+		return 0, fmt.Errorf("slab: %d values of type %v: %w", n, t, ErrSize)
+	}
+	return n * size, nil
+}
+
+// goodElements has the types that checkElement has found good: to look at the fields of a
+// struct takes as long as several Gets.
+var goodElements sync.Map
+
+// checkElement refuses types whose values cannot lie in a pool's memory. Alignment is no
+// question: blocks lie at multiples of 16 bytes, and Go aligns no type to more than 8.
+func checkElement(t reflect.Type) error {
+	if _, ok := goodElements.Load(t); ok {
+		return nil
+	}
+	if at := shape.Pointer(t); at != "" {
+		return fmt.Errorf("slab: type %v holds pointers (%s): %w", t, at, ErrElement)
+	}
+	if t.Size() == 0 {
+		return fmt.Errorf("slab: type %v has no bytes: %w", t, ErrElement)
+	}
+	goodElements.Store(t, nil)
+	return nil
+}
+
+// getReachable is Get of memory that the CPU can reach.
+func (p *Pool) getReachable(n int) (PooledBuffer, error) {
+	b, err := p.Get(n)
+	if err == nil && b.ptr == nil {
+		err = errors.Join(fmt.Errorf("slab: the CPU does not reach the pool's memory: %w", device.ErrUnavailable), b.Release())
+	}
+	if err != nil {
+		return PooledBuffer{}, err
+	}
+	return b, nil
+}

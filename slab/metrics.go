@@ -1,0 +1,113 @@
+package slab
+
+import (
+	"iter"
+	"strings"
+	"sync"
+)
+
+// A Metric is a figure of a pool as monitoring systems want it.
+type Metric struct {
+	Name  string // such as bufslab_held_bytes; a Counter's ends in _total
+	Help  string // a sentence
+	Unit  string // bytes, seconds, or "" for a number of things
+	Kind  Kind
+	Value float64
+}
+
+// A Kind says how the values of a metric change.
+type Kind int
+
+// The kinds of metrics.
+const (
+	Gauge   Kind = iota // goes up and down
+	Counter             // counts from Open, and never goes down
+)
+
+// String returns gauge or counter.
+func (k Kind) String() string {
+	if k == Counter {
+		return "counter"
+	}
+	return "gauge"
+}
+
+// Metrics returns every field of Stats as a metric, in their order, read together when the
+// loop begins. Label them with [Pool.Name], as all pools have the same.
+//
+// A counter is at least what an earlier loop has shown, also where a field of Stats has
+// fallen, as Hits can beside a Get: else a monitoring system would take the pool for
+// restarted.
+func (p *Pool) Metrics() iter.Seq[Metric] {
+	q := p.opened()
+	return func(yield func(Metric) bool) {
+		for i, v := range q.counted.floors.raise(q.stats()) {
+			if !yield(statFields[i].metric(v)) {
+				return
+			}
+		}
+	}
+}
+
+func (f *statField) metric(value int64) Metric {
+	m := Metric{Name: "bufslab_" + f.name, Help: f.help, Kind: f.kind, Value: float64(value)}
+	if strings.HasSuffix(f.name, "_bytes") {
+		m.Unit = "bytes"
+	}
+	if base, ok := strings.CutSuffix(m.Name, "_ns"); ok {
+		m.Name, m.Unit, m.Value = base+"_seconds", "seconds", m.Value/1e9
+	}
+	if f.kind == Counter {
+		m.Name += "_total"
+	}
+	return m
+}
+
+// floors are what the counters of a pool were at most.
+type floors struct {
+	mu   sync.Mutex // leaf
+	seen [len(statFields)]int64
+}
+
+// raise returns the fields of s, and for counters the floors where those are higher.
+func (f *floors) raise(s Stats) (values [len(statFields)]int64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for i := range statFields {
+		values[i] = statFields[i].value(&s)
+		if statFields[i].kind == Counter {
+			f.seen[i] = max(f.seen[i], values[i])
+			values[i] = f.seen[i]
+		}
+	}
+	return values
+}
+
+// Fragmentation says how the free memory of a page heap lies. It is not in Stats, as it
+// takes a look at each free extent.
+type Fragmentation struct {
+	FreeBytes        int64   `json:"free_bytes"`         // of all free extents
+	LargestFreeBytes int64   `json:"largest_free_bytes"` // of the largest: a larger block comes from upstream
+	FreeExtents      []int64 `json:"free_extents"`       // number i counts those of 1<<i bytes up to twice as many; the last is not 0
+}
+
+// Fragmentation returns how the free memory lies of strategies that cut blocks from a page
+// heap: bestfit, slab and plan. Of others it is zero. What caches hold is not free there: it
+// counts after FreeHeld only, or when a Get needs it. The heap is locked while its free
+// extents are counted.
+func (p *Pool) Fragmentation() Fragmentation {
+	q := p.opened()
+	a := q.strategy
+	if check := q.leaks.check; check != nil {
+		a = check.upstream
+	}
+	b, _ := a.(numberedBuiltin)
+	heap, has := b.Strategy.(interface {
+		FreeExtents() (bytes, largest int64, bySize []int64)
+	})
+	if !has {
+		return Fragmentation{}
+	}
+	bytes, largest, bySize := heap.FreeExtents()
+	return Fragmentation{FreeBytes: bytes, LargestFreeBytes: largest, FreeExtents: bySize}
+}

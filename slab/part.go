@@ -1,0 +1,131 @@
+package slab
+
+import (
+	"fmt"
+
+	"github.com/bufslab/bufslab/slab/internal/handle"
+)
+
+// Handles that share a block. Each is a part of the buffer that was got, the root, and has
+// a slot of its own (slab/internal/handle/part.go), so that it is released on its own. It
+// pins the root as a call of With does, and for longer.
+
+// Share returns a second handle to the memory of b, to be released on its own, in any order
+// and from any goroutine: the memory goes back with the last handle. It is Slice of the
+// whole buffer, where more is said.
+func (b PooledBuffer) Share() (PooledBuffer, error) { return b.part(0, b.n) }
+
+// Slice returns the bytes i to j of b as a buffer of its own, a part, which stays valid
+// after b is released. The memory goes back when b and all its parts have been released, in
+// any order and from any goroutine. A part of a part is a part of the same buffer. Parts
+// share bytes where they overlap; an empty part has none, and holds the memory, too.
+//
+// A part does all that a buffer does. Its Cap is its length, and its Grow always copies, as
+// does that of b while b has parts: the other handles keep what they have. UsedOn of any
+// handle holds the memory back after the last Release. Stats counts the memory, not the
+// handles: a block is active until its last handle is released, and recordings see one
+// allocation and one free. [Pool.Lookup] and [Pool.Put] know the buffer, and no part. A part
+// that is forgotten is found as a buffer is, see [Pool]: where Bytes was called on it off the
+// heap, the memory goes into quarantine when the other handles are gone.
+//
+// The error wraps ErrSize unless 0 <= i <= j <= Len, ErrReleased for a stale b, which does
+// not count in Stats.DoubleReleases, and ErrParts where the memory has 32,768 parts. Each
+// part takes an object of the Go heap, and no memory of the pool, so Slice works after Close.
+func (b PooledBuffer) Slice(i, j int) (PooledBuffer, error) {
+	if i < 0 || i > j || j > b.n {
+		return PooledBuffer{}, fmt.Errorf("slab: Slice of bytes %d to %d of %d: %w", i, j, b.n, ErrSize)
+	}
+	return b.part(i, j-i)
+}
+
+// part returns n bytes of b at i.
+func (b PooledBuffer) part(i, n int) (c PooledBuffer, err error) {
+	if b.slot == nil || !b.slot.Pin(b.gen) {
+		return c, ErrReleased
+	}
+	defer b.unpin()
+	e, ok := b.slot.Part(b.ptr, i, n)
+	if !ok {
+		return c, ErrParts
+	}
+	c = lend(e, n)
+	poolOf(b.slot).leaks.recordPart(b.slot.Root(), c)
+	return c, nil
+}
+
+// endPart lets go of a part, which was released and which no call uses. If it was the last
+// handle the block goes on its way.
+func (p *pool) endPart(part *handle.Slot) {
+	p.leaks.recordPartEnd(part.Root(), part)
+	if e, last := part.EndPart(); last {
+		p.recycle(e, e.Slot.Asked())
+	}
+}
+
+// isolate puts a block into quarantine that was released, while a slice of a part that was
+// forgotten may be in use.
+func (p *pool) isolate(e handle.Entry, n int) {
+	p.cache.CountRelease(n)
+	p.leaks.isolated(e.Slot.Len())
+	p.await(e, true, p.pending.EndUse(e.Slot))
+}
+
+// What a leakLog knows of the parts of a buffer. With call sites it lists them after their
+// buffer, with the place of their Share or Slice.
+
+func (l *leakLog) recordPart(root *handle.Slot, b PooledBuffer) {
+	if l.sites == nil {
+		return
+	}
+	at := caller()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s := l.sites[root.ID()]
+	if s.parts == nil {
+		s.parts = map[handle.ID]Leak{}
+		l.sites[root.ID()] = s
+	}
+	s.parts[b.slot.ID()] = Leak{Bytes: b.n, Site: at}
+}
+
+// recordPartEnd notes that a part of root was released.
+func (l *leakLog) recordPartEnd(root, part *handle.Slot) {
+	if l.sites == nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.sites[root.ID()].parts, part.ID())
+}
+
+// recordPartForgotten notes that a part of root was forgotten, while the block has other
+// handles. Where part is nil recordForgotten lists it.
+func (l *leakLog) recordPartForgotten(root, part *handle.Slot) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.forgottenParts++
+	if part == nil {
+		return
+	}
+	parts := l.sites[root.ID()].parts
+	l.tellLeaked(Leak{Bytes: part.Asked(), Site: parts[part.ID()].Site, Forgotten: true})
+	if site, ok := parts[part.ID()]; ok { // else root was released and got again meanwhile
+		l.loseParts(map[handle.ID]Leak{part.ID(): site})
+		delete(parts, part.ID())
+	}
+}
+
+// loseParts lists parts as forgotten. The caller holds mu.
+func (l *leakLog) loseParts(parts map[handle.ID]Leak) {
+	for _, part := range parts {
+		part.Forgotten = true
+		l.lost = append(l.lost, part)
+	}
+}
+
+// isolated notes that a block of n bytes is in quarantine though it was released.
+func (l *leakLog) isolated(n int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.quarantined.Add(n)
+}

@@ -1,0 +1,67 @@
+package slab
+
+import (
+	"errors"
+	"runtime"
+
+	"github.com/bufslab/bufslab/internal/pin"
+	"github.com/bufslab/bufslab/internal/replaying"
+)
+
+// A pool that a trace is replayed on has processors and a clock that the replay moves,
+// and does not hear of collections; see internal/replaying.
+
+func init() { replaying.Reopen, replaying.Extents = reopen, extents }
+
+// reopen closes what stands on the upstream of a pool, and opens it again for a replay.
+// The device stays open, for the new one.
+func reopen(front any, processors int) (replaying.Machine, error) {
+	p := front.(*Pool)
+	if !p.isOpened() {
+		return replaying.Machine{}, errNotOpened
+	}
+	old := p.pool
+	switch {
+	case old.closed.Load():
+		return replaying.Machine{}, ErrClosed
+	case old.stats().ActiveBlocks != 0:
+		return replaying.Machine{}, errors.New("slab: a replay wants a pool that has no buffers out")
+	}
+	config := old.config
+	config.processors, old.config.device = processors, nil
+	if err := p.Close(); err != nil {
+		return replaying.Machine{}, err
+	}
+	q := &pool{config: config}
+	if err := q.open(); err != nil {
+		return replaying.Machine{}, errors.Join(err, config.closeDevice())
+	}
+	p.pool = q
+	runtime.AddCleanup(p, (*pool).abandon, q)
+	m := replaying.Machine{RunOn: q.cache.RunOn, Uncached: q.cache.Misses}
+	if q.clock.every > 0 {
+		m.Advance = q.advance
+	}
+	return m, nil
+}
+
+// replayed reports whether the pool is one of a replay.
+func (s *settings) replayed() bool { return s.processors > 0 }
+
+// cpus returns how many processors have caches.
+func (s *settings) cpus() int {
+	if s.replayed() {
+		return s.processors
+	}
+	return pin.Numbers()
+}
+
+// extents returns what the page heap of a pool has, if its strategy has one.
+func extents(front any) ([]replaying.Extent, bool) {
+	b, _ := front.(*Pool).opened().strategy.(numberedBuiltin) // check and record hide it
+	heap, has := b.Strategy.(interface{ Extents() []replaying.Extent })
+	if !has {
+		return nil, false
+	}
+	return heap.Extents(), true
+}

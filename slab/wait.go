@@ -1,0 +1,219 @@
+package slab
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"sync/atomic"
+	"time"
+
+	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/slab/internal/waiters"
+)
+
+// barging is how long the one that leads a queue waits before others let it go first. A
+// goroutine that runs uses memory sooner than one that has to be woken, so this is worth a
+// third of the throughput; after it nothing is taken from those who wait but by Get.
+const barging = time.Millisecond
+
+// errQueued is what a call has seen that joined a queue without a try.
+var errQueued = fmt.Errorf("slab: others wait for memory: %w", device.ErrOutOfMemory)
+
+// A WaitError says that a context was done before there was room. It wraps the context's
+// error, its cause, and what said that there was no room, and so [device.ErrOutOfMemory].
+// Err is nil where the context was done before the call, and there was room.
+type WaitError struct {
+	Size   int           // bytes, as asked for
+	Waited time.Duration // 0 if the context was done before the call
+	Cause  error         // of the context
+	Err    error         // why there was no room, when it was looked for last
+
+	done error
+}
+
+func (e *WaitError) Error() string {
+	text := fmt.Sprintf("slab: waited %v for %d bytes: %v", e.Waited, e.Size, e.Cause)
+	if e.Err != nil {
+		text += ": " + e.Err.Error()
+	}
+	return text
+}
+
+// Unwrap returns the context's error, its cause, and Err.
+func (e *WaitError) Unwrap() []error { return []error{e.done, e.Cause, e.Err} }
+
+func waitError(ctx context.Context, size int, waited time.Duration, err error) error {
+	return &WaitError{size, waited, context.Cause(ctx), err, ctx.Err()}
+}
+
+// waits are what a pool knows of those who wait for memory.
+type waits struct {
+	hurried  atomic.Int32 // budgets of the pool that somebody waits for
+	draining atomic.Bool  // a goroutine waits for streams
+
+	now, calls, nanoseconds atomic.Int64 // of this pool's
+}
+
+// GetContext is Get that waits where Get would be out of memory, until there is room or ctx
+// is done. Memory comes from releases, of this pool and of all that share its Limit or its
+// device, and from what they hold and those keep who called Share.
+//
+// Who has waited longest gets the memory. For a millisecond from when that one began, calls
+// that find room may go first; then they queue. So no small request keeps a large one from
+// its memory. A Get does not queue: it fails only where nothing fits, and may take what
+// others wait for. A program whose waits have to end uses GetContext for all that is large
+// or frequent.
+//
+// It does not wait, and its error is that of Get, if size is negative, more than a Limit
+// of the pool allows or more than the device has in all, if the pool is closed, also while it
+// waits, and if nothing is out any more that could make room. A large request beside memory
+// that stays out, or that a Limit has promised to others, holds all back that come after it
+// until its ctx is done: bound sizes that a peer names, and give each ctx a deadline. If ctx is done, before the call too, it takes nothing, leaves
+// nothing behind, and returns a *[WaitError]. A nil ctx is never done.
+func (p *Pool) GetContext(ctx context.Context, size int) (PooledBuffer, error) {
+	if !p.isOpened() {
+		return PooledBuffer{}, errNotOpened
+	}
+	defer runtime.KeepAlive(p) // as in Pool.get
+	if q := p.pool; size > 0 && !q.tooLarge(size) {
+		return q.getContext(ctx, size)
+	}
+	return p.Get(size)
+}
+
+// tooLarge reports whether Get cannot succeed, whatever is given back.
+func (p *pool) tooLarge(size int) bool {
+	for _, b := range p.budgets {
+		if b.limit != nil && int64(size) > b.limit.max {
+			return true
+		}
+	}
+	return size > maxAsk
+}
+
+// exceedsDevice reports whether the device has less memory in all.
+func (p *pool) exceedsDevice(size int) bool {
+	d := deviceOf(p.upstream)
+	if d == nil {
+		return false
+	}
+	_, total, err := d.MemInfo()
+	return err == nil && int64(size) > total
+}
+
+func (p *pool) getContext(ctx context.Context, size int) (b PooledBuffer, err error) {
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	if ctx.Err() != nil {
+		return b, p.refuse(ctx, size)
+	}
+	at, queued := p.mustQueue()
+	if !queued {
+		if b, err = p.getNow(size, atOnce); !outOfMemory(err) || p.exceedsDevice(size) {
+			return b, err
+		}
+		at = p.refusing(err)
+	} else {
+		err = errQueued
+	}
+	b, err = p.wait(ctx, size, at, err)
+	p.fail(err)
+	return b, err
+}
+
+// refuse says whether a call whose context is done would have found room.
+func (p *pool) refuse(ctx context.Context, size int) error {
+	b, err := p.getNow(size, quickly)
+	if err == nil {
+		_ = b.Release() // no one else has it
+	} else if !outOfMemory(err) {
+		return err
+	}
+	return waitError(ctx, size, 0, err)
+}
+
+// mustQueue returns the budget that somebody has waited for too long to be overtaken.
+func (p *pool) mustQueue() (at budget, must bool) {
+	if p.waits.hurried.Load() == 0 {
+		return at, false
+	}
+	for _, b := range p.budgets {
+		if b.queue.LedFor() >= barging {
+			return b, true
+		}
+	}
+	return at, false
+}
+
+// getNow is Get without a wait.
+func (p *pool) getNow(size int, how effort) (PooledBuffer, error) {
+	class, _ := p.cache.Fit(size)
+	if e, stands := p.cache.RetryPinned(class, size); e.Slot != nil {
+		return p.hand(e, size, stands)
+	}
+	return p.get(size, class, how)
+}
+
+// wait waits in the queue of a budget, which err came from. It enters it before it tries
+// again, so nothing that is released after the try is missed.
+func (p *pool) wait(ctx context.Context, size int, at budget, err error) (b PooledBuffer, _ error) {
+	w := waiters.New()
+	p.waits.begin()
+	at.join(w)
+	defer func() { at.leave(w); p.waits.end(w) }()
+	for !p.closed.Load() {
+		if at.queue.Leads(w) {
+			var hopeless bool
+			if b, hopeless, err = p.tryAgain(size, at); !outOfMemory(err) {
+				return b, err
+			}
+			switch next := p.refusing(err); {
+			case next != at: // of which at cannot tell whether it is hopeless
+				at.leave(w)
+				at = next
+				at.join(w)
+				continue
+			case hopeless:
+				return b, err
+			}
+		}
+		select {
+		case <-w.Woken:
+		case <-ctx.Done():
+			return b, waitError(ctx, size, w.Waited(), err)
+		}
+	}
+	return b, ErrClosed
+}
+
+// tryAgain is for the one that leads a queue. It reports hopeless if nothing was out when
+// there was no room, so that nothing will ever wake the caller. What another goroutine had
+// taken out of a pool to give it back was in the way, though it was not out: then it looks
+// once more.
+func (p *pool) tryAgain(size int, at budget) (b PooledBuffer, hopeless bool, err error) {
+	for {
+		before, calm := at.calm()
+		b, err = p.getNow(size, again)
+		if !calm || !outOfMemory(err) {
+			return b, false, err
+		}
+		after, still := at.calm()
+		if !still || before.gets != after.gets {
+			return b, false, err
+		}
+		if before == after {
+			return b, true, err
+		}
+	}
+}
+
+func (w *waits) begin() {
+	w.now.Add(1)
+	w.calls.Add(1)
+}
+
+func (w *waits) end(of *waiters.Waiter) {
+	w.nanoseconds.Add(int64(of.Waited()))
+	w.now.Add(-1)
+}
