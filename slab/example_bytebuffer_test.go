@@ -1,0 +1,51 @@
+package slab_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+
+	"github.com/bufslab/bufslab/slab"
+)
+
+func ExampleBuffer() {
+	p, _ := slab.OpenConfig(slab.Config{})
+	defer p.Close()
+	b := slab.NewBuffer(p)
+	defer b.Release()
+	if err := json.NewEncoder(b).Encode([]int{1, 2, 3}); err != nil {
+		fmt.Println(err)
+	}
+	fmt.Fprintf(b, "%d bytes", b.Len())
+	b.WriteTo(os.Stdout)
+	// Output:
+	// [1,2,3]
+	// 8 bytes
+}
+
+// What was written goes on as a handle, without a copy.
+func ExampleBuffer_Detach() {
+	p, _ := slab.OpenConfig(slab.Config{})
+	defer p.Close()
+	b := slab.NewBuffer(p)
+	b.WriteString("hello")
+	x, err := b.Detach()
+	fmt.Println(string(x.Bytes()), x.Len(), b.Len(), err)
+	fmt.Println(x.Release())
+	// Output:
+	// hello 5 0 <nil>
+	// <nil>
+}
+
+// No room is an error, and what was written stays.
+func ExampleBuffer_Write() {
+	p, _ := slab.OpenConfig(slab.Config{MaxBytes: 1 << 20})
+	defer p.Close()
+	b := slab.NewBuffer(p)
+	defer b.Release()
+	b.WriteString("hello")
+	n, err := b.Write(make([]byte, 2<<20))
+	fmt.Println(n, err != nil, string(b.Bytes()))
+	// Output:
+	// 0 true hello
+}
