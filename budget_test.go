@@ -3,6 +3,7 @@ package bufslab
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"testing"
 
@@ -29,7 +30,10 @@ var takers = map[string]func(t *testing.T, open func() *slab.Pool) taker{
 		p := growpool.New[int](open(), growpool.Config{})
 		t.Cleanup(func() { p.Close() })
 		return func(n int) (func(), error) {
-			l, err := growpool.Acquire[byte](context.Background(), p, n, n)
+			l, err := growpool.Acquire[byte](newImpatient(), p, n, n)
+			if errors.Is(err, context.Canceled) {
+				err = fmt.Errorf("it would wait, %w: %w", err, device.ErrOutOfMemory)
+			}
 			return func() { _ = l.Release() }, err
 		}
 	},
@@ -44,6 +48,22 @@ var takers = map[string]func(t *testing.T, open func() *slab.Pool) taker{
 			return func() { _ = b.Release() }, err
 		}
 	},
+}
+
+// An impatient context is done as soon as somebody waits for it.
+type impatient struct {
+	context.Context
+	cancel context.CancelFunc
+}
+
+func newImpatient() impatient {
+	ctx, cancel := context.WithCancel(context.Background())
+	return impatient{ctx, cancel}
+}
+
+func (i impatient) Done() <-chan struct{} {
+	i.cancel()
+	return i.Context.Done()
 }
 
 // budgets are what pools may share: a Limit, or the memory of a device.

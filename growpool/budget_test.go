@@ -51,18 +51,21 @@ func TestDistinctKeysStayWithinTheBudget(t *testing.T) {
 	}
 }
 
-// heapBytes waits until what earlier tests left has gone.
-func heapBytes() int64 {
-	last := int64(-1)
-	for {
+// heapBytes waits until what earlier tests left has gone: some of that goes only after the
+// finalizers of what went before.
+func heapBytes() (bytes int64) {
+	const calm = 5 // collections in a row that free next to nothing
+	for n := 0; n < calm; {
 		collect()
 		var m runtime.MemStats
 		runtime.ReadMemStats(&m)
-		if now := int64(m.HeapAlloc); last >= 0 && now > last-last/1000 {
-			return now
+		if now := int64(m.HeapAlloc); bytes > 0 && now > bytes-bytes/1000 {
+			n++
+		} else {
+			bytes, n = now, 0
 		}
-		last = int64(m.HeapAlloc)
 	}
+	return bytes
 }
 
 // What MemoryUsage reports of the bookkeeping is what it takes, within a third or, where pointers are small, a half.

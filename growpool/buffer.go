@@ -31,8 +31,8 @@ func newBuffer(size int, m *budget, owner interface{ name() any }) *buffer {
 
 // fill gets the memory. With tells the address, and the slab.Pool does not
 // have to assume that a slice exists.
-func (b *buffer) fill(p *slab.Pool) (err error) {
-	if b.handle, err = p.Get(b.size); err != nil {
+func (b *buffer) fill(get func(int) (slab.PooledBuffer, error)) (err error) {
+	if b.handle, err = get(b.size); err != nil {
 		return err
 	}
 	return b.handle.With(func(m []byte) { b.ptr = unsafe.Pointer(unsafe.SliceData(m)) })

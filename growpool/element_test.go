@@ -24,6 +24,9 @@ func TestElementsWithPointersAreRefused(t *testing.T) {
 	if len(p.Stats()) != 0 {
 		t.Error(p.Stats())
 	}
+	mustGet[byte](t, p, "k", 100) // what would be a hit is refused, too
+	refused[*int](t, p, "a ptr")
+	refused[struct{}](t, p, "no bytes")
 }
 
 func refused[T any](t *testing.T, p *Pool[string], says string) {

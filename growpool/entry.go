@@ -75,31 +75,37 @@ func (p *Pool[K]) lock(key K) (*entry[K], error) {
 	}
 }
 
-// unlock unlocks an entry, and removes it if there is nothing to remember. It
-// looks again after that: an eviction in between could not lock the entry, and
-// so left it to us.
+// unlock unlocks an entry, and removes it if there is nothing to remember. A reclaim has
+// passed over it meanwhile; so who waits for memory looks again.
 func (p *Pool[K]) unlock(e *entry[K]) {
-	for {
-		if p.removable(e) {
-			e.dead = true
-			p.remember(e.counts())
-			p.table.remove(e)
-		}
-		e.mu.Unlock()
-		if p.policy == nil || e.cur.Load() != nil || !e.mu.TryLock() {
-			return
-		}
-		if !p.removable(e) {
-			e.mu.Unlock()
-			return
-		}
-	}
+	p.unlockQuietly(e)
+	p.slab.Offer()
 }
 
-// removable reports whether a key has no buffer and either never had one, or is
-// in a pool with a budget. The caller holds e.mu.
-func (p *Pool[K]) removable(e *entry[K]) bool {
-	return !e.dead && e.cur.Load() == nil && !e.turn.taken && (p.policy != nil || e.requests() == 0)
+// unlockQuietly is unlock for a reclaim, which would wake its own caller. It looks once it
+// has unlocked: until then an eviction could not lock the entry, and so left it to us. If
+// another goroutine has locked it by now, that one will look.
+func (p *Pool[K]) unlockQuietly(e *entry[K]) {
+	for done := false; !done; {
+		e.mu.Unlock()
+		if e.cur.Load() != nil || !e.mu.TryLock() {
+			return
+		}
+		if done = e.cur.Load() == nil; done { // else an eviction may come now
+			p.removeUnused(e)
+		}
+	}
+	e.mu.Unlock()
+}
+
+// removeUnused removes a key that has no buffer if it either never had one, or is in a pool
+// with a budget. The caller holds e.mu.
+func (p *Pool[K]) removeUnused(e *entry[K]) {
+	if !e.dead && !e.turn.taken && (p.policy != nil || e.requests() == 0) {
+		e.dead = true
+		p.remember(e.counts())
+		p.table.remove(e)
+	}
 }
 
 func (p *Pool[K]) remember(s KeyStats) {

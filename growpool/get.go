@@ -78,7 +78,7 @@ func getSlowly[T any, K comparable](p *Pool[K], key K, shape []int) (View[T], er
 	if e.turn.taken {
 		return View[T]{}, leasedError(key)
 	}
-	b, err := p.obtain(e, d.n*int(t.size), false)
+	b, err := p.obtain(noWait, e, d.n*int(t.size))
 	if err != nil {
 		return View[T]{}, err
 	}

@@ -1,6 +1,7 @@
 package growpool
 
 import (
+	"context"
 	"errors"
 	"testing"
 
@@ -47,6 +48,22 @@ func acquire[T any](t testing.TB, p *Pool[string], key string, shape ...int) *Le
 		t.Fatal(err)
 	}
 	return l
+}
+
+// An impatient context is done as soon as somebody waits for it.
+type impatient struct {
+	context.Context
+	cancel context.CancelFunc
+}
+
+func newImpatient(t testing.TB) impatient {
+	ctx, cancel := context.WithCancel(t.Context())
+	return impatient{ctx, cancel}
+}
+
+func (i impatient) Done() <-chan struct{} {
+	i.cancel()
+	return i.Context.Done()
 }
 
 func release[T any](t testing.TB, l *Lease[T]) {

@@ -72,6 +72,6 @@ func (p *Pool[K]) reclaim() {
 			p.expel(e)
 			p.clear(e)
 		}
-		p.unlock(e)
+		p.unlockQuietly(e)
 	}
 }

@@ -27,6 +27,10 @@ type lessor interface {
 // first served. If ctx is done first it returns its error; a nil ctx never is. With Config.Private
 // it makes a buffer for this lease alone instead. Get fails meanwhile.
 //
+// Where the slab.Pool has no room, Acquire waits for memory until ctx is done, as
+// [slab.Pool.GetContext] does and in the same queue; the error is then a *[slab.WaitError].
+// For room in Config.MaxBytes it does not wait.
+//
 // Errors are those of Get, except ErrLeased. With a budget, keys that are not in use
 // lose their buffers if a lease needs the room.
 //
@@ -51,12 +55,12 @@ func Acquire[T any, K comparable](ctx context.Context, p *Pool[K], key K, shape 
 	}
 	defer p.unlock(e)
 	if e.turn.taken && p.config.Private {
-		return private[T](p, e, t, d, shape)
+		return private[T](ctx, p, e, t, d, shape)
 	}
 	if err := p.wait(ctx, e); err != nil {
 		return nil, err
 	}
-	b, err := p.lend(e, t, d)
+	b, err := p.lend(ctx, e, t, d)
 	if err != nil {
 		e.turn.pass()
 		return nil, err
@@ -91,11 +95,11 @@ func (p *Pool[K]) wait(ctx context.Context, e *entry[K]) error {
 
 // lend obtains the buffer of a key for a lease. It hides it from Get first: no
 // Get hands it out until a later Get has shown it again under e.mu.
-func (p *Pool[K]) lend(e *entry[K], t element, d dims) (*buffer, error) {
+func (p *Pool[K]) lend(ctx context.Context, e *entry[K], t element, d dims) (*buffer, error) {
 	if b := e.cur.Load(); b != nil {
 		b.hide()
 	}
-	b, err := p.obtain(e, d.n*int(t.size), true)
+	b, err := p.obtain(ctx, e, d.n*int(t.size))
 	if err != nil {
 		return nil, err
 	}
@@ -107,14 +111,17 @@ func (p *Pool[K]) lend(e *entry[K], t element, d dims) (*buffer, error) {
 }
 
 // private returns a lease of a buffer that is the lease's alone.
-func private[T any, K comparable](p *Pool[K], e *entry[K], t element, d dims, shape []int) (*Lease[T], error) {
-	b, err := p.makeLeased(e, d.n*int(t.size))
+func private[T any, K comparable](ctx context.Context, p *Pool[K], e *entry[K], t element, d dims, shape []int) (*Lease[T], error) {
+	b, err := p.makeLeased(ctx, e, d.n*int(t.size))
 	if err != nil {
 		return nil, err
 	}
 	if err := t.checkAt(b.ptr); err != nil {
 		b.drop()
 		return nil, err
+	}
+	if e.dead { // the key was let go of while this one waited for memory
+		p.remember(KeyStats{Misses: 1})
 	}
 	e.misses++
 	return newLease[T](p, nil, b, newView[T](e, b, d, shape)), nil

@@ -1,6 +1,7 @@
 package growpool
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -14,20 +15,22 @@ import (
 //  1. detach    what the key has goes first, so that the pool never has both
 //  2. admit     the cache says whether the key may keep the new buffer
 //  3. reserve   the budget counts its bytes
-//  4. allocate  the slab.Pool has the memory, perhaps after a collection
+//  4. allocate  the slab.Pool has the memory, perhaps after a collection, for a lease
+//     perhaps after a wait
 //  5. publish   it is the key's
 //
 // A buffer that the key may not keep is made for a lease or a View alone, and
-// skips admit and publish. The caller holds e.mu throughout.
+// skips admit and publish. The caller holds e.mu, which is unlocked while a lease waits.
 
 // obtain returns a buffer of n bytes or more, with a reference for the caller.
-// leased says that the budget has to count it even if the key may not keep it.
-func (p *Pool[K]) obtain(e *entry[K], n int, leased bool) (*buffer, error) {
+// It is for a lease if wait is not noWait: the budget then has to count it even if the key may
+// not keep it, and it waits for memory until wait is done.
+func (p *Pool[K]) obtain(wait context.Context, e *entry[K], n int) (*buffer, error) {
 	if b := e.cur.Load(); b != nil && n <= b.size && b.hold() {
 		p.hit(e)
 		return b, nil
 	}
-	return p.miss(e, n, leased)
+	return p.miss(wait, e, n)
 }
 
 // hit counts a request that found room, and tells the cache of it. A miss asks
@@ -39,12 +42,12 @@ func (p *Pool[K]) hit(e *entry[K]) {
 	}
 }
 
-func (p *Pool[K]) miss(e *entry[K], n int, leased bool) (*buffer, error) {
+func (p *Pool[K]) miss(wait context.Context, e *entry[K], n int) (*buffer, error) {
 	if int64(n) > p.budget.max {
 		return nil, p.budget.refusal(n)
 	}
 	old, have := p.detach(e)
-	b, err := p.build(e, have, n, leased)
+	b, err := p.build(wait, e, have, n)
 	if err != nil {
 		p.reattach(e, old, have)
 		return nil, err
@@ -86,7 +89,7 @@ func (p *Pool[K]) reattach(e *entry[K], old *buffer, have int) {
 	case old != nil:
 		old.drop()
 	case have > 0:
-		if b, err := p.makeKept(e, have); err == nil {
+		if b, err := p.makeKept(noWait, e, have); err == nil {
 			b.drop()
 		}
 	}
@@ -94,18 +97,18 @@ func (p *Pool[K]) reattach(e *entry[K], old *buffer, have int) {
 
 // build makes a buffer as large as the growth policy says, if the key may keep
 // one of that size, or else as large as it has to be.
-func (p *Pool[K]) build(e *entry[K], have, want int, leased bool) (*buffer, error) {
+func (p *Pool[K]) build(wait context.Context, e *entry[K], have, want int) (*buffer, error) {
 	if size := p.config.Growth(have, want); size > want && int64(size) <= p.budget.max {
-		if b, err := p.makeKept(e, size); !outOfMemory(err) {
+		if b, err := p.makeKept(noWait, e, size); !outOfMemory(err) {
 			return b, err
 		}
 	}
-	b, err := p.makeKept(e, want)
+	b, err := p.makeKept(wait, e, want)
 	switch {
 	case !errors.Is(err, errNotKept):
 		return b, err
-	case leased:
-		return p.makeLeased(e, want)
+	case wait != noWait:
+		return p.makeLeased(wait, e, want)
 	}
 	b = p.newBuffer(e, want)
 	return b, p.allocate(b) // the View's alone: the budget does not count it
@@ -114,7 +117,7 @@ func (p *Pool[K]) build(e *entry[K], have, want int, leased bool) (*buffer, erro
 var errNotKept = fmt.Errorf("the key may not keep it: %w", device.ErrOutOfMemory)
 
 // makeKept makes a buffer that is the key's.
-func (p *Pool[K]) makeKept(e *entry[K], size int) (*buffer, error) {
+func (p *Pool[K]) makeKept(wait context.Context, e *entry[K], size int) (*buffer, error) {
 	b := p.newBuffer(e, size)
 	if !p.admit(e, b) {
 		return nil, errNotKept
@@ -123,7 +126,7 @@ func (p *Pool[K]) makeKept(e *entry[K], size int) (*buffer, error) {
 		p.expel(e)
 		return nil, errNotKept
 	}
-	if err := p.allocate(b); err != nil {
+	if err := p.allocateOrWait(wait, e, b); err != nil {
 		p.budget.free(size)
 		p.expel(e)
 		return nil, err
@@ -133,12 +136,12 @@ func (p *Pool[K]) makeKept(e *entry[K], size int) (*buffer, error) {
 }
 
 // makeLeased makes a buffer that is a lease's alone.
-func (p *Pool[K]) makeLeased(e *entry[K], size int) (*buffer, error) {
+func (p *Pool[K]) makeLeased(wait context.Context, e *entry[K], size int) (*buffer, error) {
 	b := p.newBuffer(e, size)
 	if !p.reserveEvicting(e, size) {
 		return nil, p.budget.refusal(size)
 	}
-	if err := p.allocate(b); err != nil {
+	if err := p.allocateOrWait(wait, e, b); err != nil {
 		p.budget.free(size)
 		return nil, err
 	}
@@ -219,13 +222,13 @@ func (p *Pool[K]) evictIdle(e *entry[K]) bool {
 func (p *Pool[K]) allocate(b *buffer) error {
 	l := &p.budget.left
 	l.relieve()
-	err := b.fill(p.slab)
+	err := b.fill(p.slab.Get)
 	if !outOfMemory(err) || l.since.Load() == 0 { // or Views have what was left
 		return err
 	}
 	for range 2 { // a finalizer may run after we have looked
 		l.collect()
-		if err = b.fill(p.slab); !outOfMemory(err) {
+		if err = b.fill(p.slab.Get); !outOfMemory(err) {
 			return err
 		}
 	}

@@ -2,6 +2,7 @@ package growpool
 
 import (
 	"reflect"
+	"runtime/debug"
 	"testing"
 
 	"github.com/bufslab/bufslab/device"
@@ -24,7 +25,7 @@ func TestNoRoomChangesNothing(t *testing.T) {
 			}
 			// A buffer that only leases have shown goes first, and comes back.
 			release(t, acquire[byte](t, p, "l", 32_768))
-			_, err = Acquire[byte](t.Context(), p, "l", 90_000)
+			_, err = Acquire[byte](newImpatient(t), p, "l", 90_000)
 			wantError(t, err, errOutOfMemory)
 			wantStats(t, p, "l", KeyStats{Misses: 1, Bytes: 32_768})
 			release(t, acquire[byte](t, p, "l", 20_000))
@@ -34,9 +35,10 @@ func TestNoRoomChangesNothing(t *testing.T) {
 }
 
 // Memory that Get has shown comes back by a collection only: there is one before
-// anybody is told that there is no room.
+// anybody is told that there is no room. Nothing else collects here.
 func TestNoRoomIsSaidAfterACollection(t *testing.T) {
-	p := New[string](openSlab(t, "device=heap,max_bytes=1000000,strategy=direct"), Config{})
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
+	p := New[string](openSlab(t, "device=heap,max_bytes=1000000,strategy=direct,gc_trigger=0"), Config{})
 	for n := 100_000; n < 450_000; n += 25_000 {
 		mustGet[byte](t, p, "k", n)
 	}
@@ -94,6 +96,7 @@ func TestEvictedWhileItIsMade(t *testing.T) {
 		t.Fatal(err)
 	}
 	p = New[string](below, Config{MaxBytes: 10_000})
+	defer p.Close()
 	for range 2 {
 		if v := mustGet[byte](t, p, "k", 100); v.Valid() || len(v.Slice()) != 100 {
 			t.Error("the View is of a buffer that the key keeps")

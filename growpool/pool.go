@@ -1,6 +1,7 @@
 package growpool
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -55,6 +56,8 @@ type Pool[K comparable] struct {
 	sweep  sweeper
 
 	stopped, closed atomic.Bool
+	life            context.Context // done when the pool is closed
+	end             context.CancelFunc
 
 	mu      sync.Mutex // leaf
 	removed KeyStats   // of keys that have left the table
@@ -129,6 +132,7 @@ func New[K comparable](pool *slab.Pool, c Config) *Pool[K] {
 	p := &Pool[K]{slab: pool, config: c}
 	p.budget = &budget{max: math.MaxInt64, room: math.MaxInt64}
 	p.budget.left.trigger = c.GCTrigger
+	p.life, p.end = context.WithCancel(context.Background())
 	p.table.init()
 	if c.MaxBytes > 0 {
 		p.budget.limit(c.MaxBytes, keyBytes[K]())
@@ -147,6 +151,7 @@ func (p *Pool[K]) Close() error {
 	if p.closed.Swap(true) {
 		return nil
 	}
+	p.end()
 	p.sweep.stop()
 	if p.policy != nil {
 		p.evictAll(p.policy.close())

@@ -59,3 +59,20 @@ func TestHotKeysSurviveAScan(t *testing.T) {
 		p.Close()
 	}
 }
+
+// A lease that the cache does not take evicts the key with the fewest requests.
+func TestALeaseTakesTheLeastUsed(t *testing.T) {
+	p := bounded(t, 1000)
+	f := &fickle{}
+	p.policy.use(f)
+	for key, times := range map[string]int{"a": 5, "b": 2, "c": 4} {
+		for range times {
+			release(t, acquire[byte](t, p, key, 300))
+		}
+	}
+	f.drop = 1
+	release(t, acquire[byte](t, p, "d", 300))
+	if s := p.Stats(); len(s) != 2 || s["a"].Hits != 4 || s["c"].Hits != 3 {
+		t.Errorf("%+v", s)
+	}
+}

@@ -39,7 +39,7 @@ func TestEveryCell(t *testing.T) {
 		for ev := range event(events) {
 			p := New[int](below, Config{})
 			b := p.newBuffer(newEntry(1, 1), 100)
-			if err := b.fill(below); err != nil {
+			if err := b.fill(below.Get); err != nil {
 				t.Fatal(err)
 			}
 			for _, ev := range ways[s] {

@@ -56,6 +56,7 @@ func TestIndicesOutOfRangePanic(t *testing.T) {
 	p := open(t, Config{})
 	v1, v2, v3 := mustGet[byte](t, p, "1", 5), mustGet[byte](t, p, "2", 2, 3), mustGet[byte](t, p, "3", 2, 3, 4)
 	const big = int(^uint(0)>>1)/3 + 1 // times 3 is 2 beyond the largest int
+	const huge = int(^uint(0)/3) + 1   // and 3 beyond the largest uint
 	for name, f := range map[string]func(){
 		"index [5] of shape [5]":           func() { v1.At(5) },
 		"index [-1] of shape [5]":          func() { v1.At(-1) },
@@ -65,6 +66,7 @@ func TestIndicesOutOfRangePanic(t *testing.T) {
 		"index [0 -1] of shape [2 3]":      func() { v2.At(0, -1) },
 		"index [-1 0] of shape [2 3]":      func() { v2.At(-1, 0) },
 		"0] of shape [2 3]":                func() { v2.At(big, 0) },
+		" 1] of shape [2 3]":               func() { v2.At(huge, 1) },
 		"index [0] of shape [2 3]":         func() { v2.At(0) },
 		"index [2] of shape [2 3]":         func() { v2.Row(2) },
 		"index [0 0] of shape [2 3]":       func() { v2.Row(0, 0) },

@@ -15,7 +15,7 @@ func Property(factory func(upstream slab.Allocator) slab.Allocator, s model.Sett
 		up, dev := s.Open(t)
 		m := &allocatorModel{Settings: s, up: up, bytes: model.Contents{Dev: dev}}
 		m.strategy = factory(up.View())
-		t.Repeat(m.actions())
+		model.Repeat(t, m.actions())
 		m.end(t)
 		if dev != nil {
 			model.OK(t, dev.Close())

@@ -18,7 +18,7 @@ func Property(open func() (device.Device, error)) func(*rapid.T) {
 		defer m.close(t)
 		m.contents = model.Contents{Dev: d}.Solid(t)
 		m.reserve(t)
-		t.Repeat(m.actions())
+		model.Repeat(t, m.actions())
 	}
 }
 

@@ -30,7 +30,7 @@ func Property(open func(*slab.Pool) *growpool.Pool[string], s model.Settings) fu
 		for _, key := range keys {
 			m.keys[key] = &grown{}
 		}
-		t.Repeat(m.actions())
+		model.Repeat(t, m.actions())
 		m.close(t)
 		if dev != nil {
 			model.OK(t, dev.Close())

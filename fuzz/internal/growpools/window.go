@@ -2,12 +2,15 @@ package growpools
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"unsafe"
 
 	"pgregory.net/rapid"
 
+	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/fuzz/internal/model"
 	"github.com/bufslab/bufslab/growpool"
 )
 
@@ -46,7 +49,10 @@ func kindOf[T any]() kind {
 			return judged(t, v, shape), nil
 		},
 		acquire: func(t *rapid.T, p *growpool.Pool[string], key string, shape []int) (window, error) {
-			l, err := growpool.Acquire[T](context.Background(), p, key, shape...)
+			l, err := growpool.Acquire[T](model.NewImpatient(), p, key, shape...)
+			if errors.Is(err, context.Canceled) {
+				err = fmt.Errorf("it would wait, %w: %w", err, device.ErrOutOfMemory)
+			}
 			if err != nil {
 				return window{}, err
 			}

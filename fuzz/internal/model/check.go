@@ -26,7 +26,8 @@ func Check(t *testing.T, property func(*rapid.T)) {
 		rapid.Check(t, property)
 		return
 	}
-	b := bound{end: time.Now().Add(mostTime), property: property}
+	end := time.Now().Add(mostTime)
+	b := bound{over: func() bool { return time.Now().After(end) }, property: property}
 	rapid.Check(t, b.run)
 	if b.skipped > 0 {
 		t.Logf("%d programs ran in %v, %d did not; RAPID_CHECKS runs all", b.ran, mostTime, b.skipped)
@@ -38,17 +39,17 @@ func isLong() bool {
 	return os.Getenv("RAPID_CHECKS") != "" || os.Getenv("BUFSLAB_STRESS") != "" || checks.Value.String() != checks.DefValue
 }
 
-// A bound runs no more programs of a property after its end. Once a program has
-// failed there is no end: rapid runs it many times to make it short.
+// A bound runs no more programs of a property when it is over. Once a program has
+// failed it never is: rapid runs it many times to make it short.
 type bound struct {
-	end          time.Time
+	over         func() bool
 	property     func(*rapid.T)
 	failed       bool
 	ran, skipped int
 }
 
 func (b *bound) run(t *rapid.T) {
-	if !b.failed && b.ran >= leastPrograms && time.Now().After(b.end) {
+	if !b.failed && b.ran >= leastPrograms && b.over() {
 		b.skipped++
 		return
 	}

@@ -84,6 +84,16 @@ func ExpectMark(t *rapid.T, m []byte, id int) {
 	}
 }
 
+// ExpectBytes fails unless m is want. It does nothing where there is no memory behind m.
+func ExpectBytes(t *rapid.T, m, want []byte) {
+	t.Helper()
+	for i, got := range m {
+		if got != want[i] {
+			t.Fatalf("another owner wrote to a block of %d bytes: byte %d is %#x, not %#x", len(m), i, got, want[i])
+		}
+	}
+}
+
 // ExpectZeros fails unless m is cleared.
 func ExpectZeros(t *rapid.T, m []byte) {
 	t.Helper()

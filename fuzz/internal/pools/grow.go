@@ -5,6 +5,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/bufslab/bufslab/device"
 	"github.com/bufslab/bufslab/fuzz/internal/draw"
 	"github.com/bufslab/bufslab/fuzz/internal/model"
 	"github.com/bufslab/bufslab/fuzz/internal/upstream"
@@ -50,35 +51,38 @@ func (m *poolModel) tryGrow(t *rapid.T, i, size int) error {
 	room := o.buffer.Cap()
 	b, err := o.buffer.Grow(size)
 	if err != nil {
-		if size <= room && !m.stopped {
+		if size <= room && !m.stopped && !o.part && o.of.handles == 1 && !m.clears(o.buffer, size) {
 			t.Fatalf("Grow to %d bytes of a block of %d: %v", size, room, err)
 		}
 		return err
 	}
-	m.live = append(m.live[:i], m.live[i+1:]...)
-	m.stale = append(m.stale, o.buffer)
+	m.remove(i)
 	m.judge(t, b, size)
 	if b.Cap() < size {
 		t.Fatalf("Grow to %d bytes: a block of %d", size, b.Cap())
 	}
-	busy, stream := !o.use.Done(), o.use.Stream
-	o.use.Wait(t)
+	busy, stream := !o.of.use.Done(), o.of.use.Stream
+	o.of.use.Wait(t)
 	kept := min(size, o.buffer.Len())
 	got := m.bytes.Get(t, b.Block())
 	if got != nil {
-		model.ExpectMark(t, got[:kept], o.id)
+		model.ExpectBytes(t, got[:kept], o.want()[:kept])
 		if m.Zeroed {
 			model.ExpectZeros(t, got[kept:])
 		}
 	}
-	m.next++
-	m.live = append(m.live, handle{buffer: b, id: m.next})
+	n := m.add(b)
 	if busy && o.buffer.Len() > 0 { // the pool knows that the stream uses the buffer
-		m.enqueue(t, &m.live[len(m.live)-1], stream, m.next)
+		m.enqueue(t, n, stream)
 	} else {
-		m.bytes.Put(t, b.Block(), model.Mark(m.next, size))
+		m.bytes.Put(t, b.Block(), m.mark(n))
 	}
 	return nil
+}
+
+// clears reports whether a Grow of b clears what the CPU does not reach: in a new buffer.
+func (m *poolModel) clears(b slab.PooledBuffer, size int) bool {
+	return m.Zeroed && size > b.Len() && device.Bytes(b.Block()) == nil
 }
 
 // growStale grows a buffer that was released or grown, and to fewer bytes than none.

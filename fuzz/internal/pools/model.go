@@ -30,12 +30,45 @@ type poolModel struct {
 	stopped bool
 }
 
-// A handle is a buffer that is out, the number of its owner, and the stream
-// that may not yet have written what the owner wants.
+// A handle is a buffer that is out: all of a block, or a part of it.
 type handle struct {
 	buffer slab.PooledBuffer
-	id     int
-	use    model.Use
+	of     *block
+	at     int  // where in the block it begins
+	part   bool // by Slice or Share
+}
+
+// A block is the memory of a buffer, and of all its parts: what it must hold, and the
+// stream that may not yet have written that.
+type block struct {
+	want    []byte // of as many bytes as were asked for
+	handles int
+	use     model.Use
+}
+
+// want returns what a handle must see.
+func (o handle) want() []byte { return o.of.want[o.at:][:o.buffer.Len()] }
+
+// add makes a buffer that was handed out live. Nothing is known of its contents.
+func (m *poolModel) add(b slab.PooledBuffer) *handle {
+	m.live = append(m.live, handle{buffer: b, of: &block{want: make([]byte, b.Len()), handles: 1}})
+	return &m.live[len(m.live)-1]
+}
+
+// mark sets what a handle must see to the mark of a new owner, and returns it.
+func (m *poolModel) mark(o *handle) []byte {
+	m.next++
+	copy(o.want(), model.Mark(m.next, o.buffer.Len()))
+	return o.want()
+}
+
+// remove notes that handle i was released.
+func (m *poolModel) remove(i int) handle {
+	o := m.live[i]
+	o.of.handles--
+	m.live = append(m.live[:i], m.live[i+1:]...)
+	m.stale = append(m.stale, o.buffer)
+	return o
 }
 
 // admit fails unless a buffer of size bytes may be handed out, and has its owner
@@ -46,9 +79,7 @@ func (m *poolModel) admit(t *rapid.T, b slab.PooledBuffer, size int, zeroed bool
 	if zeroed || m.Zeroed {
 		model.ExpectZeros(t, m.bytes.Get(t, b.Block()))
 	}
-	m.next++
-	m.bytes.Put(t, b.Block(), model.Mark(m.next, size))
-	m.live = append(m.live, handle{buffer: b, id: m.next})
+	m.bytes.Put(t, b.Block(), m.mark(m.add(b)))
 }
 
 // judge checks all of a buffer that was handed out but its contents.
@@ -59,7 +90,7 @@ func (m *poolModel) judge(t *rapid.T, b slab.PooledBuffer, size int) {
 		t.Fatalf("Get of %d bytes: Len %d, Block of %d, Bytes of %d, capacity %d", size, b.Len(), block.Len, len(view), cap(view))
 	}
 	for _, o := range m.live {
-		if model.Overlap(o.buffer.Block(), block) || share(o.buffer.Bytes(), view) {
+		if model.Overlap(o.buffer.Block(), block) || haveCommon(o.buffer.Bytes(), view) {
 			t.Fatalf("two buffers overlap, of %d and %d bytes", o.buffer.Len(), size)
 		}
 	}
@@ -71,9 +102,9 @@ func (m *poolModel) judge(t *rapid.T, b slab.PooledBuffer, size int) {
 	}
 }
 
-// share reports whether two views have a byte in common. On the Go heap every
+// haveCommon reports whether two views have a byte in common. On the Go heap every
 // buffer's Block has a region of its own, so addresses are compared.
-func share(a, b []byte) bool {
+func haveCommon(a, b []byte) bool {
 	if len(a) == 0 || len(b) == 0 {
 		return false
 	}
@@ -94,11 +125,9 @@ func (m *poolModel) pick(t *rapid.T) int {
 func (m *poolModel) take(t *rapid.T, i int) handle {
 	t.Helper()
 	o := m.live[i]
-	o.use.Wait(t)
-	m.bytes.Expect(t, o.buffer.Block(), o.id)
-	m.live = append(m.live[:i], m.live[i+1:]...)
-	m.stale = append(m.stale, o.buffer)
-	return o
+	o.of.use.Wait(t)
+	model.ExpectBytes(t, m.bytes.Get(t, o.buffer.Block()), o.want())
+	return m.remove(i)
 }
 
 func (m *poolModel) release(t *rapid.T, i int) {
@@ -128,12 +157,27 @@ func (m *poolModel) checkBlocks(t *rapid.T) {
 	}
 }
 
-// sum returns the bytes of all live buffers.
-func (m *poolModel) sum() (bytes int64) {
+// out counts the blocks that are out, and their bytes as asked for. Parts share one.
+func (m *poolModel) out() (blocks, bytes int64) {
+	seen := map[*block]bool{}
 	for _, o := range m.live {
-		bytes += int64(o.buffer.Len())
+		if !seen[o.of] {
+			blocks, bytes = blocks+1, bytes+int64(len(o.of.want))
+		}
+		seen[o.of] = true
 	}
+	return blocks, bytes
+}
+
+func (m *poolModel) sum() int64 {
+	_, bytes := m.out()
 	return bytes
+}
+
+// isOut reports whether the pool and the model agree about what is out.
+func (m *poolModel) isOut(blocks, bytes int64) bool {
+	b, n := m.out()
+	return b == blocks && n == bytes
 }
 
 // checkStats compares the pool's figures with the model's and the upstream's
@@ -141,8 +185,8 @@ func (m *poolModel) sum() (bytes int64) {
 func (m *poolModel) checkStats(t *rapid.T, s slab.Stats, l upstream.Accounts) {
 	t.Helper()
 	switch {
-	case s.ActiveBytes != m.sum() || s.ActiveBlocks != int64(len(m.live)):
-		t.Fatalf("%d bytes are out in %d buffers: %+v", m.sum(), len(m.live), s)
+	case !m.isOut(s.ActiveBlocks, s.ActiveBytes):
+		t.Fatalf("%d bytes are out, %d handles: %+v", m.sum(), len(m.live), s)
 	case s.ManagedBytes != s.ActiveBytes+s.RoundingBytes+s.HeldBytes+s.UnusableBytes:
 		t.Fatalf("managed bytes are not the sum of their parts: %+v", s)
 	case s.ManagedBytes != l.Bytes:
@@ -165,8 +209,8 @@ func (m *poolModel) close(t *rapid.T) {
 	switch {
 	case len(m.live) == 0:
 		model.OK(t, err)
-	case !errors.As(err, &leak) || leak.Blocks != int64(len(m.live)) || leak.Bytes != m.sum():
-		t.Fatalf("Close with %d buffers of %d bytes out: %v", len(m.live), m.sum(), err)
+	case !errors.As(err, &leak) || !m.isOut(leak.Blocks, leak.Bytes):
+		t.Fatalf("Close with %d bytes out, %d handles: %v", m.sum(), len(m.live), err)
 	}
 	model.OK(t, m.pool.Close())
 	m.stopped = true

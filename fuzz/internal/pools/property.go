@@ -18,7 +18,7 @@ func Property(open func(upstream slab.Allocator) (*slab.Pool, error), s model.Se
 		p, err := open(up.View())
 		model.OK(t, err)
 		m.pool = p
-		t.Repeat(m.actions())
+		model.Repeat(t, m.actions())
 		m.close(t)
 		if dev != nil {
 			model.OK(t, dev.Close())
@@ -31,6 +31,7 @@ func (m *poolModel) actions() map[string]func(*rapid.T) {
 		"":              m.check,
 		"get":           m.get,
 		"getMore":       m.get, // twice as likely as the rest
+		"getContext":    m.getContext,
 		"getZeroed":     m.getZeroed,
 		"getBad":        m.getBad,
 		"getFails":      m.getFails,
@@ -45,6 +46,10 @@ func (m *poolModel) actions() map[string]func(*rapid.T) {
 		"growMuch":      m.growMuch,
 		"growFails":     m.growFails,
 		"growStale":     m.growStale,
+		"slice":         m.slice,
+		"share":         m.share,
+		"write":         m.write,
+		"sliceBad":      m.sliceBad,
 		"freeHeld":      m.freeHeld,
 		"trim":          m.trim,
 		"stopHolding":   m.stopHolding,

@@ -51,6 +51,34 @@ func (m *poolModel) get(t *rapid.T) {
 	}
 }
 
+// getContext is get by a call that would wait. It gives up then, and nothing is left of it.
+func (m *poolModel) getContext(t *rapid.T) {
+	m.needSpace(t)
+	if m.pool.Stats().WaitingBlocks > 0 {
+		m.Skip(t, "it leaves streams to a goroutine")
+	}
+	size := draw.UpTo(t, m.MaxSize, m.asked)
+	before := m.up.Accounts()
+	b, err := m.pool.GetContext(model.NewImpatient(), size)
+	if err == nil {
+		m.admit(t, b, size, false)
+		return
+	}
+	if now := m.up.Accounts(); now.Bytes > before.Bytes {
+		t.Fatalf("GetContext of %d bytes failed, and %d bytes more are out: %v", size, now.Bytes-before.Bytes, err)
+	}
+	var full *slab.OutOfMemoryError
+	if !errors.As(err, &full) || full.Size != size || m.sum() > 0 && int64(size) <= m.MaxBytes && !errors.As(err, new(*slab.WaitError)) {
+		t.Fatalf("GetContext of %d bytes, %d active: %v", size, m.sum(), err)
+	}
+	if m.try(t, size) == nil {
+		t.Fatalf("GetContext of %d bytes gave up while there was room: %v", size, err)
+	}
+	if s := m.pool.Stats(); s.Waiters != 0 {
+		t.Fatalf("somebody waits still: %+v", s)
+	}
+}
+
 func (m *poolModel) getZeroed(t *rapid.T) {
 	m.needSpace(t)
 	size := draw.UpTo(t, m.MaxSize, m.asked)
@@ -160,11 +188,11 @@ func (m *poolModel) releaseWithin(t *rapid.T) {
 	m.needSpace(t)
 	i := m.pick(t)
 	o := m.live[i]
-	o.use.Wait(t)
+	o.of.use.Wait(t)
 	model.OK(t, o.buffer.With(func(view []byte) {
 		model.OK(t, o.buffer.Release())
 		m.needReleased(t, o.buffer)
-		if s := m.pool.Stats(); s.ActiveBlocks != int64(len(m.live)) || s.ActiveBytes != m.sum() {
+		if s := m.pool.Stats(); !m.isOut(s.ActiveBlocks, s.ActiveBytes) {
 			t.Fatalf("released within With, a buffer of %d bytes counts no more: %+v", len(view), s)
 		}
 		other, err := m.pool.Get(o.buffer.Len())
@@ -172,17 +200,16 @@ func (m *poolModel) releaseWithin(t *rapid.T) {
 			device.Fill(other.Bytes(), upstream.FreedByte)
 			model.OK(t, other.Release())
 		}
-		model.ExpectMark(t, view, o.id)
+		model.ExpectBytes(t, view, o.want())
 	}))
-	m.live = append(m.live[:i], m.live[i+1:]...)
-	m.stale = append(m.stale, o.buffer)
+	m.remove(i)
 }
 
 // look compares contents in between, by With. Release does so anyway, by Block.
 func (m *poolModel) look(t *rapid.T) {
 	o := &m.live[m.pick(t)]
-	o.use.Wait(t)
-	model.OK(t, o.buffer.With(func(view []byte) { model.ExpectMark(t, view, o.id) }))
+	o.of.use.Wait(t)
+	model.OK(t, o.buffer.With(func(view []byte) { model.ExpectBytes(t, view, o.want()) }))
 }
 
 func (m *poolModel) freeHeld(t *rapid.T) {

@@ -2,6 +2,7 @@ package pools
 
 import (
 	"errors"
+	"slices"
 
 	"pgregory.net/rapid"
 
@@ -33,17 +34,19 @@ func (m *poolModel) stream(t *rapid.T) *device.Stream {
 func (m *poolModel) use(t *rapid.T) {
 	s := *m.stream(t)
 	o := &m.live[m.pick(t)]
-	o.use.Join(t, s)
-	m.next++
-	m.enqueue(t, o, s, m.next)
+	if o.buffer.Len() == 0 { // a part without bytes: UsedOn does nothing, and no stream writes
+		model.OK(t, o.buffer.UsedOn(s))
+		return
+	}
+	o.of.use.Join(t, s)
+	m.enqueue(t, o, s)
 	model.OK(t, o.buffer.UsedOn(s))
 }
 
-// enqueue has s write the mark of owner number id to a buffer.
-func (m *poolModel) enqueue(t *rapid.T, o *handle, s device.Stream, id int) {
-	o.id = id
-	model.OK(t, s.Copy(o.buffer.Block(), device.Host(model.Mark(id, o.buffer.Len()))))
-	o.use = model.Record(t, s)
+// enqueue has s write the mark of a new owner to a buffer.
+func (m *poolModel) enqueue(t *rapid.T, o *handle, s device.Stream) {
+	model.OK(t, s.Copy(o.buffer.Block(), device.Host(slices.Clone(m.mark(o)))))
+	o.of.use = model.Record(t, s)
 }
 
 // getOn gets a buffer that only one stream uses so far.
@@ -59,9 +62,7 @@ func (m *poolModel) getOn(t *rapid.T) {
 		return
 	}
 	m.judge(t, b, size)
-	m.next++
-	m.live = append(m.live, handle{buffer: b})
-	m.enqueue(t, &m.live[len(m.live)-1], s, m.next)
+	m.enqueue(t, m.add(b), s)
 }
 
 // releaseBusy releases a buffer that streams may still write to, so its contents
@@ -74,8 +75,7 @@ func (m *poolModel) releaseBusy(t *rapid.T) {
 	if err := o.buffer.UsedOn(&deadStream{}); !errors.Is(err, slab.ErrReleased) {
 		t.Fatalf("UsedOn of a released buffer: %v", err)
 	}
-	m.live = append(m.live[:i], m.live[i+1:]...)
-	m.stale = append(m.stale, o.buffer)
+	m.remove(i)
 }
 
 // A deadStream must not be called.

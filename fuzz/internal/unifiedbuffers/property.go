@@ -18,7 +18,7 @@ func Property(open func() (device.Device, error), buffer func(dev device.Device,
 		m := &unifiedModel{dev: d, open: buffer}
 		m.sim, _ = d.(simulated)
 		m.begin(t)
-		t.Repeat(m.actions())
+		model.Repeat(t, m.actions())
 		m.end(t)
 	}
 }

@@ -1,0 +1,38 @@
+package growpool
+
+import (
+	"context"
+
+	"github.com/bufslab/bufslab/slab"
+)
+
+// noWait is passed by what does not wait for memory.
+var noWait context.Context
+
+// allocateOrWait is allocate that waits for memory, unless wait is noWait. Meanwhile it unlocks
+// e.mu: who is to release memory may need it. A key that waits is taken, as one that is
+// leased, and has no buffer; so nobody changes it.
+func (p *Pool[K]) allocateOrWait(wait context.Context, e *entry[K], b *buffer) error {
+	err := p.allocate(b)
+	if wait == noWait || !outOfMemory(err) {
+		return err
+	}
+	e.mu.Unlock()
+	err = p.await(wait, b)
+	e.mu.Lock()
+	if !p.closed.Load() {
+		return err
+	}
+	if err == nil {
+		_ = b.handle.Release() // Close has not seen it
+	}
+	return ErrClosed
+}
+
+// await gets the memory of b when there is some. Close ends the wait.
+func (p *Pool[K]) await(ctx context.Context, b *buffer) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(p.life, cancel)()
+	return b.fill(func(n int) (slab.PooledBuffer, error) { return p.slab.GetContext(ctx, n) })
+}
