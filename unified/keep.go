@@ -96,6 +96,9 @@ func (p *pool) release(a *array) {
 	if stops {
 		p.mem.freeHeld()
 	}
+	for _, s := range p.mem.pools() {
+		s.Offer() // what the pool keeps can be had by who waits for memory
+	}
 }
 
 // keep returns the array that there is no room for, and whether nothing may be held.

@@ -2,6 +2,7 @@ package unified
 
 import (
 	"runtime"
+	"sync/atomic"
 	"testing"
 	"time"
 	"weak"
@@ -64,18 +65,39 @@ func forget(t *testing.T, d device.Device, n int) {
 	check.Ok(b.DeviceMut())(t)
 }
 
-// Forgotten buffers give the memory of both sides back, whatever their size.
+// Forgotten buffers give the memory of both sides back, whatever their size. On mmap the
+// pool does not find the small blocks by itself.
 func TestForgottenBuffers(t *testing.T) {
+	for _, d := range []device.Device{sim.New(64 << 20), check.Ok(device.Open("mmap"))(t)} {
+		keep := check.Ok(New[byte](d, 1))(t)
+		hosts := check.Ok(hosts.get())(t)
+		for _, n := range []int{1, 100, 32 << 10, 40 << 10, 1 << 20} {
+			for range 20 {
+				forget(t, d, n)
+			}
+		}
+		comesBack(t, keep)
+		eventually(t, "host memory comes back", func() bool { return hosts.Stats().ActiveBlocks == 0 })
+	}
+}
+
+// What was freed is not released again when the collector finds the array.
+func TestFreedBuffersAreReleasedOnce(t *testing.T) {
 	d := sim.New(64 << 20)
 	keep := check.Ok(New[byte](d, 1))(t)
-	hosts := check.Ok(hosts.get())(t)
-	for _, n := range []int{1, 100, 32 << 10, 40 << 10, 1 << 20} {
-		for range 20 {
-			forget(t, d, n)
-		}
+	var found atomic.Int64
+	const n = 100
+	for range n {
+		b := check.Ok(New[byte](d, 1000))(t)
+		check.Ok(b.DeviceMut())(t)
+		check.Must(t, b.Free())
+		runtime.AddCleanup(b.a, func(found *atomic.Int64) { found.Add(1) }, &found)
 	}
-	comesBack(t, keep)
-	eventually(t, "host memory comes back", func() bool { return hosts.Stats().ActiveBlocks == 0 })
+	eventually(t, "the arrays are found", func() bool { return found.Load() == n })
+	if s := keep.a.mem.device.Stats(); s.DoubleReleases != 0 || s.ActiveBlocks != 0 {
+		t.Errorf("%+v", s)
+	}
+	runtime.KeepAlive(keep)
 }
 
 // Those that a stream uses come back when it has done with them.

@@ -1,10 +1,12 @@
 package unified_test
 
 import (
+	"errors"
 	"math"
 	"runtime"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/bufslab/bufslab/device"
 	"github.com/bufslab/bufslab/device/sim"
@@ -160,6 +162,23 @@ func wantNothing(t *testing.T, d *sim.Device, after string) {
 	if s := d.Stats(); s.ActiveBytes != 0 || s.PinnedBytes != 0 {
 		t.Errorf("after %s the device has %d bytes out and %d pinned", after, s.ActiveBytes, s.PinnedBytes)
 	}
+}
+
+// Who waits for memory of the slab pool gets that of a buffer when the pool keeps it.
+func TestKeptBuffersWakeWhoWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dev := slabOn(t, sim.New(1<<20), slab.Config{Strategy: "direct"})
+		p := unified.NewPoolOn(nil, dev, unified.PoolConfig{})
+		b := acquired[byte](t, p, 700_000)
+		check.Ok(b.DeviceMut())(t)
+		got := make(chan error)
+		go func() {
+			m, err := dev.GetContext(t.Context(), 700_000)
+			got <- errors.Join(err, m.Release())
+		}()
+		synctest.Wait() // it waits
+		check.Must(t, b.Release(), <-got)
+	})
 }
 
 // Clear gives back the memory of both sides, and FreeHeld is Clear. Other tests have small
