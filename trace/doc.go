@@ -10,10 +10,13 @@
 //	f,1,100
 //
 // An id is any number that no other live allocation has; the size of a free
-// repeats that of its allocation or is left empty. The columns key, stream and
-// time_ns may follow. The header may be missing: columns then stand in that
+// repeats that of its allocation or is left empty. The columns key, stream, thread
+// and time_ns may follow. The header may be missing: columns then stand in that
 // order. Each row ends with a newline: a last one without was cut short and is dropped.
+// gzip files may have several members, one after another.
 // Logs of RMM's logging resource adaptor need no conversion.
+//
+// A row s,, marks the beginning of a step of the program: see [slab.Pool.Step].
 //
 // A keyed trace has the requests to the buffers of a growpool.Pool instead:
 //
@@ -21,7 +24,10 @@
 //	g,coeff,65468160
 //	g,E_tilda_lm,1843200
 //
-// [Load] reads a file and [Replay] runs it through a pool. [Reader] and
-// [Writer] work row by row. The columns are parsed in format.go; reader.go
-// checks that the rows follow from each other.
+// [Load] reads a file and [Replay] runs it through a pool, a [Replayer] on several
+// processors or as it is read. [Reader] and [Writer] work row by row. rows.go cuts rows into
+// fields, format.go and rmm.go parse them, live.go checks that they follow from each other,
+// and builder.go makes the chunks that run.go replays; watch.go lets others look meanwhile.
+// [Import] makes ops of what other allocators record: import.go recognizes it,
+// trace/internal/alloclog parses it.
 package trace

@@ -10,77 +10,95 @@ import (
 )
 
 // A format parses the fields of a row. skip is true of rows that are no op.
-type format func(fields []string) (op Op, skip bool, err error)
+type format func(fields [][]byte, op *Op) (skip bool, err error)
 
 // noSize is the size of a free that does not repeat it.
 const noSize = -1
 
-// columns are those of a trace without a header, in order.
-var columns = []string{"op", "id", "size", "key", "stream", "time_ns"}
+// columns are those of a trace without a header, in order. A column is a place in it.
+var columns = []string{"op", "id", "size", "key", "stream", "thread", "time_ns"}
+
+type column int
+
+const (
+	colOp column = iota
+	colID
+	colSize
+	colKey
+	colStream
+	colThread
+	colTime
+)
 
 // keyedColumns are those of a keyed trace without a header.
-var keyedColumns = []string{"op", "key", "size", "stream", "time_ns"}
-
-// rmmColumns are those of RMM's log.
-var rmmColumns = []string{"Thread", "Time", "Action", "Pointer", "Size", "Stream"}
+var keyedColumns = []string{"op", "key", "size", "stream", "thread", "time_ns"}
 
 // formatOf returns the format of a trace by its first row, and whether that row
 // is a header.
-func formatOf(first []string) (f format, header bool, err error) {
-	switch {
-	case slices.Equal(first, rmmColumns):
-		return rmmRow, true, nil
-	case first[0] == "op":
-		f, err = byColumns(slices.Clone(first))
-		return f, true, err
-	case first[0] == "g" && len(first) >= 3 && len(first) <= len(keyedColumns):
-		f, err = byColumns(keyedColumns[:len(first)])
-		return f, false, err
-	case len(first) < 3 || len(first) > len(columns):
-		return nil, false, fmt.Errorf("%w: %d columns, want %s", ErrMalformed, len(first), strings.Join(columns, ","))
+func formatOf(first [][]byte) (f format, header bool, err error) {
+	names := make([]string, len(first))
+	for i, field := range first {
+		names[i] = string(field)
 	}
-	f, err = byColumns(columns[:len(first)])
+	switch {
+	case slices.Equal(names, rmmColumns):
+		return new(rmm).row, true, nil
+	case names[0] == "op":
+		f, err = byColumns(names)
+		return f, true, err
+	case names[0] == "g" && len(names) >= 3 && len(names) <= len(keyedColumns):
+		f, err = byColumns(keyedColumns[:len(names)])
+		return f, false, err
+	case len(names) < 3 || len(names) > len(columns):
+		return nil, false, fmt.Errorf("%w: %d columns, want %s", ErrMalformed, len(names), strings.Join(columns, ","))
+	}
+	f, err = byColumns(columns[:len(names)])
 	return f, false, err
 }
 
 // byColumns returns the format of rows whose columns have these names.
 func byColumns(names []string) (format, error) {
-	for i, name := range names {
-		if !slices.Contains(columns, name) || slices.Contains(names[:i], name) {
+	var order []column
+	for _, name := range names {
+		c := column(slices.Index(columns, name))
+		if c < 0 || slices.Contains(order, c) {
 			return nil, fmt.Errorf("%w: column %q, want each once of %s", ErrMalformed, name, strings.Join(columns, ","))
 		}
+		order = append(order, c)
 	}
-	return func(fields []string) (Op, bool, error) {
-		op, err := parseRow(names, fields)
-		return op, false, err
-	}, nil
+	return func(fields [][]byte, op *Op) (bool, error) { return false, op.parseRow(order, fields) }, nil
 }
 
-func parseRow(names, fields []string) (op Op, err error) {
+func (op *Op) parseRow(order []column, fields [][]byte) error {
 	op.Size = noSize
 	named := false
 	for i, text := range fields {
-		if err := checkLength(text, longest(names[i])); err != nil {
-			return op, err
+		c := order[i]
+		if len(text) > maxField {
+			if err := checkLength(len(text), c.longest()); err != nil {
+				return err
+			}
 		}
-		is, err := op.parse(names[i], text)
+		is, err := op.parse(c, text)
 		if err != nil {
-			return op, fmt.Errorf("%w: %s %q: %w", ErrMalformed, names[i], text, err)
+			return fmt.Errorf("%w: %s %q: %w", ErrMalformed, columns[c], text, err)
 		}
 		named = named || is
 	}
 	switch {
+	case op.Kind == Step:
+		*op = Op{Kind: Step, Thread: op.Thread, TimeNS: op.TimeNS}
 	case op.Kind == Get && (!named || op.Size < 1):
-		err = fmt.Errorf("%w: op g wants a key and a size of 1 byte or more", ErrMalformed)
+		return fmt.Errorf("%w: op g wants a key and a size of 1 byte or more", ErrMalformed)
 	case !named || op.Kind == Alloc && op.Size == noSize:
-		err = fmt.Errorf("%w: op %v wants an id and a size", ErrMalformed, op.Kind)
+		return fmt.Errorf("%w: op %v wants an id and a size", ErrMalformed, op.Kind)
 	}
-	return op, err
+	return nil
 }
 
 // longest returns the most bytes that a field of the column may have.
-func longest(column string) int {
-	if column == "key" {
+func (c column) longest() int {
+	if c == colKey {
 		return maxText
 	}
 	return maxField
@@ -88,24 +106,26 @@ func longest(column string) int {
 
 // parse parses one column. named is true if the column names the op: the key of
 // a Get, which has no id, or the id of an Alloc or a Free.
-func (op *Op) parse(column, text string) (named bool, err error) {
-	switch column {
-	case "op":
+func (op *Op) parse(c column, text []byte) (named bool, err error) {
+	switch c {
+	case colOp:
 		op.Kind, err = parseKind(text)
-	case "id":
-		if op.Kind == Get && text == "" {
+	case colID:
+		if (op.Kind == Get || op.Kind == Step) && len(text) == 0 {
 			return false, nil
 		}
-		op.ID, err = strconv.ParseUint(text, 10, 64)
+		op.ID, err = parseUint(text)
 		return op.Kind != Get, err
-	case "size":
+	case colSize:
 		op.Size, err = parseSize(text)
-	case "key":
-		op.Key = text
+	case colKey:
+		op.Key = string(text)
 		return op.Kind == Get, nil
-	case "stream":
+	case colStream:
 		op.Stream, err = parseOptional(text)
-	case "time_ns":
+	case colThread:
+		op.Thread, err = parseOptional(text)
+	case colTime:
 		var ns uint64
 		ns, err = parseOptional(text)
 		op.TimeNS = int64(min(ns, math.MaxInt64))
@@ -113,19 +133,37 @@ func (op *Op) parse(column, text string) (named bool, err error) {
 	return false, err
 }
 
-func parseKind(text string) (Kind, error) {
-	if text != "a" && text != "f" && text != "g" {
-		return 0, errors.New("want a, f or g")
+func parseKind(text []byte) (Kind, error) {
+	if len(text) != 1 || text[0] != 'a' && text[0] != 'f' && text[0] != 'g' && text[0] != 's' {
+		return 0, errors.New("want a, f, g or s")
 	}
 	return Kind(text[0]), nil
 }
 
+// parseUint parses a decimal number.
+func parseUint(text []byte) (uint64, error) {
+	if len(text) == 0 || len(text) > 19 { // 19 digits are within 64 bits
+		return strconv.ParseUint(string(text), 10, 64)
+	}
+	var n uint64
+	for _, c := range text {
+		if c -= '0'; c > 9 {
+			return strconv.ParseUint(string(text), 10, 64)
+		}
+		n = 10*n + uint64(c)
+	}
+	return n, nil
+}
+
 // parseSize returns noSize for an empty size.
-func parseSize(text string) (int, error) {
-	if text == "" {
+func parseSize(text []byte) (int, error) {
+	if len(text) == 0 {
 		return noSize, nil
 	}
-	n, err := strconv.Atoi(text)
+	if n, err := parseUint(text); err == nil && n <= math.MaxInt {
+		return int(n), nil
+	}
+	n, err := strconv.Atoi(string(text))
 	if err == nil && n < 0 {
 		err = strconv.ErrRange
 	}
@@ -135,43 +173,10 @@ func parseSize(text string) (int, error) {
 	return n, err
 }
 
-func parseOptional(text string) (uint64, error) {
-	if text == "" {
+// parseOptional parses a number that may have a prefix such as 0x; nothing is 0.
+func parseOptional(text []byte) (uint64, error) {
+	if len(text) == 0 {
 		return 0, nil
 	}
-	return strconv.ParseUint(text, 0, 64)
-}
-
-// rmmRow parses a row of RMM's log. It skips failed allocations, and null
-// pointers, which are allocations of zero bytes.
-func rmmRow(fields []string) (op Op, skip bool, err error) {
-	for _, text := range fields {
-		if err := checkLength(text, maxField); err != nil {
-			return op, false, err
-		}
-	}
-	action, pointer, stream := fields[2], fields[3], fields[5]
-	switch action {
-	case "allocate":
-		op.Kind = Alloc
-	case "free":
-		op.Kind = Free
-	case "allocate failure":
-		return op, true, nil
-	default:
-		return op, false, fmt.Errorf("%w: action %q, want allocate, allocate failure or free", ErrMalformed, action)
-	}
-	if pointer == "(nil)" {
-		return op, true, nil
-	}
-	if op.ID, err = strconv.ParseUint(pointer, 0, 64); err == nil {
-		op.Stream, err = parseOptional(stream)
-	}
-	if err == nil {
-		op.Size, err = parseSize(fields[4])
-	}
-	if err != nil {
-		err = fmt.Errorf("%w: %w", ErrMalformed, err)
-	}
-	return op, op.ID == 0, err
+	return strconv.ParseUint(string(text), 0, 64)
 }

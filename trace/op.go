@@ -13,6 +13,7 @@ const (
 	Alloc Kind = 'a'
 	Free  Kind = 'f'
 	Get   Kind = 'g' // a request to the buffer of a key, see package growpool
+	Step  Kind = 's' // the program began a step; see slab.Pool.Step. It has no ID and no Size
 )
 
 // String returns the letter of the op column.
@@ -25,6 +26,7 @@ type Op struct {
 	Size   int    // bytes, as the program asked for them
 	Key    string // the name of a keyed buffer, "" if there is none; a Get has one
 	Stream uint64 // the queue of device work that the memory is used on
+	Thread uint64 // that called, as the recording numbers threads
 	TimeNS int64  // since the beginning of the recording
 }
 
@@ -32,9 +34,10 @@ type Op struct {
 var (
 	// ErrMalformed says that a row is not what its columns want.
 	ErrMalformed = errors.New("malformed row")
-	// ErrUnknownID says that a free names an id that was never allocated.
+	// ErrUnknownID says that a free names an id that is not live.
 	ErrUnknownID = errors.New("unknown id")
-	// ErrDoubleFree says that a free names an id that is free already.
+	// ErrDoubleFree says that a free names an id that is free already. Where ids do not
+	// count up by one that cannot be told from an unknown id, and is one.
 	ErrDoubleFree = errors.New("freed twice")
 	// ErrReusedID says that an allocation names an id that is live.
 	ErrReusedID = errors.New("id is live")

@@ -4,8 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"compress/gzip"
-	"encoding/csv"
-	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -13,46 +11,43 @@ import (
 
 // A Reader reads a trace row by row. [Reader.Next] returns one row and
 // [Reader.All] ranges over them. It checks that the trace could have happened:
-// every free follows the one allocation of its id. So it remembers every id that
-// it has seen. A row has at most 2,000 bytes, a key 200 and every other field 64. A last
-// row without its newline is dropped, see [Reader.Warnings]. A Reader is for one
+// every free follows the one allocation of its id. It remembers what is live and no
+// more. A row has at most 2,000 bytes, a key 200 and every other field 64. A last
+// row without its newline is dropped, as is what a cut compressed file lacks: see [Reader.Warnings]. A Reader is for one
 // goroutine at a time.
 type Reader struct {
 	file  string
-	lines *rowReader
-	rows  *csv.Reader    // of lines
-	parse format         // of the rows; nil before the first
-	line  int            // of the last row
-	sizes map[uint64]int // by id: the bytes that are live, or freed
-	first Kind           // of the first row: requests and allocations do not mix
-	err   error          // that every Next returns from now on
+	rows  scanner
+	width int    // fields of each row
+	parse format // of the rows; nil before the first
+	live  table
+	first Kind  // of the first row: requests and allocations do not mix
+	err   error // that every Next returns from now on
 }
-
-// freed stands in Reader.sizes for ids that are free again.
-const freed = -1
 
 // NewReader returns a Reader of a trace. Its first bytes tell whether gzip has
 // compressed it. The name of the file is for errors only.
 func NewReader(rd io.Reader, file string) *Reader {
-	r := &Reader{file: file, sizes: make(map[uint64]int)}
+	r := &Reader{file: file, live: table{slots: make(map[uint64]uint32)}}
 	plain, err := uncompressed(rd)
 	if err != nil {
 		r.err = r.syntaxError(0, err)
-		return r
 	}
-	r.lines = &rowReader{from: plain}
-	r.rows = csv.NewReader(r.lines)
-	r.rows.ReuseRecord = true
+	r.rows.from = plain
 	return r
 }
 
 // Warnings returns what was wrong and is no error, each with file and line. It is
 // complete when Next has returned io.EOF.
 func (r *Reader) Warnings() []string {
-	if r.lines == nil || !r.lines.cut {
+	what := "the compressed file was cut short, and rows from here on are missing"
+	switch {
+	case r.rows.cut:
+		what = "the row has no newline and was dropped: the file was cut short"
+	case !r.rows.torn:
 		return nil
 	}
-	return []string{fmt.Sprintf("trace: %s:%d: the row has no newline and was dropped: the file was cut short", r.file, r.lines.lines+1)}
+	return []string{fmt.Sprintf("trace: %s:%d: %s", r.file, r.rows.lines+1, what)}
 }
 
 // uncompressed tells by the first bytes of rd whether to decompress it.
@@ -69,14 +64,24 @@ func uncompressed(rd io.Reader) (*bufio.Reader, error) {
 // Next returns the next row, io.EOF at the end, or a *[SyntaxError]. After an
 // error it returns the same one again.
 func (r *Reader) Next() (Op, error) {
+	var op Op
+	_, err := r.next(&op)
+	return op, err
+}
+
+// next reads the next op and returns its slot, which is 0 for a Get. After an error op
+// is zero.
+func (r *Reader) next(op *Op) (slot uint32, err error) {
 	for r.err == nil {
-		op, skip, err := r.row()
+		*op = Op{}
+		slot, skip, err := r.row(op)
 		if err == nil && !skip {
-			return op, nil
+			return slot, nil
 		}
 		r.err = err
 	}
-	return Op{}, r.err
+	*op = Op{}
+	return 0, r.err
 }
 
 // All ranges over the rows. It ends after the first error, which comes with
@@ -93,64 +98,48 @@ func (r *Reader) All() iter.Seq2[Op, error] {
 }
 
 // row reads one row; skip is true of rows that are no operation.
-func (r *Reader) row() (op Op, skip bool, err error) {
-	fields, err := r.rows.Read()
-	if err != nil {
-		return Op{}, false, r.readError(err)
+func (r *Reader) row(op *Op) (slot uint32, skip bool, err error) {
+	if err := r.rows.next(); err != nil {
+		return 0, false, r.readError(err)
 	}
-	r.line, _ = r.rows.FieldPos(0)
+	fields := r.rows.fields
 	if r.parse == nil {
+		r.width = len(fields)
 		if r.parse, skip, err = formatOf(fields); err != nil || skip {
-			return Op{}, skip, r.syntaxError(r.line, err)
+			return 0, skip, r.syntaxError(r.rows.line, err)
 		}
 	}
-	if op, skip, err = r.parse(fields); err == nil && !skip {
-		err = r.check(&op)
+	if len(fields) != r.width {
+		err = fmt.Errorf("%w: %d fields, want %d", ErrMalformed, len(fields), r.width)
+	} else if skip, err = r.parse(fields, op); err == nil && !skip {
+		slot, err = r.check(op)
 	}
-	return op, skip, r.syntaxError(r.line, err)
+	return slot, skip, r.syntaxError(r.rows.line, err)
 }
 
 // check fails unless op may follow the rows before it. It fills in the size that
 // a free leaves out.
-func (r *Reader) check(op *Op) error {
+func (r *Reader) check(op *Op) (slot uint32, err error) {
 	if r.first == 0 {
 		r.first = op.Kind
 	}
-	if (op.Kind == Get) != (r.first == Get) {
-		return ErrKeyed
-	}
-	if op.Kind == Get {
-		return nil
-	}
-	size, known := r.sizes[op.ID]
 	switch {
-	case op.Kind == Alloc && known && size != freed:
-		return fmt.Errorf("id %d allocated again: %w", op.ID, ErrReusedID)
+	case (op.Kind == Get) != (r.first == Get):
+		return 0, ErrKeyed
 	case op.Kind == Alloc:
-		r.sizes[op.ID] = op.Size
-		return nil
-	case !known:
-		return fmt.Errorf("id %d freed: %w", op.ID, ErrUnknownID)
-	case size == freed:
-		return fmt.Errorf("id %d: %w", op.ID, ErrDoubleFree)
-	case op.Size != size && op.Size != noSize:
-		return fmt.Errorf("id %d allocated with %d bytes, freed with %d: %w", op.ID, size, op.Size, ErrSize)
+		return r.live.alloc(op.ID, op.Size)
+	case op.Kind == Free:
+		slot, op.Size, err = r.live.release(op.ID, op.Size)
 	}
-	op.Size = size
-	r.sizes[op.ID] = freed
-	return nil
+	return slot, err
 }
 
-// readError adds the place to an error of the CSV or gzip reader.
+// readError adds the place to an error of reading.
 func (r *Reader) readError(err error) error {
-	var p *csv.ParseError
-	switch {
-	case err == io.EOF:
+	if err == io.EOF {
 		return err
-	case errors.As(err, &p):
-		return r.syntaxError(p.Line, fmt.Errorf("%w: %w", ErrMalformed, p.Err))
 	}
-	return r.syntaxError(r.line+1, err)
+	return r.syntaxError(r.rows.line, err)
 }
 
 // syntaxError adds the place to an error; nil stays nil.

@@ -41,9 +41,9 @@ func TestReaderTakesAllFormsOfOneTrace(t *testing.T) {
 		"carriage returns":   "op,id,size\r\na,7,100\r\na,8,0\r\nf,7,100\r\nf,8,0\r\n",
 		"gzip":               string(zipped("op,id,size\na,7,100\na,8,0\nf,7,100\nf,8,0\n")),
 		"gzip in two pieces": string(zipped("op,id,size\na,7,100\na,8,0\n")) + string(zipped("f,7,100\nf,8,0\n")),
-		"RMM": "Thread,Time,Action,Pointer,Size,Stream\n1,10:00:00:000001,allocate,0x7,100,0x0\n" +
-			"1,10:00:00:000002,allocate failure,(nil),900,0x0\n1,t,allocate,8,0,0\n1,t,allocate,(nil),0,0x0\n" +
-			"1,t,free,0x7,100,0x0\n1,t,free,(nil),0,0x0\n2,t,free,8,0,0\n",
+		"RMM": "Thread,Time,Action,Pointer,Size,Stream\n0,10:00:00:000001,allocate,0x7,100,0x0\n" +
+			"0,10:00:00:000001,allocate failure,(nil),900,0x0\n0,t,allocate,8,0,0\n0,t,allocate,(nil),0,0x0\n" +
+			"0,t,free,0x7,100,0x0\n0,t,free,(nil),0,0x0\n0,t,free,8,0,0\n",
 	} {
 		got, err := ops(text)
 		if err != nil || len(got) != len(want) {
@@ -59,14 +59,32 @@ func TestReaderTakesAllFormsOfOneTrace(t *testing.T) {
 }
 
 func TestReaderTakesOptionalColumns(t *testing.T) {
-	want := Op{Kind: Alloc, ID: 1, Size: 2, Key: "k,\"1\"", Stream: 3, TimeNS: 4}
+	want := Op{Kind: Alloc, ID: 1, Size: 2, Key: "k,\"1\"", Stream: 3, Thread: 5, TimeNS: 4}
 	for _, text := range []string{
-		"a,1,2,\"k,\"\"1\"\"\",3,4\n",
-		"op,time_ns,stream,key,size,id\na,4,0x3,\"k,\"\"1\"\"\",2,1\n",
+		"a,1,2,\"k,\"\"1\"\"\",3,5,4\n",
+		"op,time_ns,stream,key,size,thread,id\na,4,0x3,\"k,\"\"1\"\"\",2,5,1\n",
 	} {
 		if got, err := ops(text); err != nil || len(got) != 1 || got[0] != want {
 			t.Errorf("%q: %+v, %v", text, got, err)
 		}
+	}
+}
+
+// RMM's times count from the first, over midnight too; threads and streams are kept.
+func TestRMMKeepsThreadTimeAndStream(t *testing.T) {
+	got, err := ops("Thread,Time,Action,Pointer,Size,Stream\n" +
+		"4711,23:59:59:999990,allocate,0x7f00,100,0x2\n" +
+		"4712,23:59:59.999995,free,0x7f00,100,0x1\n" +
+		"4711,00:00:01:000000,allocate,0x7f00,8,0x2\n" +
+		"4711,no time,free,0x7f00,8,0\n")
+	want := []Op{
+		{Kind: Alloc, ID: 0x7f00, Size: 100, Stream: 2, Thread: 4711},
+		{Kind: Free, ID: 0x7f00, Size: 100, Stream: 1, Thread: 4712, TimeNS: 5000},
+		{Kind: Alloc, ID: 0x7f00, Size: 8, Stream: 2, Thread: 4711, TimeNS: 1_000_010_000},
+		{Kind: Free, ID: 0x7f00, Size: 8, Thread: 4711, TimeNS: 1_000_010_000},
+	}
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("%+v, %v", got, err)
 	}
 }
 
@@ -111,10 +129,12 @@ func TestReaderNamesFileLineAndFault(t *testing.T) {
 		"op,id,size\na,1,two\n":                          {2, ErrSize},
 		"op,id,size\na,1,-2\n":                           {2, ErrSize},
 		"op,id,size\na,1,99999999999999999999\n":         {2, ErrSize},
+		"op,id,size\na,1,9999999999999999999\n":          {2, ErrSize},
 		"op,id,size\na,1,\n":                             {2, ErrMalformed},
 		"op,id,size\na,1,\"2\n":                          {2, ErrMalformed},
 		"op,id,size\na,1,2\nf,2,2\n":                     {3, ErrUnknownID},
 		"op,id,size\na,1,2\nf,1,2\nf,1,2\n":              {4, ErrDoubleFree},
+		"op,id,size\na,1,2\na,9,2\nf,2,2\n":              {4, ErrUnknownID},
 		"op,id,size\na,1,2\na,1,2\n":                     {3, ErrReusedID},
 		"op,id,size\na,1,2\nf,1,3\n":                     {3, ErrSize},
 		"op,id\na,1\n":                                   {2, ErrMalformed},
@@ -131,7 +151,6 @@ func TestReaderNamesFileLineAndFault(t *testing.T) {
 		"op,key,size\na,x,8\n":                           {2, ErrMalformed},
 		"a,1,2\nf,3,2\n":                                 {2, ErrUnknownID},
 		string(zipped("a,1,2\nf,3,2\n")):                 {2, ErrUnknownID},
-		torn("a,1,2\n", "a,2,2\n"):                       {2, io.ErrUnexpectedEOF},
 		"\x1f\x8bnot gzip at all":                        {0, gzip.ErrHeader},
 		rmm + "1,t,resize,0x1,8,0\n":                     {2, ErrMalformed},
 		rmm + "1,t,allocate,pointer,8,0\n":               {2, ErrMalformed},
@@ -143,18 +162,6 @@ func TestReaderNamesFileLineAndFault(t *testing.T) {
 			t.Errorf("%q: %v; want line %d, %v", text, err, want.line, want.err)
 		}
 	}
-}
-
-// torn compresses two texts, the first one whole, and cuts the second one short.
-func torn(whole, cut string) string {
-	var b bytes.Buffer
-	w := gzip.NewWriter(&b)
-	io.WriteString(w, whole)
-	w.Flush()
-	n := b.Len()
-	io.WriteString(w, cut)
-	w.Close()
-	return b.String()[:n+3]
 }
 
 func TestReaderStaysFailed(t *testing.T) {
@@ -176,5 +183,38 @@ func TestSyntaxErrorText(t *testing.T) {
 	_, err := ops("op,id,size\na,1,2\nf,1,2\nf,1,2\n")
 	if err == nil || err.Error() != "trace: t.csv:4: id 1: freed twice" {
 		t.Error(err)
+	}
+}
+
+// BenchmarkRead loads a million events; ns/event is what one takes.
+func BenchmarkRead(b *testing.B) {
+	text := "op,id,size\n" + strings.Repeat("a,1048570,1234\na,1048571,65536\nf,1048570,1234\nf,1048571,65536\n", 250_000)
+	b.ReportAllocs()
+	for b.Loop() {
+		if tr, err := Read(strings.NewReader(text), "t.csv"); err != nil || tr.Events() != 1_000_000 {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/1e6, "ns/event")
+}
+
+// A step has no id and no size; of what stands in these columns nothing is kept.
+func TestStepsAreRows(t *testing.T) {
+	rows := NewReader(strings.NewReader("op,id,size,time_ns\ns,,,5\na,0,16,6\ns,,,\ns,7,8,9\nf,0,,\n"), "t.csv")
+	var got []Op
+	for op, err := range rows.All() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, op)
+	}
+	want := []Op{{Kind: Step, TimeNS: 5}, {Kind: Alloc, Size: 16, TimeNS: 6}, {Kind: Step}, {Kind: Step, TimeNS: 9}, {Kind: Free, Size: 16}}
+	if !slices.Equal(got, want) {
+		t.Errorf("%+v", got)
+	}
+	for _, text := range []string{"s,,,\ng,,5,k\n", "op,key,size\ng,k,5\ns,,\n"} {
+		if _, err := Read(strings.NewReader(text), "t.csv"); !errors.Is(err, ErrKeyed) {
+			t.Errorf("steps beside requests: %v", err)
+		}
 	}
 }

@@ -2,107 +2,97 @@ package trace
 
 import (
 	"fmt"
+	"io"
 	"runtime"
-	"time"
 
+	"github.com/bufslab/bufslab/internal/replaying"
 	"github.com/bufslab/bufslab/slab"
 )
 
-// A Result is what a replay took. Its JSON is a row of bufslab replay -json.
-type Result struct {
-	Allocs           int64   `json:"allocs"`
-	Frees            int64   `json:"frees"`
-	PeakLiveBytes    int64   `json:"peak_live_bytes"`    // of the program
-	PeakManagedBytes int64   `json:"peak_managed_bytes"` // of the pool, from its upstream
-	FootprintRatio   float64 `json:"footprint_ratio"`    // peak managed by peak live
-	UpstreamAllocs   int64   `json:"upstream_allocs"`
-	UpstreamFrees    int64   `json:"upstream_frees"` // before the pool stopped holding
-	MissRatio        float64 `json:"miss_ratio"`     // upstream allocs by allocs
-	NsPerOp          float64 `json:"ns_per_op"`      // of an alloc or free
-
-	// What was left once the pool had stopped holding.
-	EndActiveBytes   int64 `json:"end_active_bytes"` // not 0 where the trace leaks
-	EndHeldBytes     int64 `json:"end_held_bytes"`
-	EndUpstreamBytes int64 `json:"end_upstream_bytes"`
-}
-
 // Replay runs t through a pool that was opened for it, and then calls the pool's
-// StopHolding. It stops at the first allocation that fails and returns the
-// error. It releases all buffers before it returns. Reading the trace is not
-// timed, and the garbage that reading left is collected before the clock starts.
+// StopHolding. It is Replayer{}.Run.
+func Replay(t *Trace, p *slab.Pool) (Result, error) { return Replayer{}.Run(t, p) }
+
+// A Replayer runs traces through pools. A replay can be repeated: whatever else the
+// machine does, and however many processors it has, all of a Result but NsPerOp is the
+// same each time. For that a Replayer opens the pool again, as it was configured, and
+// decides for it
+//
+//   - how many processors there are;
+//   - the time: that of the recording, and where it has none a microsecond an event;
+//   - that nobody hears of the garbage collector. A replay forgets nothing, so nothing
+//     would be found.
+//
+// Nobody else may use the pool meanwhile, and what it has counted before is gone. Streams are not replayed:
+// when their work was done a recording does not say. The zero Replayer is ready for use.
+type Replayer struct {
+	// Processors that the pool has; 0 is 1. The first thread of the recording runs on the
+	// first one, the next on the next one, and so on in turns.
+	Processors int
+	// Progress, if there is one, is called now and then with the events so far. Its time
+	// is not counted.
+	Progress func(events int)
+	// Watch, if there is one, is called before the first event, and again when there were
+	// as many events as it has returned; a number that is not ahead ends that. It is told how many
+	// there were, and the time of the last one as recorded. It may ask the pool for its
+	// Stats. Its time is not counted.
+	Watch func(events int, timeNS int64) (next int)
+}
+
+// Run runs t through a pool that was opened for it, and then calls the pool's StopHolding.
+// It stops at the first allocation that fails and returns the error. It releases all
+// buffers before it returns. The garbage of before is collected before the clock starts.
 // A keyed trace gives an error that wraps ErrKeyed.
-func Replay(t *Trace, p *slab.Pool) (Result, error) {
+func (o Replayer) Run(t *Trace, p *slab.Pool) (Result, error) {
 	if t.Keyed() {
-		return Result{}, fmt.Errorf("trace: %s: %w", t.Name, ErrKeyed)
+		return Result{}, keyedError(t.Name)
 	}
-	handles := make([]slab.PooledBuffer, t.slots)
-	live := make([]bool, t.slots)
-	defer releaseAll(handles, live)
-
-	runtime.GC()
-	start := time.Now()
-	done, err := run(t.steps, p, handles)
-	elapsed := time.Since(start)
-	mark(t.steps[:done], live)
-
-	r := result(t, p.Stats(), elapsed)
-	p.StopHolding()
-	end := p.Stats()
-	r.EndActiveBytes, r.EndHeldBytes, r.EndUpstreamBytes = end.ActiveBytes, end.HeldBytes, end.ManagedBytes
+	r, err := o.begin(p)
 	if err != nil {
-		err = fmt.Errorf("trace: %s: op %d of %d: %w", t.Name, done+1, len(t.steps), err)
+		return Result{}, err
 	}
-	return r, err
-}
-
-// run is the loop that is timed. It returns how many steps went well.
-func run(steps []step, p *slab.Pool, handles []slab.PooledBuffer) (done int, err error) {
-	for i, s := range steps {
-		if s.size == freed {
-			err = handles[s.slot].Release()
-		} else {
-			handles[s.slot], err = p.Get(s.size)
-		}
-		if err != nil {
-			return i, err
+	r.of = fmt.Sprintf(" of %d", t.Events())
+	for _, c := range t.chunks {
+		if err = r.runWatched(c, t.slots); err != nil {
+			break
 		}
 	}
-	return len(steps), nil
+	return r.end(t, err)
 }
 
-// mark sets the slots that are live after steps. run does not, as it is timed.
-func mark(steps []step, live []bool) {
-	for _, s := range steps {
-		live[s.slot] = s.size != freed
+// Stream is Run of what a Reader reads, as it is read. It has no more of it in memory
+// than some thousand events and what is live. Reading is not timed.
+func (o Replayer) Stream(rows *Reader, p *slab.Pool) (Result, error) {
+	r, err := o.begin(p)
+	if err != nil {
+		return Result{}, err
 	}
-}
-
-func releaseAll(handles []slab.PooledBuffer, live []bool) {
-	for slot, h := range handles {
-		if live[slot] {
-			_ = h.Release() // each exactly once, so it has no error to give
+	b := newBuilder(rows)
+	for err == nil {
+		var c *chunk
+		if c, err = b.next(); err == io.EOF {
+			return r.end(&b.Trace, nil)
+		}
+		if b.Keyed() {
+			err = keyedError(b.Name)
+		}
+		if err == nil {
+			err = r.runWatched(c, b.slots)
 		}
 	}
+	return r.end(&b.Trace, err)
 }
 
-func result(t *Trace, s slab.Stats, elapsed time.Duration) Result {
-	return Result{
-		Allocs:           int64(t.Allocs),
-		Frees:            int64(t.Frees),
-		PeakLiveBytes:    t.PeakLiveBytes,
-		PeakManagedBytes: s.PeakManagedBytes,
-		FootprintRatio:   ratio(s.PeakManagedBytes, t.PeakLiveBytes),
-		UpstreamAllocs:   s.UpstreamAllocs,
-		UpstreamFrees:    s.UpstreamFrees,
-		MissRatio:        ratio(s.UpstreamAllocs, int64(t.Allocs)),
-		NsPerOp:          ratio(elapsed.Nanoseconds(), int64(len(t.steps))),
-	}
-}
+func keyedError(name string) error { return fmt.Errorf("trace: %s: %w", name, ErrKeyed) }
 
-// ratio is 0 where there is nothing to divide by, as JSON has no infinity.
-func ratio(a, b int64) float64 {
-	if b == 0 {
-		return 0
+func (o Replayer) begin(p *slab.Pool) (*replay, error) {
+	r := &replay{Replayer: o, pool: p}
+	r.Processors = max(r.Processors, 1)
+	var err error
+	if r.machine, err = replaying.Reopen(p, r.Processors); err != nil {
+		return nil, fmt.Errorf("trace: %w", err)
 	}
-	return float64(a) / float64(b)
+	r.reserve = p.Stats().UpstreamAllocs
+	runtime.GC()
+	return r, nil
 }

@@ -1,6 +1,8 @@
 package trace
 
 import (
+	"bytes"
+	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
@@ -34,6 +36,32 @@ func TestALastRowThatWasCutShortIsDropped(t *testing.T) {
 		if w := r.Warnings(); w != nil {
 			t.Errorf("%q: %q", text, w)
 		}
+	}
+}
+
+// Of a compressed file that was cut short, wherever that was, all whole rows are there, and
+// a warning.
+func TestACutMemberIsDropped(t *testing.T) {
+	first, second := zipped("op,id,size,key\na,0,8,x\na,1,8,\"y\nz\"\n"), zipped("f,0,8,\na,2,8,x\nf,1,8,\n")
+	for n := range second {
+		tr, err := Read(bytes.NewReader(append(first[:len(first):len(first)], second[:n]...)), "t.csv.gz")
+		if err != nil || tr.Allocs < 2 || n == 0 && tr.Frees > 0 {
+			t.Fatalf("%d bytes: %+v, %v", n, tr, err)
+		}
+		line := 5 + tr.Allocs - 2 + tr.Frees
+		missing := fmt.Sprintf("trace: t.csv.gz:%d: the compressed file was cut short, and rows from here on are missing", line)
+		if n > 0 && !slices.Equal(tr.Warnings, []string{missing}) || n == 0 && tr.Warnings != nil {
+			t.Errorf("%d bytes: %v, want %s", n, tr.Warnings, missing)
+		}
+	}
+	var open bytes.Buffer // within quotes, at the end of a line
+	z := gzip.NewWriter(&open)
+	_, err := z.Write([]byte("op,id,size,key\na,0,8,x\na,1,8,\"y\n"))
+	if err := errors.Join(err, z.Flush()); err != nil {
+		t.Fatal(err)
+	}
+	if tr, err := Read(&open, "t.csv.gz"); err != nil || tr.Allocs != 1 || len(tr.Warnings) != 1 {
+		t.Errorf("%+v, %v", tr, err)
 	}
 }
 

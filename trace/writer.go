@@ -1,81 +1,117 @@
 package trace
 
 import (
-	"bufio"
+	"cmp"
 	"compress/gzip"
-	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
+	"time"
+
+	"github.com/bufslab/bufslab/internal/tracefile"
 )
 
-// A Writer writes a trace row by row. It does not check what [Reader] checks.
+// A Writer writes a trace row by row. It does not check what [Reader] checks. Rows go out
+// in parts, when there are 64 KiB of them or a second after the first one, so that a program
+// that is killed leaves all but the last part; a compressed file has a gzip member for each.
 // A Writer is for one goroutine at a time; its zero value is not usable.
 type Writer struct {
-	buf     *bufio.Writer
-	closers []io.Closer // innermost first
-	extra   []string
-	row     []byte
-	err     error // the first, which every later call returns
+	extra []string
+	keyed bool        // extra has the column key
+	timer *time.Timer // writes a part
+
+	mu  sync.Mutex // as the timer has a goroutine of its own
+	out *tracefile.Writer
+	buf []byte // the next part
+	err error  // the first, which every later call returns
 }
 
 // NewWriter returns a Writer of the columns op, id and size, and then those of
-// extra, which are any of key, stream and time_ns. Close does not close out.
+// extra, which are any of key, stream, thread and time_ns. Close does not close out, which
+// another goroutine may write to until then.
 func NewWriter(out io.Writer, extra ...string) *Writer {
-	w := &Writer{buf: bufio.NewWriterSize(out, 1<<16), extra: extra}
+	return newWriter(tracefile.New(out), extra)
+}
+
+// Create makes a file and returns a Writer to it as [NewWriter] does. The file
+// is compressed if its name ends in .gz. Close closes it.
+func Create(path string, extra ...string) (*Writer, error) {
+	out, err := tracefile.Create(path, gzip.DefaultCompression)
+	if err != nil {
+		return nil, fmt.Errorf("trace: %w", err)
+	}
+	w := newWriter(out, extra)
+	return w, w.err
+}
+
+func newWriter(out *tracefile.Writer, extra []string) *Writer {
+	w := &Writer{out: out, extra: extra, keyed: slices.Contains(extra, "key")}
+	w.timer = time.AfterFunc(tracefile.Every, w.flush)
 	for i, name := range extra {
 		if !slices.Contains(columns[3:], name) || slices.Contains(extra[:i], name) {
 			w.err = fmt.Errorf("trace: extra column %q, want each once of %s", name, strings.Join(columns[3:], ","))
 			return w
 		}
 	}
-	_, w.err = fmt.Fprintln(w.buf, strings.Join(append(slices.Clone(columns[:3]), extra...), ","))
+	w.buf = append([]byte(strings.Join(append(slices.Clone(columns[:3]), extra...), ",")), '\n')
 	return w
 }
 
-// Create makes a file and returns a Writer to it as [NewWriter] does. The file
-// is compressed if its name ends in .gz. Close closes it.
-func Create(path string, extra ...string) (*Writer, error) {
-	f, err := os.Create(path)
-	if err != nil {
-		return nil, fmt.Errorf("trace: %w", err)
+// flush writes a part.
+func (w *Writer) flush() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.flushLocked()
+}
+
+func (w *Writer) flushLocked() {
+	if w.err == nil && len(w.buf) > 0 {
+		_, w.err = w.out.Write(w.buf)
 	}
-	if !strings.HasSuffix(path, ".gz") {
-		w := NewWriter(f, extra...)
-		w.closers = []io.Closer{f}
-		return w, w.err
-	}
-	z := gzip.NewWriter(f)
-	w := NewWriter(z, extra...)
-	w.closers = []io.Closer{z, f}
-	return w, w.err
+	w.buf = w.buf[:0]
 }
 
 // Write writes a row. A Get needs the column key, which has at most 200 bytes.
 func (w *Writer) Write(op Op) error {
-	if op.Kind == Get && w.err == nil && !slices.Contains(w.extra, "key") {
-		w.err = fmt.Errorf("trace: op g needs the column key: %w", ErrMalformed)
-	}
-	if w.err == nil && slices.Contains(w.extra, "key") {
-		w.err = checkLength(op.Key, maxText)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.err == nil {
+		w.err = w.check(op)
 	}
 	if w.err != nil {
 		return w.err
 	}
-	w.row = append(w.row[:0], byte(op.Kind), ',')
-	if op.Kind != Get {
-		w.row = strconv.AppendUint(w.row, op.ID, 10)
+	if len(w.buf) == 0 {
+		w.timer.Reset(tracefile.Every)
 	}
-	w.row = append(w.row, ',')
-	w.row = strconv.AppendInt(w.row, int64(op.Size), 10)
+	w.buf = append(w.buf, byte(op.Kind), ',')
+	if op.Kind != Get && op.Kind != Step {
+		w.buf = strconv.AppendUint(w.buf, op.ID, 10)
+	}
+	w.buf = append(w.buf, ',')
+	if op.Kind != Step {
+		w.buf = strconv.AppendInt(w.buf, int64(op.Size), 10)
+	}
 	for _, name := range w.extra {
-		w.row = appendColumn(append(w.row, ','), name, op)
+		w.buf = appendColumn(append(w.buf, ','), name, op)
 	}
-	_, w.err = w.buf.Write(append(w.row, '\n'))
+	if w.buf = append(w.buf, '\n'); len(w.buf) >= tracefile.PartBytes {
+		w.flushLocked()
+	}
 	return w.err
+}
+
+func (w *Writer) check(op Op) error {
+	switch {
+	case w.keyed:
+		return checkLength(len(op.Key), maxText)
+	case op.Kind == Get:
+		return fmt.Errorf("trace: op g needs the column key: %w", ErrMalformed)
+	}
+	return nil
 }
 
 func appendColumn(row []byte, name string, op Op) []byte {
@@ -84,6 +120,8 @@ func appendColumn(row []byte, name string, op Op) []byte {
 		return append(row, quoted(op.Key)...)
 	case "stream":
 		return strconv.AppendUint(row, op.Stream, 10)
+	case "thread":
+		return strconv.AppendUint(row, op.Thread, 10)
 	}
 	return strconv.AppendInt(row, op.TimeNS, 10)
 }
@@ -98,14 +136,11 @@ func quoted(key string) string {
 
 // Close writes what is buffered and returns the first error of all.
 func (w *Writer) Close() error {
-	errs := []error{w.err}
-	if w.err == nil {
-		errs = append(errs, w.buf.Flush())
-	}
-	for _, c := range w.closers {
-		errs = append(errs, c.Close())
-	}
-	w.closers = nil
-	w.err = errors.Join(errs...)
+	w.timer.Stop()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.flushLocked()
+	err := w.out.Close()
+	w.err = cmp.Or(w.err, err)
 	return w.err
 }

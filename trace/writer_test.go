@@ -5,17 +5,21 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 )
 
 func TestWriterWritesWhatReaderReads(t *testing.T) {
 	all := []Op{
-		{Kind: Alloc, ID: 0, Size: 100, Key: "plain", Stream: 1, TimeNS: 5},
+		{Kind: Alloc, ID: 0, Size: 100, Key: "plain", Stream: 1, Thread: 8, TimeNS: 5},
 		{Kind: Alloc, ID: 18446744073709551615, Size: 0, Key: " a,\"b\"\nc", Stream: 2, TimeNS: 6},
 		{Kind: Free, ID: 0, Size: 100, TimeNS: 7},
+		{Kind: Step, TimeNS: 8},
 	}
-	for _, extra := range [][]string{nil, {"key"}, {"time_ns", "stream", "key"}} {
+	for _, extra := range [][]string{nil, {"key"}, {"time_ns", "thread", "stream", "key"}} {
 		var b bytes.Buffer
 		w := NewWriter(&b, extra...)
 		for _, op := range all {
@@ -31,8 +35,8 @@ func TestWriterWritesWhatReaderReads(t *testing.T) {
 			t.Fatalf("%v: %v, %v", extra, got, err)
 		}
 		for i, op := range all {
-			if len(extra) < 3 {
-				op.Stream, op.TimeNS = 0, 0
+			if len(extra) < 4 {
+				op.Stream, op.Thread, op.TimeNS = 0, 0, 0
 			}
 			if len(extra) < 1 {
 				op.Key = ""
@@ -47,14 +51,22 @@ func TestWriterWritesWhatReaderReads(t *testing.T) {
 func TestWriterWritesKeyedTraces(t *testing.T) {
 	var b bytes.Buffer
 	w := NewWriter(&b, "key")
-	op := Op{Kind: Get, Size: 9, Key: "k,1"}
-	if err := errors.Join(w.Write(op), w.Close()); err != nil {
+	var want []Op
+	for _, key := range []string{"k", "k,1", `k"1`, `"`, "k\n1", " k"} {
+		want = append(want, Op{Kind: Get, Size: 9, Key: key})
+	}
+	for _, op := range want {
+		if err := w.Write(op); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if got, err := ops(b.String()); err != nil || len(got) != 1 || got[0] != op {
+	if got, err := ops(b.String()); err != nil || !slices.Equal(got, want) {
 		t.Errorf("%v, %v of %q", got, err, &b)
 	}
-	if err := NewWriter(&b).Write(op); !errors.Is(err, ErrMalformed) {
+	if err := NewWriter(&b).Write(want[0]); !errors.Is(err, ErrMalformed) {
 		t.Errorf("without the column: %v", err)
 	}
 }
@@ -89,6 +101,51 @@ func TestCreateCompressesByName(t *testing.T) {
 	}
 	if _, err := Create(filepath.Join(t.TempDir(), "no", "t.csv")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("no directory: %v", err)
+	}
+}
+
+// What was written can be read a second later, or after 64 KiB, before Close and without it.
+func TestWriterWritesInParts(t *testing.T) {
+	for _, name := range []string{"t.csv", "t.csv.gz"} {
+		synctest.Test(t, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), name)
+			w, err := Create(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := func(allocs int) {
+				t.Helper()
+				synctest.Wait()
+				if tr, err := Load(path); err != nil || tr.Allocs != allocs || tr.Warnings != nil {
+					t.Errorf("%s: %+v, %v, want %d", name, tr, err, allocs)
+				}
+			}
+			wrote := 0
+			write := func(n int) {
+				for range n {
+					if err := w.Write(Op{Kind: Alloc, ID: uint64(wrote), Size: 9}); err != nil {
+						t.Error(err)
+					}
+					wrote++
+				}
+			}
+			write(3)
+			<-time.After(time.Second)
+			want(3)
+			write(1)
+			<-time.After(999 * time.Millisecond)
+			want(3)
+			<-time.After(time.Millisecond)
+			want(4)
+			write(10_000) // of 9 bytes
+			if tr, err := Load(path); err != nil || wrote-tr.Allocs > 64<<10/9 || tr.Allocs < 5000 {
+				t.Errorf("%+v, %v", tr, err)
+			}
+			if err := errors.Join(w.Close(), w.Close()); err != nil {
+				t.Error(err)
+			}
+			want(wrote)
+		})
 	}
 }
 

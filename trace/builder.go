@@ -1,0 +1,98 @@
+package trace
+
+import (
+	"fmt"
+	"io"
+	"math"
+)
+
+// A builder makes chunks of what a Reader reads, and counts.
+type builder struct {
+	Trace
+	rows            *Reader
+	keyOf           map[string]uint32
+	largest         []int // request, by key
+	threads, stream names
+}
+
+func newBuilder(rows *Reader) *builder {
+	return &builder{Trace: Trace{Name: rows.file}, rows: rows, keyOf: map[string]uint32{}}
+}
+
+// next returns the next events, or io.EOF if there are none.
+func (b *builder) next() (*chunk, error) {
+	c := &chunk{}
+	if b.Events() > 0 { // most recordings are shorter than a chunk
+		c.steps = make([]step, 0, chunkSteps)
+	}
+	var op Op
+	for len(c.steps) < chunkSteps {
+		slot, err := b.rows.next(&op)
+		if err == io.EOF && len(c.steps) > 0 {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		if err := b.row(c, slot, &op); err != nil {
+			return nil, fmt.Errorf("trace: %s: %w", b.Name, err)
+		}
+	}
+	b.slots = len(b.rows.live.sizes)
+	return c, nil
+}
+
+// row adds an event to a chunk.
+func (b *builder) row(c *chunk, slot uint32, op *Op) error {
+	if err := b.add(c, slot, op); err != nil {
+		return err
+	}
+	c.setTime(op.TimeNS)
+	i := len(c.steps) - 1
+	c.threads.add(i, b.threads.number(op.Thread, &b.Trace.threads))
+	c.streams.add(i, b.stream.number(op.Stream, &b.Trace.streams))
+	return nil
+}
+
+func (b *builder) add(c *chunk, slot uint32, op *Op) error {
+	switch op.Kind {
+	case Get:
+		return b.addGet(c, op)
+	case Step:
+		c.steps = append(c.steps, step{begins, freed})
+		b.marks++
+		return nil
+	case Free:
+		c.steps = append(c.steps, step{slot, freed})
+		b.Frees++
+		b.LiveBytes -= int64(op.Size)
+		return nil
+	}
+	if int64(op.Size) > math.MaxInt64-b.LiveBytes {
+		return fmt.Errorf("%d bytes on top of %d live: %w", op.Size, b.LiveBytes, ErrSize)
+	}
+	c.add(slot, op.Size)
+	b.Allocs++
+	b.LiveBytes += int64(op.Size)
+	b.PeakLiveBytes = max(b.PeakLiveBytes, b.LiveBytes)
+	return nil
+}
+
+func (b *builder) addGet(c *chunk, op *Op) error {
+	key, known := b.keyOf[op.Key]
+	if !known {
+		key = uint32(len(b.keys))
+		b.keyOf[op.Key] = key
+		b.keys = append(b.keys, op.Key)
+		b.largest = append(b.largest, 0)
+	}
+	more := max(0, op.Size-b.largest[key])
+	if int64(more) > math.MaxInt64-b.LargestBytes {
+		return fmt.Errorf("%d bytes on top of %d for all keys: %w", more, b.LargestBytes, ErrSize)
+	}
+	b.largest[key] += more
+	b.LargestBytes += int64(more)
+	c.add(key, op.Size)
+	b.Gets++
+	return nil
+}

@@ -1,0 +1,106 @@
+package trace
+
+import "math"
+
+// A chunk is a part of a trace: what a replay runs between two looks at the clock, and
+// what a stream of events has in memory at a time.
+type chunk struct {
+	steps   []step
+	large   []int   // sizes that no step has room for
+	times   []int64 // nanoseconds, by step; nil if all are 0
+	threads places  // in Trace.threads
+	streams places  // in Trace.streams
+}
+
+const chunkSteps = 1 << 16
+
+// A step is what a replay needs of an op. In a keyed trace its slot is the place of the
+// key. Its size is below inLarge, or inLarge plus a place in large, or freed.
+type step struct{ slot, size uint32 }
+
+const (
+	begins  = math.MaxUint32 // the slot of a mark: the program began a step; its size is freed
+	freed   = math.MaxUint32
+	inLarge = 1 << 31
+)
+
+// add adds a step, without time, thread and stream.
+func (c *chunk) add(slot uint32, size int) {
+	n := uint32(size)
+	if uint64(size) >= inLarge {
+		n = inLarge + uint32(len(c.large))
+		c.large = append(c.large, size)
+	}
+	c.steps = append(c.steps, step{slot, n})
+}
+
+// size returns the bytes of a step that is no free.
+func (c *chunk) size(s step) int {
+	if s.size >= inLarge {
+		return c.large[s.size-inLarge]
+	}
+	return int(s.size)
+}
+
+// setTime sets the time of the last step.
+func (c *chunk) setTime(ns int64) {
+	if c.times == nil && ns == 0 {
+		return
+	}
+	if c.times == nil {
+		c.times = make([]int64, len(c.steps)-1, chunkSteps)
+	}
+	c.times = append(c.times, ns)
+}
+
+func (c *chunk) time(i int) int64 {
+	if c.times == nil {
+		return 0
+	}
+	return c.times[i]
+}
+
+// places are a column of small numbers, nil if all are 0.
+type places []uint32
+
+// add adds the number of row i.
+func (p *places) add(i int, n uint32) {
+	if *p == nil && n == 0 {
+		return
+	}
+	if *p == nil {
+		*p = make(places, i, chunkSteps)
+	}
+	*p = append(*p, n)
+}
+
+func (p places) at(i int) uint32 {
+	if p == nil {
+		return 0
+	}
+	return p[i]
+}
+
+// names numbers what has large or rare numbers in the order in which it comes.
+type names struct {
+	placeOf map[uint64]uint32
+	last    uint64 // that was asked for, and its place
+	place   uint32
+}
+
+func (n *names) number(name uint64, all *[]uint64) uint32 {
+	if len(*all) > 0 && name == n.last {
+		return n.place
+	}
+	place, known := n.placeOf[name]
+	if !known {
+		if n.placeOf == nil {
+			n.placeOf = map[uint64]uint32{}
+		}
+		place = uint32(len(*all))
+		n.placeOf[name] = place
+		*all = append(*all, name)
+	}
+	n.last, n.place = name, place
+	return place
+}
