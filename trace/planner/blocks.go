@@ -1,0 +1,58 @@
+package planner
+
+import (
+	"fmt"
+	"iter"
+	"math"
+
+	"github.com/bufslab/bufslab/trace"
+)
+
+// A block lives from one event of its trace to another one.
+type block struct {
+	asked      int
+	size       int64 // aligned
+	start, end int32
+	step       int32
+}
+
+// overlaps reports whether two blocks live at the same time.
+func (b *block) overlaps(c *block) bool { return b.start < c.end && c.start < b.end }
+
+// A recording is what planning needs of a trace.
+type recording struct {
+	blocks []block // by their start
+	steps  int
+	floor  int64
+}
+
+// read makes blocks of ops. Their ends are not known before: until then they end never.
+func read(ops iter.Seq[trace.Op], align int) (r recording, err error) {
+	r.steps = 1
+	live := map[uint64]int{}
+	var bytes int64
+	now := int32(0)
+	for op := range ops {
+		switch {
+		case now == math.MaxInt32:
+			return r, fmt.Errorf("planner: more than %d events", now)
+		case op.Kind == trace.Step:
+			r.steps++
+		case op.Kind == trace.Alloc && op.Size > 0:
+			b := block{asked: op.Size, size: (int64(op.Size) + int64(align) - 1) &^ int64(align-1), start: now, end: math.MaxInt32, step: int32(r.steps - 1)}
+			live[op.ID] = len(r.blocks)
+			r.blocks = append(r.blocks, b)
+			bytes += b.size
+			r.floor = max(r.floor, bytes)
+		case op.Kind == trace.Free && op.Size > 0:
+			b := &r.blocks[live[op.ID]]
+			b.end = now
+			bytes -= b.size
+			delete(live, op.ID)
+		case op.Kind == trace.Get:
+			return r, trace.ErrKeyed
+		}
+		now++
+	}
+	return r, nil
+}
