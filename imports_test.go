@@ -18,6 +18,7 @@ var below = map[string][]string{
 	"internal": {},
 	"device":   {},
 	"slab":     {"device"},
+	"adapt":    {"slab", "device"},
 	"trace":    {"slab", "device"},
 	"growpool": {"slab", "device"},
 	"unified":  {"slab", "device"},

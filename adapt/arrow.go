@@ -1,0 +1,99 @@
+package adapt
+
+import (
+	"fmt"
+	"unsafe"
+
+	"github.com/bufslab/bufslab/slab"
+)
+
+// An ArrowAllocator is a memory.Allocator of arrow-go: see [Arrow].
+type ArrowAllocator struct{ pool *slab.Pool }
+
+// Arrow returns an arrow-go memory.Allocator over p: its slices are cleared, and begin at
+// multiples of 64.
+//
+// The blocks of p have to begin there, too. Of strategies bestfit and plan they do with
+// align=64 in the configuration, of the others without. Arrow tries p, and panics if they do
+// not, and so does Allocate.
+//
+// memory.Allocator has no errors. Where p has no room, or is closed, Allocate and Reallocate
+// panic with p's error, as arrow's own allocators panic; functions of Arrow that return an
+// error recover from that.
+func Arrow(p *slab.Pool) *ArrowAllocator {
+	reachable(p)
+	a := &ArrowAllocator{p}
+	if b, err := p.GetBytes(272); err == nil { // what lies behind it may be off by 16
+		defer a.Free(b)
+		a.Free(a.Allocate(320))
+	}
+	return a
+}
+
+// check panics, without b, if it begins elsewhere than it should.
+func (a *ArrowAllocator) check(b []byte) {
+	if at := uintptr(unsafe.Pointer(unsafe.SliceData(b))); at%64 != 0 {
+		a.Free(b)
+		panic(fmt.Sprintf("adapt: a block of %d bytes begins at %#x: Arrow needs a pool with align=64", cap(b), at))
+	}
+}
+
+// Allocate returns size bytes, all 0, whose capacity is size. Size 0 takes nothing of the
+// pool, and a negative one panics.
+func (a *ArrowAllocator) Allocate(size int) []byte {
+	if size <= 0 {
+		return make([]byte, size)
+	}
+	b, err := a.pool.GetBytes(rounded(size))
+	if err != nil {
+		panic(err)
+	}
+	a.check(b)
+	clear(b)
+	return b[:size:size]
+}
+
+// rounded is what to ask for: slabs of such blocks have each at a multiple of 64.
+func rounded(size int) int { return (size + 63) &^ 63 }
+
+// Reallocate returns size bytes that begin with those of b; the others are 0. Within the
+// capacity of b the memory stays where it is, also when b shrinks. Else [slab.PooledBuffer.Grow]
+// decides whether it moves. Do not use b afterwards. A b that the pool does not have out is
+// copied, and refused as Free does.
+func (a *ArrowAllocator) Reallocate(size int, b []byte) []byte {
+	m := a.resize(size, b)
+	if size > len(b) {
+		clear(m[len(b):])
+	}
+	return m
+}
+
+// resize is Reallocate without clearing.
+func (a *ArrowAllocator) resize(size int, b []byte) []byte {
+	if 0 <= size && size <= cap(b) {
+		return b[:size]
+	}
+	h, ok := a.pool.Lookup(b)
+	if !ok || size < 0 {
+		m := a.Allocate(size)
+		copy(m, b)
+		a.Free(b)
+		return m
+	}
+	h, err := h.Grow(rounded(size))
+	if err != nil {
+		panic(err)
+	}
+	m := h.Bytes()
+	a.check(m)
+	return m[:size:size]
+}
+
+// Free gives back what Allocate or Reallocate has returned. It goes by where b begins,
+// whatever its length; without capacity there is nothing to give back. Do not use b
+// afterwards.
+func (a *ArrowAllocator) Free(b []byte) {
+	if cap(b) > 0 {
+		_ = a.pool.Put(b) // a refusal is counted
+	}
+}

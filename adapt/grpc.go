@@ -1,0 +1,50 @@
+package adapt
+
+import (
+	"sync"
+
+	"github.com/bufslab/bufslab/slab"
+)
+
+// A GRPCPool is a BufferPool of google.golang.org/grpc/mem: see [GRPC].
+type GRPCPool struct {
+	slices
+	pointers sync.Pool // *[]byte of nil, for Get
+}
+
+// GRPC returns a mem.BufferPool over p. Give it to a server as experimental.BufferPool, to a
+// client as experimental.WithBufferPool, and to the codec, which knows neither, by
+// experimental.SetDefaultBufferPool.
+//
+// gRPC forgets some buffers of calls that time out or are cancelled, whatever its pool. On the
+// Go heap they come back; off the heap they stay out for good. So give gRPC a pool on the heap.
+//
+// A server that runs out of pooled memory should answer more slowly, not fail: where p has no
+// room, or is closed, Get makes a buffer, and counts it in Made. Put leaves those to the
+// collector, and from then on whatever p does not know, uncounted.
+func GRPC(p *slab.Pool) *GRPCPool {
+	reachable(p)
+	return &GRPCPool{slices: slices{pool: p}}
+}
+
+// Get returns a buffer of length bytes with undefined contents.
+func (g *GRPCPool) Get(length int) *[]byte {
+	b, ok := g.pointers.Get().(*[]byte)
+	if !ok {
+		b = new([]byte)
+	}
+	*b = g.get(length)
+	return b
+}
+
+// Put gives a buffer of Get back. It goes by where *b begins: a prefix, (*b)[:n], may have any
+// length, in any variable. Put clears *b and keeps b for a later Get, so use neither
+// afterwards. A second Put of b is refused unless b has been handed out again.
+func (g *GRPCPool) Put(b *[]byte) {
+	m := *b
+	*b = nil
+	g.put(m)
+	if m != nil {
+		g.pointers.Put(b)
+	}
+}

@@ -1,0 +1,30 @@
+package adapt
+
+import "github.com/bufslab/bufslab/slab"
+
+// An HTTPPool is a BufferPool of net/http/httputil: see [HTTP].
+type HTTPPool struct {
+	slices
+	size int
+}
+
+// HTTP returns an httputil.BufferPool, for ReverseProxy, of buffers of size bytes from p.
+// ReverseProxy itself uses 32 KiB. HTTP panics if size is not positive.
+//
+// A server that runs out of pooled memory should answer more slowly, not fail: where p has no
+// room, or is closed, Get makes a buffer, and counts it in Made. Put leaves those to the
+// collector, and from then on whatever p does not know, uncounted.
+func HTTP(p *slab.Pool, size int) *HTTPPool {
+	if size <= 0 {
+		panic("adapt: HTTP buffers need a positive size")
+	}
+	reachable(p)
+	return &HTTPPool{slices{pool: p}, size}
+}
+
+// Get returns a buffer with undefined contents.
+func (h *HTTPPool) Get() []byte { return h.get(h.size) }
+
+// Put gives a buffer of Get back. It goes by where b begins, whatever its length. Do not use
+// b afterwards.
+func (h *HTTPPool) Put(b []byte) { h.put(b) }

@@ -1,0 +1,5 @@
+//go:build !race && !asan
+
+package adapt_test
+
+const instrumented = false
