@@ -12,5 +12,10 @@
 // and how long they are. Unless RAPID_CHECKS or BUFSLAB_STRESS is set, a check
 // that has taken a second runs no further programs, and logs how many it ran.
 //
+// Tests of this package are longer by BUFSLAB_STRESS, and log what they counted:
+//
+//	BUFSLAB_STRESS=10000000 go test -v -timeout 2h -run TestModelsAtLength ./fuzz  # steps over all models, with seeds
+//	BUFSLAB_STRESS=10000 go test -v -timeout 2h -run TestHistories ./fuzz          # concurrent histories of each kind
+//
 // This is the only package that imports rapid.
 package fuzz

@@ -100,6 +100,8 @@ var configs = []struct {
 	{"align", slab.Config{Strategy: "sizeclass", Align: 64}, []fuzz.Option{fuzz.Align(64)}},
 	{"align, slab", slab.Config{Strategy: "slab", Align: 64}, []fuzz.Option{fuzz.Align(64)}},
 	{"report", slab.Config{Strategy: "slab", OnForget: "report"}, nil},
+	{"reserve", slab.Config{Strategy: "slab", Reserve: "8KiB"}, nil},
+	{"reserve, few held", slab.Config{Strategy: "bestfit", Reserve: "8KiB", MaxHeld: 20 << 10}, nil},
 }
 
 func TestPoolsByConfig(t *testing.T) {

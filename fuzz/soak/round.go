@@ -65,7 +65,6 @@ func (s *soak) awaitNothing(name string, pools []*slab.Pool, limit *slab.Limit, 
 			s.violation(name, "pool %d is left with %+v", i, p.Stats())
 		}
 		if quarantine {
-			s.ranges.Add(p.Stats().PeakManagedBytes)
 			s.left.Add(p.Stats().ManagedBytes)
 		}
 		runtime.KeepAlive(p)

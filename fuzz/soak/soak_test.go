@@ -49,7 +49,7 @@ func TestGrowthIsFound(t *testing.T) {
 			t.Errorf("%d findings of %+v, not %d", found.errors.Load(), c.more, c.want)
 		}
 		s.left.Store(20 << 20)
-		s.ranges.Store(100 << 20)
+		s.quarantined.Store(40 << 20)
 		if s.compare(footprint{}, c.more); found.errors.Load() != c.want {
 			t.Errorf("%d findings of %+v, not %d, where quarantine explains them", found.errors.Load(), c.more, c.want)
 		}

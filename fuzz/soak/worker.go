@@ -103,7 +103,7 @@ func (w *worker) get() {
 		return
 	}
 	w.live = append(w.live, owned{b, w.id})
-	if !w.escape && w.r.IntN(8) == 0 { // a block that has grown has addresses below, which stay with one in quarantine
+	if w.r.IntN(8) == 0 {
 		w.grow()
 	}
 }
