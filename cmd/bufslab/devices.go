@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"math"
@@ -24,12 +23,8 @@ known to a command that was built with -tags opencl.
 var hardware = map[string]func() (names, notes []string, err error){}
 
 func devices(args []string, stdout, stderr io.Writer) int {
-	flags := flag.NewFlagSet("bufslab devices", flag.ContinueOnError)
-	if code, done := parse(flags, args, devicesHelp, stdout, stderr); done {
+	if code, done := noArguments("devices", args, devicesHelp, stdout, stderr); done {
 		return code
-	}
-	if flags.NArg() > 0 {
-		return fail(stderr, exitBad, fmt.Errorf("devices takes no arguments, not %q", flags.Args()))
 	}
 	t := table.NewWriter()
 	t.AppendHeader(table.Row{"device", "free", "total", ""})

@@ -63,10 +63,14 @@ func (k keyedFlags) pools() ([]keyedPool, error) {
 	return pools, errors.Join(faults...)
 }
 
-func keyedJobs(t *trace.Trace, setups []setup, pools []keyedPool) (jobs []job) {
+func keyedJobs(t *trace.Trace, label string, setups []setup, pools []keyedPool) (jobs []job) {
 	for _, s := range setups {
 		for _, p := range pools {
-			jobs = append(jobs, job{t, s.line + " and " + p.growth, func() (line, error) { return replayKeyed(t, s, p) }})
+			jobs = append(jobs, job{label, s.line + " and " + p.growth, t.Events(), func(func(int)) (line, error) {
+				r, err := replayKeyed(t, s, p)
+				r.Trace = label
+				return r, err
+			}})
 		}
 	}
 	return jobs
@@ -95,7 +99,7 @@ type keyedRow struct {
 	EndActiveBytes int64 `json:"end_active_bytes"`
 }
 
-func (r keyedRow) leftBehind() error {
+func (r keyedRow) fault() error {
 	if r.EndHeldBytes == 0 && r.EndActiveBytes == 0 {
 		return nil
 	}
@@ -113,7 +117,7 @@ func replayKeyed(t *trace.Trace, s setup, k keyedPool) (keyedRow, error) {
 	err = request(t, p)
 	elapsed := time.Since(start)
 
-	r := keyedRow{Trace: t.Name, Config: s.line, Growth: k.growth, Requests: int64(t.Gets), LargestBytes: t.LargestBytes}
+	r := keyedRow{Config: s.line, Growth: k.growth, Requests: int64(t.Gets), LargestBytes: t.LargestBytes}
 	r.count(t, p, elapsed)
 	err = errors.Join(err, p.Close())
 	r.EndHeldBytes, r.EndActiveBytes = p.MemoryUsage().HeldBytes, below.Stats().ActiveBytes

@@ -1,9 +1,5 @@
-// Command bufslab says which configuration of package slab suits a program:
-//
-//	bufslab replay [-config LINE]... [-growth POLICY]... [-budget SIZE] [-json] [TRACE...]
-//	bufslab devices
-//
-// Run it with -help for more.
+// Command bufslab says which configuration of package slab suits a program. Run it with
+// help for its commands.
 package main
 
 import (
@@ -17,38 +13,64 @@ import (
 // What the command exits with.
 const (
 	exitOK     = 0
-	exitFailed = 1 // a replay failed or left memory behind
-	exitBad    = 2 // the command line, a configuration or a trace is wrong
+	exitFailed = 1 // a replay failed, or memory was left behind that the trace did not leak
+	exitBad    = 2 // the command line or a configuration is wrong
+	exitInput  = 3 // a file cannot be read, or what is in it is wrong
 )
 
-const usage = `bufslab says which configuration of package slab suits a program.
+// A subcommand is a file of this directory with the function that runs it. Its help has
+// its options and examples.
+type subcommand struct {
+	name, does string
+	run        func(args []string, stdout, stderr io.Writer) int
+}
 
-	bufslab replay [-config LINE]... [-growth POLICY]... [-budget SIZE] [-json] [TRACE...]
-	      run recorded allocations through pools and compare what they took
-	bufslab devices
-	      list the places where memory can live
+var commands = []subcommand{
+	{"replay", "run recorded allocations through pools and compare what they took", replay},
+	{"report", "write a page of HTML with what recorded programs take", reportPage},
+	{"import", "make a trace of what another allocator has recorded", importLog},
+	{"plan", "find places for the buffers of a recording, for strategy=plan", plan},
+	{"tune", "find the line that suits a recorded program", tune},
+	{"devices", "list the places where memory can live", devices},
+	{"version", "say what this command was built from", version},
+}
 
-Run bufslab replay -help for its options.
+func usage() string {
+	text := "bufslab says which configuration of package slab suits a program.\n\n"
+	for _, c := range commands {
+		text += fmt.Sprintf("\tbufslab %-8s %s\n", c.name, c.does)
+	}
+	return text + `
+bufslab help COMMAND has its options and examples.
+
+It exits with 0; with 1 if it failed or found something, with 2 if the command line is
+wrong, with 3 if a file is.
 `
+}
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
-// run is main with everything that it touches as an argument.
+// run is main with what it writes to as an argument.
 func run(args []string, stdout, stderr io.Writer) int {
 	if len(args) == 0 {
-		fmt.Fprint(stderr, usage)
+		fmt.Fprint(stderr, usage())
 		return exitBad
 	}
-	switch args[0] {
-	case "replay":
-		return replay(args[1:], stdout, stderr)
-	case "devices":
-		return devices(args[1:], stdout, stderr)
+	name, args := args[0], args[1:]
+	switch name {
 	case "help", "-h", "-help", "--help":
-		fmt.Fprint(stdout, usage)
-		return exitOK
+		if len(args) == 0 {
+			fmt.Fprint(stdout, usage())
+			return exitOK
+		}
+		name, args = args[0], []string{"-help"}
 	}
-	fmt.Fprintf(stderr, "bufslab: no command %q\n\n%s", args[0], usage)
+	for _, c := range commands {
+		if c.name == name {
+			return c.run(args, stdout, stderr)
+		}
+	}
+	fmt.Fprintf(stderr, "bufslab: no command %q\n\n%s", name, usage())
 	return exitBad
 }
 
@@ -64,4 +86,30 @@ func parse(flags *flag.FlagSet, args []string, help string, stdout, stderr io.Wr
 		return exitBad, true
 	}
 	return exitOK, false
+}
+
+// parseFiles is parse where flags may follow the files, which it returns.
+func parseFiles(flags *flag.FlagSet, args []string, help string, stdout, stderr io.Writer) (files []string, code int, done bool) {
+	code, done = parse(flags, args, help, stdout, stderr)
+	for !done && flags.NArg() > 0 {
+		files = append(files, flags.Arg(0))
+		code, done = parse(flags, flags.Args()[1:], help, stdout, stderr)
+	}
+	return files, code, done
+}
+
+// noArguments is parse for a command that takes none.
+func noArguments(name string, args []string, help string, stdout, stderr io.Writer) (code int, done bool) {
+	flags := flag.NewFlagSet("bufslab "+name, flag.ContinueOnError)
+	code, done = parse(flags, args, help, stdout, stderr)
+	if !done && flags.NArg() > 0 {
+		return fail(stderr, exitBad, fmt.Errorf("%s takes no arguments, not %q", name, flags.Args())), true
+	}
+	return code, done
+}
+
+// fail tells an error and returns code.
+func fail(stderr io.Writer, code int, err error) int {
+	fmt.Fprintln(stderr, "bufslab:", err)
+	return code
 }

@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"path/filepath"
-	"strings"
 
 	"github.com/dustin/go-humanize"
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -15,7 +13,7 @@ import (
 // A line is the result of a replay, of either kind.
 type line interface {
 	cells() table.Row
-	leftBehind() error
+	fault() error
 }
 
 // A printer shows lines. The error of close is the first of all.
@@ -45,10 +43,11 @@ func (j *jsonLines) print(r line) {
 func (j *jsonLines) close() error { return j.err }
 
 // A tables prints all lines at the end, when the widths of the columns are
-// known: those of allocations, then those of keyed traces.
+// known: those of allocations, then those of keyed traces; and which line to use.
 type tables struct {
 	w            io.Writer
 	plain, keyed *grid
+	rows         []row
 }
 
 type grid struct {
@@ -57,9 +56,9 @@ type grid struct {
 }
 
 func newTables(w io.Writer) *tables {
-	return &tables{w,
-		newGrid("trace", "config", "allocs", "peak live", "peak managed", "footprint", "upstream", "miss %", "ns/op"),
-		newGrid("trace", "config", "growth", "requests", "keys", "misses", "grows", "hit %", "held", "transient peak", "ns/op"),
+	return &tables{w: w,
+		plain: newGrid("trace", "config", "allocs", "peak live", "peak managed", "footprint", "upstream", "miss %", "leaked", "ns/op"),
+		keyed: newGrid("trace", "config", "growth", "requests", "keys", "misses", "grows", "hit %", "held", "transient peak", "ns/op"),
 	}
 }
 
@@ -80,24 +79,25 @@ func newGrid(header ...any) *grid {
 
 func (r row) cells() table.Row {
 	return table.Row{
-		shortName(r.Trace), r.Config, humanize.Comma(r.Allocs), size(r.PeakLiveBytes), size(r.PeakManagedBytes),
+		r.Trace, r.Config, humanize.Comma(r.Allocs), size(r.PeakLiveBytes), size(r.PeakManagedBytes),
 		fmt.Sprintf("%.3f", r.FootprintRatio), humanize.Comma(r.UpstreamAllocs),
-		fmt.Sprintf("%.2f", 100*r.MissRatio), fmt.Sprintf("%.0f", r.NsPerOp),
+		fmt.Sprintf("%.2f", 100*r.MissRatio), size(r.EndActiveBytes), fmt.Sprintf("%.0f", r.NsPerOp),
 	}
 }
 
 func (r keyedRow) cells() table.Row {
 	return table.Row{
-		shortName(r.Trace), r.Config, r.Growth, humanize.Comma(r.Requests), humanize.Comma(r.Keys), humanize.Comma(r.Misses),
+		r.Trace, r.Config, r.Growth, humanize.Comma(r.Requests), humanize.Comma(r.Keys), humanize.Comma(r.Misses),
 		humanize.Comma(r.Grows), fmt.Sprintf("%.2f", 100*r.HitRatio), fmt.Sprintf("%.3f", r.HeldRatio),
 		fmt.Sprintf("%.3f", r.PeakRatio), fmt.Sprintf("%.0f", r.NsPerOp),
 	}
 }
 
 func (t *tables) print(r line) {
-	g := t.plain
-	if _, ok := r.(keyedRow); ok {
-		g = t.keyed
+	g := t.keyed
+	if r, ok := r.(row); ok {
+		g = t.plain
+		t.rows = append(t.rows, r)
 	}
 	g.rows++
 	g.t.AppendRow(r.cells())
@@ -112,12 +112,11 @@ func (t *tables) close() error {
 			return err
 		}
 	}
+	if text := advice(t.rows); text != "" {
+		_, err := fmt.Fprintln(t.w, text)
+		return err
+	}
 	return nil
 }
 
 func size(n int64) string { return humanize.IBytes(uint64(max(n, 0))) }
-
-// shortName is what tells one trace from another.
-func shortName(path string) string {
-	return strings.TrimSuffix(strings.TrimSuffix(filepath.Base(path), ".gz"), ".csv")
-}

@@ -3,34 +3,46 @@ package main
 import (
 	"io"
 	"os"
+	"time"
 
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
 )
 
-// A progress is a bar on a terminal, and nothing elsewhere. It is drawn
-// between replays only, so that it costs them no time.
+// A progress is a bar on a terminal, and nothing elsewhere. It is drawn when told to,
+// and it is never told to while a replay is timed.
 type progress struct{ bar *progressbar.ProgressBar }
 
-func newProgress(replays int, stderr io.Writer) progress {
+// newProgress returns a bar from 0 to total, or none where total is not known.
+func newProgress(total int64, what string, stderr io.Writer, options ...progressbar.Option) progress {
 	f, ok := stderr.(*os.File)
-	if !ok || !term.IsTerminal(int(f.Fd())) {
+	if !ok || !term.IsTerminal(int(f.Fd())) || total <= 0 {
 		return progress{}
 	}
-	return progress{progressbar.NewOptions(replays, progressbar.OptionSetWriter(stderr),
-		progressbar.OptionShowCount(), progressbar.OptionClearOnFinish())}
+	return newBar(total, what, stderr, options...)
 }
 
-func (p progress) begin(trace, line string) {
+func newBar(total int64, what string, w io.Writer, options ...progressbar.Option) progress {
+	return progress{progressbar.NewOptions64(total, append(options, progressbar.OptionSetWriter(w),
+		progressbar.OptionSetDescription(what), progressbar.OptionThrottle(50*time.Millisecond),
+		progressbar.OptionClearOnFinish())...)}
+}
+
+func (p progress) describe(what string) {
 	if p.bar != nil {
-		p.bar.Describe(shortName(trace) + " " + line)
+		p.bar.Describe(what)
 	}
 }
 
-// end counts a replay and wipes the bar, as something may be printed now.
-func (p progress) end() {
+func (p progress) set(n int64) {
 	if p.bar != nil {
-		p.bar.Add(1)
+		p.bar.Set64(n)
+	}
+}
+
+// clear wipes the bar, as something may be printed now.
+func (p progress) clear() {
+	if p.bar != nil {
 		p.bar.Clear()
 	}
 }

@@ -1,0 +1,69 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// missBudget is the share of allocations that may reach the device.
+const missBudget = 0.01
+
+// A candidate is a line and what it took on the traces so far.
+type candidate struct {
+	line   string
+	logs   float64 // of footprints, added up
+	traces int
+	misses float64 // the largest share
+}
+
+// advice says in a sentence which of several lines takes the least memory within the
+// budget of misses, or "" if there is nothing to choose.
+func advice(rows []row) string {
+	var lines []*candidate
+	most := 0
+	at := map[string]*candidate{}
+	for _, r := range rows {
+		c := at[r.Config]
+		if c == nil {
+			c = &candidate{line: r.Config}
+			at[r.Config], lines = c, append(lines, c)
+		}
+		c.logs += math.Log(r.FootprintRatio)
+		c.traces++
+		c.misses = max(c.misses, r.MissRatio)
+		most = max(most, c.traces)
+	}
+	if len(lines) < 2 {
+		return ""
+	}
+	lines = slices.DeleteFunc(lines, func(c *candidate) bool { return c.traces < most }) // it failed on some
+	best := smallest(lines)
+	if best == nil {
+		return "No line kept to 1 % of misses" + on(lines[0].traces) + "."
+	}
+	return fmt.Sprintf(`Use %s: the smallest footprint of these lines with at most 1 %% misses, %.3f%s.
+It was chosen by memory alone. For a recording of your own program use bufslab tune.`,
+		strings.TrimPrefix(best.line, "device=virtual,"), best.footprint(), on(best.traces))
+}
+
+// smallest returns the candidate with the smallest footprint within the budget, or nil.
+func smallest(lines []*candidate) (best *candidate) {
+	for _, c := range lines {
+		if c.misses <= missBudget && (best == nil || c.footprint() < best.footprint()) {
+			best = c
+		}
+	}
+	return best
+}
+
+// footprint is the geometric mean over the traces.
+func (c *candidate) footprint() float64 { return math.Exp(c.logs / float64(c.traces)) }
+
+func on(traces int) string {
+	if traces == 1 {
+		return ""
+	}
+	return fmt.Sprintf(" on %d traces", traces)
+}

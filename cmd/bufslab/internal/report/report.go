@@ -1,0 +1,70 @@
+// Package report draws what replays took as one page of HTML that needs nothing else: no
+// network, no script, style or font from elsewhere.
+//
+//	report.go  what a page is made of, and the page
+//	axis.go    where the marks of an axis stand, and what they say
+//	chart.go   charts whose colours follow the page's
+//	lines.go   bytes over time
+//	sizes.go   the histogram of sizes
+//	pareto.go  configurations by what they cost
+//	heap.go    the map of a page heap
+//	page.html  the page
+package report
+
+import (
+	_ "embed"
+	"html/template"
+	"io"
+
+	"github.com/dustin/go-humanize"
+)
+
+// A Page is what is reported: several configurations on several traces.
+type Page struct {
+	Version string   // of the command that made it
+	Advice  string   // which configuration to use, "" if there is nothing to choose
+	Configs []string // their names
+	Traces  []Trace
+	Header  []string // the columns of the tables, of which the first is the configuration
+}
+
+// A Trace is what was measured on a trace. Its Runs are those of Page.Configs.
+type Trace struct {
+	Name     string
+	About    string   // how long it is, and of when
+	Warnings []string // what was wrong with the file
+	Timed    bool     // Sample.At is nanoseconds, and not events
+	Runs     []Run
+	Rows     [][]string // the table: a row for each run
+	Sizes    []Size
+	Map      Map
+}
+
+// A Run is a replay of a trace on a configuration.
+type Run struct {
+	Samples   []Sample
+	Footprint float64 // peak managed by peak live bytes
+	Upstream  int64   // calls to the device
+	PairNS    float64 // estimated, of an allocation and its free
+}
+
+// A Sample says how many bytes the program and the pool had at a moment.
+type Sample struct{ At, Live, Managed int64 }
+
+//go:embed page.html
+var pageHTML string
+
+// page is html/template, which escapes names of traces and configurations where they stand.
+var page = template.Must(template.New("page").Funcs(template.FuncMap{
+	"number": func(i int) int { return i + 1 },
+	"series": series,
+	"bytes":  size,
+}).Parse(pageHTML))
+
+// Write writes the page. What it writes is the same each time.
+func (p *Page) Write(w io.Writer) error { return page.Execute(w, p) }
+
+// Several says that there is more than one trace, so that a list of them helps.
+func (p *Page) Several() bool { return len(p.Traces) > 1 }
+
+func size(n int64) string { return humanize.IBytes(uint64(max(n, 0))) }

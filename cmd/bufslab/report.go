@@ -1,0 +1,92 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/bufslab/bufslab/cmd/bufslab/internal/report"
+)
+
+const reportHelp = `bufslab report [-config LINE]... -o PAGE [TRACE...]
+
+Runs every TRACE through a new pool for every LINE, as bufslab replay does, and writes one page
+of HTML with what that took: bytes over time, the sizes, what lay where at the peak, and what
+each LINE costs. It needs no network. The same traces and lines give the same page.
+
+	bufslab report -o page.html program.csv.gz
+	bufslab report -config strategy=slab -config strategy=slab,decommit=true -o page.html program.csv.gz
+
+	TRACE         as bufslab replay takes it, of allocations; if there is none, the recording that
+	              ships with the command
+	-config LINE  a configuration, once for each pool. If there is none: slab, slab without
+	              caches, bestfit and sizeclass. A line without device= runs on device=virtual
+	-o PAGE       the file to write
+
+It exits with 1 if a replay or writing PAGE fails, with 2 if LINE or an option is wrong, with 3
+if TRACE is.
+`
+
+// reportLines are what is compared if nothing else is asked for.
+var reportLines = []string{"strategy=slab", "strategy=slab,cache_bytes=0", "strategy=bestfit", "strategy=sizeclass"}
+
+// reportPage is the command report.
+func reportPage(args []string, stdout, stderr io.Writer) int {
+	var lines []string
+	flags := flag.NewFlagSet("bufslab report", flag.ContinueOnError)
+	out := flags.String("o", "", "")
+	flags.Func("config", "", func(line string) error {
+		lines = append(lines, line)
+		return nil
+	})
+	paths, code, done := parseFiles(flags, args, reportHelp, stdout, stderr)
+	if done {
+		return code
+	}
+	setups, err := setupsOf(lines, reportLines)
+	if *out == "" {
+		err = errors.Join(err, errors.New("report wants -o PAGE"))
+	}
+	if err != nil {
+		return fail(stderr, exitBad, err)
+	}
+	traces, err := load(paths, stderr)
+	if err == nil {
+		err = allocations("report", traces)
+	}
+	if err != nil {
+		return fail(stderr, exitInput, err)
+	}
+	page, err := newReporter(traces, setups, stderr).run()
+	if err == nil {
+		err = writePage(page, *out)
+	}
+	if err != nil {
+		return fail(stderr, codeOf(err), err)
+	}
+	fmt.Fprintf(stdout, "%s: %d traces with %d configurations\n", *out, len(page.Traces), len(page.Configs))
+	return exitOK
+}
+
+// writePage writes a file, or removes what it has written of it.
+func writePage(page *report.Page, path string) error {
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(page.Write(f), f.Close()); err != nil {
+		return errors.Join(err, os.Remove(path))
+	}
+	return nil
+}
+
+// lineName is what a line is called on the page.
+func lineName(line string) string {
+	if strings.TrimSpace(line) == "" {
+		return "the defaults"
+	}
+	return line
+}

@@ -1,0 +1,150 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/bufslab/bufslab/slab"
+	"github.com/bufslab/bufslab/trace"
+)
+
+const tuneHelp = `bufslab tune [-config LINE] [-budget SHARE] [-ns N] [-plan FILE] [-limit TIME] [-json] TRACE...
+
+Searches for the configuration that suits the program of TRACE. It replays the first half
+of each TRACE on one line after another, changes an option at a time, and prints the lines
+that no other one beats in both memory and time, with their figures on the second half,
+which the search did not see. It ends with one line to paste.
+
+	bufslab tune program.csv.gz
+	bufslab tune -budget 0.1% -ns 10 monday.csv.gz tuesday.csv.gz
+	bufslab tune -config device=heap,max_bytes=4GiB -limit 5m program.csv.gz
+
+	TRACE          as bufslab replay takes it, of allocations; several are tuned for together
+	-config LINE   options that every line has; device=virtual if it names no device, which has
+	               addresses and no memory behind them
+	-budget SHARE  the share of allocations that may go to the device, 1% if it is left out.
+	               Lines are chosen that take at most 0.8 of it, or 8 calls
+	-ns N          the nanoseconds of a pair that a hundredth of the peak memory is worth; 50
+	               if it is left out. The fewer, the more time counts
+	-plan FILE     try strategy=plan, too, with a plan of the first half of TRACE. It is chosen
+	               if a plan of the first quarter pays on the second, and is then in FILE
+	-limit TIME    the search begins no replay after so long
+	-json          one JSON object a line that was tried, and the chosen one last
+
+	footprint      peak managed by peak live, a geometric mean; 1 is the floor
+	books          what the pool keeps on the Go heap for its records, by peak live
+	miss %         calls to the device by allocations, of the worst TRACE
+	pair ns        an allocation and its free, estimated from what the replay counts: 20 ns
+	               from a processor's cache, 100 more from the strategy, 3,000 more from
+	               the device
+	cost           (footprint + books) x (1 + pair ns / N / 100)
+	unseen         the same of the second half
+
+Without -limit and -plan the same TRACE gives the same line each time. The defaults are kept unless a
+line costs 2 % less. It exits with 1 if a replay fails, with 2 if an option is wrong, with 3
+if TRACE is.
+`
+
+// tuneOptions are those of tune, as they were written.
+type tuneOptions struct {
+	objective
+	base  string
+	plan  string
+	limit time.Duration
+	json  bool
+
+	planTime time.Duration
+}
+
+func tune(args []string, stdout, stderr io.Writer) int {
+	o := tuneOptions{objective: objective{misses: missBudget, ns: 50}, planTime: planTime}
+	flags := o.define()
+	if code, done := parse(flags, args, tuneHelp, stdout, stderr); done {
+		return code
+	}
+	if err := o.check(flags.NArg()); err != nil {
+		return fail(stderr, exitBad, err)
+	}
+	traces, err := load(flags.Args(), stderr)
+	if err == nil {
+		err = allocations("tune", traces)
+	}
+	if err != nil {
+		return fail(stderr, exitInput, err)
+	}
+	t := newTuner(o, traces, stderr)
+	found, err := t.run()
+	if err != nil {
+		return fail(stderr, codeOf(err), err)
+	}
+	if err := found.print(stdout, o); err != nil {
+		return fail(stderr, exitFailed, err)
+	}
+	return exitOK
+}
+
+func (o *tuneOptions) define() *flag.FlagSet {
+	flags := flag.NewFlagSet("bufslab tune", flag.ContinueOnError)
+	flags.StringVar(&o.base, "config", "", "")
+	flags.Func("budget", "", func(text string) (err error) {
+		o.misses, err = parseShare(text)
+		return err
+	})
+	flags.Float64Var(&o.ns, "ns", o.ns, "")
+	flags.StringVar(&o.plan, "plan", "", "")
+	flags.DurationVar(&o.limit, "limit", 0, "")
+	flags.BoolVar(&o.json, "json", false, "")
+	return flags
+}
+
+// parseShare reads 1% or 0.01.
+func parseShare(text string) (float64, error) {
+	digits, percent := strings.CutSuffix(text, "%")
+	share, err := strconv.ParseFloat(digits, 64)
+	if percent {
+		share /= 100
+	}
+	if err != nil || !(share > 0 && share <= 1) {
+		return 0, errors.New("want a share above 0, at most 1, like 1% or 0.01")
+	}
+	return share, nil
+}
+
+func (o *tuneOptions) check(traces int) error {
+	_, err := configOf(o.base)
+	faults := []error{err}
+	if !(o.ns > 0) {
+		faults = append(faults, fmt.Errorf("-ns %g: want a number above 0", o.ns))
+	}
+	if o.limit < 0 {
+		faults = append(faults, fmt.Errorf("-limit %v: want a time", o.limit))
+	}
+	if o.plan != "" && traces > 1 {
+		faults = append(faults, errors.New("-plan is for one TRACE"))
+	}
+	if traces == 0 {
+		faults = append(faults, errors.New("tune wants a TRACE"))
+	}
+	return errors.Join(faults...)
+}
+
+// configOf reads a line, whose device is virtual unless it names another.
+func configOf(line string) (slab.Config, error) {
+	setups, err := setupsOf([]string{line}, nil)
+	return setups[0].config, err
+}
+
+// allocations fails unless all traces are of allocations.
+func allocations(command string, traces []*trace.Trace) error {
+	for _, t := range traces {
+		if t.Keyed() {
+			return fmt.Errorf("%s: %s is for allocations: %w", t.Name, command, trace.ErrKeyed)
+		}
+	}
+	return nil
+}

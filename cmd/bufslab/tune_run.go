@@ -1,0 +1,133 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/bufslab/bufslab/slab"
+	"github.com/bufslab/bufslab/trace"
+)
+
+// A tuner runs the replays of tune.
+type tuner struct {
+	tuneOptions
+	seen, unseen []*trace.Trace // the halves
+	crowds       []crowd        // of each trace
+	bar          progress
+	stderr       io.Writer
+	done         int64 // events
+	replays      int
+}
+
+// expected is how many lines a search tries, about, and judges afterwards: for the bar.
+const expected = 20
+
+func newTuner(o tuneOptions, traces []*trace.Trace, stderr io.Writer) *tuner {
+	t := &tuner{tuneOptions: o, stderr: stderr}
+	events := 0
+	for _, whole := range traces {
+		first, second := whole.Halves()
+		t.seen, t.unseen = append(t.seen, first), append(t.unseen, second)
+		t.crowds = append(t.crowds, crowdOf(whole))
+		events += first.Events()
+	}
+	t.bar = newProgress(int64(events)*expected, "tuning", stderr)
+	return t
+}
+
+// declines reports whether the last quarter of the events has no peak near the highest.
+// What a program needed once, when it began, is no measure for what it will need.
+func declines(t *trace.Trace) bool {
+	live, last, n := int64(0), int64(0), 0
+	for op := range t.Ops() {
+		if op.Kind == trace.Alloc {
+			live += int64(op.Size)
+		} else {
+			live -= int64(op.Size)
+		}
+		if n++; n > t.Events()*3/4 {
+			last = max(last, live)
+		}
+	}
+	return float64(last) < 0.95*float64(t.PeakLiveBytes)
+}
+
+// A finding is what tune has found: the defaults and the chosen line, with the front, on
+// the half that the search saw and on the other.
+type finding struct {
+	defaults, chosen score
+	front            []score
+	unseen           map[string]score // by line
+	tried            []score
+	replays          int
+	took             time.Duration
+	late             bool
+}
+
+func (t *tuner) run() (*finding, error) {
+	begin := time.Now()
+	s := search{base: t.base, peaks: !slices.ContainsFunc(t.seen, declines), score: func(line string, c slab.Config) (score, error) { return t.judge(line, c, t.seen) }}
+	if t.limit > 0 {
+		s.until = begin.Add(t.limit)
+	}
+	defaults, best, err := s.run()
+	if err == nil {
+		best, err = t.tryPlan(choose(defaults, best))
+	}
+	if err != nil {
+		return nil, err
+	}
+	f := &finding{defaults: defaults, chosen: best, front: s.front(), unseen: map[string]score{}, tried: s.tried, late: s.late}
+	for _, line := range append([]score{defaults, f.chosen}, f.front...) {
+		if _, is := f.unseen[line.Config]; is {
+			continue
+		}
+		c, _ := configOf(line.Config) // which was tried
+		if f.unseen[line.Config], err = t.judge(line.Config, c, t.unseen); err != nil {
+			return nil, err
+		}
+	}
+	t.bar.clear()
+	f.replays, f.took = t.replays, time.Since(begin)
+	return f, nil
+}
+
+// enough is the share that a line has to cost less than the defaults to be chosen: a
+// line has to be maintained.
+const enough = 0.02
+
+func choose(defaults, best score) score {
+	if !best.better(defaults) || best.Within == defaults.Within && best.Cost > defaults.Cost*(1-enough) {
+		return defaults
+	}
+	return best
+}
+
+// judge replays halves of the traces on a line.
+func (t *tuner) judge(line string, c slab.Config, halves []*trace.Trace) (score, error) {
+	t.bar.describe("tuning: " + line)
+	var results []trace.Result
+	var books []int64
+	for i, half := range halves {
+		r, err := t.replay(half, c)
+		if err != nil {
+			return score{}, fmt.Errorf("%s with %q: %w", half.Name, line, err)
+		}
+		results, books = append(results, r), append(books, t.crowds[i].books(c))
+	}
+	return t.mean(line, results, books), nil
+}
+
+func (t *tuner) replay(half *trace.Trace, c slab.Config) (trace.Result, error) {
+	p, err := slab.OpenConfig(c)
+	if err != nil {
+		return trace.Result{}, badSetup{err}
+	}
+	t.replays++
+	r, err := trace.Replayer{Progress: func(events int) { t.bar.set(t.done + int64(events)) }}.Run(half, p)
+	t.done += int64(half.Events())
+	return r, errors.Join(err, p.Close())
+}

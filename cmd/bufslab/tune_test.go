@@ -1,0 +1,324 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/bufslab/bufslab/slab"
+	"github.com/bufslab/bufslab/trace"
+)
+
+// steady writes a trace of a program that soon has all that it ever has at a time, and
+// returns its path. A reserve saves it the steps in which a heap grows.
+func steady(t *testing.T, allocs int) string {
+	var text strings.Builder
+	text.WriteString("op,id,size\n")
+	r := rand.New(rand.NewPCG(1, 2))
+	sizes := make([]int, allocs)
+	for i := range allocs {
+		if i >= 60 {
+			fmt.Fprintf(&text, "f,%d,%d\n", i-60, sizes[i-60])
+		}
+		sizes[i] = 1 << (10 + r.IntN(8))
+		fmt.Fprintf(&text, "a,%d,%d\n", i, sizes[i])
+	}
+	return file(t, text.String())
+}
+
+// tuned runs tune with JSON, and returns the scores by line, and the last object.
+func tuned(t *testing.T, args ...string) (scores map[string]score, found struct {
+	Chosen, Unseen score
+	Defaults       score `json:"unseen_defaults"`
+	Replays        int
+}) {
+	t.Helper()
+	code, out, stderr := command(append([]string{"tune", "-json"}, args...)...)
+	if code != exitOK {
+		t.Fatalf("exit %d: %s", code, stderr)
+	}
+	scores = map[string]score{}
+	lines := strings.Split(strings.TrimSpace(out), "\n")
+	for _, line := range lines[:len(lines)-1] {
+		var s score
+		if err := json.Unmarshal([]byte(line), &s); err != nil {
+			t.Fatal(err)
+		}
+		scores[s.Config] = s
+	}
+	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &found); err != nil {
+		t.Fatal(err)
+	}
+	return scores, found
+}
+
+// The chosen line costs less than all others that were tried and keep the budget. It is
+// the same each time, and what it prints of the other half is what a replay of that gives.
+func TestTuneChoosesWhatCostsLeast(t *testing.T) {
+	path := steady(t, 4000)
+	scores, found := tuned(t, path)
+	for line, s := range scores {
+		if s.Within && s.Cost < found.Chosen.Cost*0.999 {
+			t.Errorf("%q costs %.4f, the chosen %q %.4f", line, s.Cost, found.Chosen.Config, found.Chosen.Cost)
+		}
+	}
+	if len(scores) < 8 || found.Replays < len(scores)+2 {
+		t.Errorf("%d lines in %d replays", len(scores), found.Replays)
+	}
+	if found.Chosen.Cost > scores[""].Cost*(1-enough) || found.Unseen.Footprint >= found.Defaults.Footprint {
+		t.Errorf("%q gains nothing: %+v", found.Chosen.Config, found)
+	}
+	whole, err := trace.Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, second := whole.Halves()
+	c, _ := configOf(found.Chosen.Config)
+	p, err := slab.OpenConfig(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r, err := trace.Replay(second, p); err != nil || math.Abs(r.FootprintRatio-found.Unseen.Footprint) > 1e-9 {
+		t.Errorf("footprint %v of the other half, %v told; %v", r.FootprintRatio, found.Unseen.Footprint, err)
+	}
+	if _, again := tuned(t, path); again.Chosen != found.Chosen {
+		t.Errorf("%q now, %q before", again.Chosen.Config, found.Chosen.Config)
+	}
+}
+
+// Options of the base line stay, and what the strategy cannot use is left out.
+func TestTuneKeepsTheBase(t *testing.T) {
+	scores, _ := tuned(t, "-config", "device=virtual,strategy=sizeclass,max_bytes=4GiB", steady(t, 1000))
+	for line := range scores {
+		if !strings.HasPrefix(line, "device=virtual,strategy=sizeclass,max_bytes=4GiB") || strings.Contains(line, "decommit") {
+			t.Errorf("%q", line)
+		}
+	}
+	if len(scores) < 4 {
+		t.Errorf("%d lines", len(scores))
+	}
+}
+
+// An option that saves less than it is worth to remember is not chosen, however many there are.
+func TestAnOptionHasToSaveSomething(t *testing.T) {
+	for _, c := range []struct {
+		saves float64
+		want  string
+	}{{worthwhile / 2, ""}, {worthwhile * 2, "strategy=bestfit"}} {
+		s := search{score: func(line string, _ slab.Config) (score, error) {
+			cost := 1.0
+			if line == "strategy=bestfit" {
+				cost -= c.saves
+			}
+			return score{Config: line, Cost: cost, Within: true}, nil
+		}}
+		if _, best, err := s.run(); err != nil || best.Config != c.want {
+			t.Errorf("%q saves %v: %v", best.Config, c.saves, err)
+		}
+	}
+}
+
+// The fewer nanoseconds a hundredth of the memory is worth, the less a pair takes.
+func TestTimeHasAPrice(t *testing.T) {
+	path := steady(t, 4000)
+	_, cheap := tuned(t, "-ns", "1000000", path)
+	_, dear := tuned(t, "-ns", "0.01", path)
+	if cheap.Chosen.PairNS <= dear.Chosen.PairNS || cheap.Chosen.memory() >= dear.Chosen.memory() {
+		t.Errorf("%+v\n%+v", cheap.Chosen, dear.Chosen)
+	}
+}
+
+// A line has to keep to the budget of misses before anything else counts.
+func TestTheBudgetComesFirst(t *testing.T) {
+	a, b := score{Within: true, Cost: 3}, score{Cost: 1, over: 2}
+	if !a.better(b) || b.better(a) || !(score{over: 1}).better(b) || !(score{Within: true, Cost: 2}).better(a) {
+		t.Error("cost before budget")
+	}
+	o := objective{misses: 0.01, ns: 50}
+	for _, c := range []struct {
+		allocs, calls int64
+		within        bool
+	}{{1000, 8, true}, {1000, 9, false}, {10_000, 80, true}, {10_000, 81, false}, {100, 8, true}} {
+		r := trace.Result{Allocs: c.allocs, UpstreamAllocs: c.calls, MissRatio: float64(c.calls) / float64(c.allocs), PeakLiveBytes: 1, FootprintRatio: 1}
+		if s := o.mean("", []trace.Result{r}, []int64{0}); s.Within != c.within {
+			t.Errorf("%d calls in %d allocations: within the budget %v", c.calls, c.allocs, s.Within)
+		}
+	}
+}
+
+// Cost is as the help has it.
+func TestCostIsAsDocumented(t *testing.T) {
+	o := objective{misses: 0.01, ns: 50}
+	r := trace.Result{Allocs: 1000, UpstreamAllocs: 10, UncachedAllocs: 500, MissRatio: 0.01, PeakLiveBytes: 1000, FootprintRatio: 1.2}
+	s := o.mean("x", []trace.Result{r}, []int64{100})
+	if ns := 20 + 50 + 30.0; s.PairNS != ns || math.Abs(s.Cost-(1.2+0.1)*(1+ns/5000)) > 1e-9 || s.MissRatio != 0.01 {
+		t.Errorf("%+v", s)
+	}
+}
+
+// The defaults are kept unless a line costs enough less, or keeps a budget that they do not.
+func TestDefaultsAreKept(t *testing.T) {
+	defaults := score{Within: true, Cost: 1}
+	for _, c := range []struct {
+		best score
+		want bool
+	}{{score{Within: true, Cost: 0.99}, false}, {score{Within: true, Cost: 0.97}, true}, {score{Cost: 0.5}, false}} {
+		if got := choose(defaults, c.best) == c.best; got != c.want {
+			t.Errorf("%+v is chosen: %v", c.best, got)
+		}
+	}
+	if best := (score{Within: true, Cost: 1.5}); choose(score{Cost: 1, over: 3}, best) != best {
+		t.Error("defaults beyond the budget are kept")
+	}
+}
+
+// The front has what nothing beats in memory and in time, and nothing beyond the budget.
+func TestFront(t *testing.T) {
+	s := search{tried: []score{
+		{Config: "small", Footprint: 1, PairNS: 100, Within: true},
+		{Config: "fast", Footprint: 1.3, PairNS: 20, Within: true},
+		{Config: "beaten", Footprint: 1.3, PairNS: 30, Within: true},
+		{Config: "beyond", Footprint: 0.9, PairNS: 10},
+		{Config: "twin", Footprint: 1, PairNS: 100, Within: true},
+	}}
+	var names []string
+	for _, f := range s.front() {
+		names = append(names, f.Config)
+	}
+	if !slices.Equal(names, []string{"small", "fast"}) {
+		t.Errorf("%v", names)
+	}
+}
+
+// A search that is late says so, and still has judged the defaults.
+func TestTuneStopsInTime(t *testing.T) {
+	scored := 0
+	s := search{until: time.Now().Add(-time.Second), score: func(line string, c slab.Config) (score, error) {
+		scored++
+		return score{Config: line, Within: true, Cost: 1}, nil
+	}}
+	defaults, best, err := s.run()
+	if err != nil || !s.late || scored != 1 || best != defaults {
+		t.Errorf("%d scored, late %v, %v", scored, s.late, err)
+	}
+	code, out, _ := command("tune", "-limit", "1ns", steady(t, 500))
+	if code != exitOK || !strings.Contains(out, "The time was over") {
+		t.Errorf("exit %d:\n%s", code, out)
+	}
+}
+
+// The table has the defaults, the chosen line with a star, and ends with what to do.
+func TestTunePrintsALineToPaste(t *testing.T) {
+	code, out, stderr := command("tune", steady(t, 4000))
+	if code != exitOK || stderr != "" {
+		t.Fatalf("exit %d: %s", code, stderr)
+	}
+	for _, want := range []string{"| (defaults)", "| * ", "Use this line:\n\n\t", "On the half that the search did not see it saves "} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q in\n%s", want, out)
+		}
+	}
+	line := strings.TrimSpace(strings.Split(strings.Split(out, "Use this line:")[1], "On the half")[0])
+	if _, err := slab.ParseConfig(line); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestTuneRefuses(t *testing.T) {
+	good, keyed := steady(t, 10), filepath.Join(t.TempDir(), "keyed.csv")
+	if err := os.WriteFile(keyed, []byte("g,a,10\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		args []string
+		code int
+		says string
+	}{
+		{[]string{}, exitBad, "wants a TRACE"},
+		{[]string{"-budget", "0", good}, exitBad, "want a share"},
+		{[]string{"-ns", "0", good}, exitBad, "-ns 0: want a number above 0"},
+		{[]string{"-limit", "-1s", good}, exitBad, "-limit -1s"},
+		{[]string{"-config", "strategy=sizeclass,bits=3", good}, exitBad, "bits"},
+		{[]string{"-config", "device=nowhere", good}, exitBad, "nowhere"},
+		{[]string{"-plan", "x", good, good}, exitBad, "-plan is for one TRACE"},
+		{[]string{keyed}, exitInput, "growpool"},
+		{[]string{"absent.csv"}, exitInput, "absent.csv"},
+	} {
+		if code, _, stderr := command(append([]string{"tune"}, c.args...)...); code != c.code || !strings.Contains(stderr, c.says) {
+			t.Errorf("%q: exit %d: %s", c.args, code, stderr)
+		}
+	}
+}
+
+// stepped writes steps of 80 allocations and frees in a random order, the same in each step
+// or another, and reads them.
+func stepped(t *testing.T, same bool) *trace.Trace {
+	var text strings.Builder
+	text.WriteString("op,id,size\n")
+	for step := range 8 {
+		r := rand.New(rand.NewPCG(3, 4))
+		if !same {
+			r = rand.New(rand.NewPCG(3, uint64(step)))
+		}
+		text.WriteString("s,,\n")
+		var live []int
+		for i := range 80 {
+			fmt.Fprintf(&text, "a,%d,%d\n", step*80+i, 1000+r.IntN(1<<uint(10+r.IntN(8))))
+			live = append(live, step*80+i)
+			for len(live) > 20 || i == 79 && len(live) > 0 {
+				k := r.IntN(len(live))
+				fmt.Fprintf(&text, "f,%d,\n", live[k])
+				live = slices.Delete(live, k, k+1)
+			}
+		}
+	}
+	whole, err := trace.Read(strings.NewReader(text.String()), "x.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return whole
+}
+
+// A plan is chosen where a plan of one quarter pays on the next: of a program that does the
+// same in each step. The file is then a plan of the half that was seen.
+func TestTuneTriesAPlan(t *testing.T) {
+	for _, same := range []bool{true, false} {
+		path := filepath.Join(t.TempDir(), "a.plan")
+		o := tuneOptions{objective: objective{misses: missBudget, ns: 1e6}, plan: path, planTime: 20 * time.Millisecond}
+		whole := stepped(t, same)
+		tuner := newTuner(o, []*trace.Trace{whole}, io.Discard)
+		best, err := tuner.tryPlan(score{Config: fmt.Sprintf("strategy=bestfit,cache_bytes=0,reserve=%d", whole.PeakLiveBytes)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := best.Config == "strategy=plan,plan="+path; got != same {
+			t.Errorf("%q is chosen; steps are the same: %v", best.Config, same)
+		}
+		left, err := filepath.Glob(path + "*")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !same {
+			if len(left) != 0 {
+				t.Errorf("%v are left of a plan that does not pay", left)
+			}
+			continue
+		}
+		c, err := configOf("strategy=plan,plan=" + path)
+		if err != nil || len(left) != 1 {
+			t.Fatal(left, err)
+		}
+		seen, err := tuner.judge("", c, tuner.seen)
+		if err != nil || seen.Footprint > 1.1 {
+			t.Errorf("footprint %.3f with a plan of the same half: %v", seen.Footprint, err)
+		}
+	}
+}
