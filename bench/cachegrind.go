@@ -69,13 +69,28 @@ func (c counter) close() { os.RemoveAll(c.dir) }
 
 // operation counts an operation of a pool, with the harness in it.
 func (c counter) operation(j job) (count, error) {
-	short, err := c.run(j, 0)
+	short, err := c.least(j, 0)
 	if err != nil {
 		return count{}, err
 	}
 	turns := j.countedTurns()
-	long, err := c.run(j, turns)
+	long, err := c.least(j, turns)
 	return long.less(short).per(turns * j.turnOps()), err
+}
+
+// least is the run with the fewest instructions of three. What the runtime does beside, and
+// the order in which two goroutines come to run, can add to one, and takes nothing from it.
+func (c counter) least(j job, turns int) (fewest count, err error) {
+	for try := range 3 {
+		found, err := c.run(j, turns)
+		if err != nil {
+			return count{}, err
+		}
+		if try == 0 || found.Instructions < fewest.Instructions {
+			fewest = found
+		}
+	}
+	return fewest, nil
 }
 
 // caches are those of a simulated processor, the same wherever this runs. The last one is

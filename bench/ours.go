@@ -6,19 +6,22 @@ import "github.com/bufslab/bufslab/slab"
 type bufslab struct{ p *slab.Pool }
 
 func ours(name, line string) contender {
-	c := contend(name, func() pool[slab.PooledBuffer] {
-		config, err := slab.ParseConfig(line)
-		if err != nil {
-			panic(err)
-		}
-		p, err := slab.OpenConfig(config)
-		if err != nil {
-			panic(err)
-		}
-		return &bufslab{p}
-	})
+	c := contend(name, func() pool[slab.PooledBuffer] { return &bufslab{open(line, nil)} })
 	c.ours = true
 	return c
+}
+
+func open(line string, hooks *slab.Hooks) *slab.Pool {
+	config, err := slab.ParseConfig(line)
+	if err != nil {
+		panic(err)
+	}
+	config.Hooks = hooks
+	p, err := slab.OpenConfig(config)
+	if err != nil {
+		panic(err)
+	}
+	return p
 }
 
 func (s *bufslab) get(n int) (slab.PooledBuffer, []byte) {

@@ -38,7 +38,8 @@ func enter(c contender, w workload, warm time.Duration) *entrant {
 	e.turn(e.ops)
 	each := float64(e.turn(e.ops)) / float64(e.ops)
 	for begin := time.Now(); time.Since(begin) < warm; {
-		e.turn(turnOf(hotOps, each)) // in cold workloads, too: they are few operations of a warm pool
+		n := turnOf(hotOps, each)                       // in cold workloads, too: they are few operations of a warm pool
+		each = min(each, float64(e.turn(n))/float64(n)) // most are slow at first
 	}
 	e.ops = turnOf(w.turnOps(), each)
 	e.garbage = e.allocates()

@@ -1,0 +1,118 @@
+package main
+
+import (
+	"math/rand/v2"
+	"os"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/bufslab/bufslab/slab"
+)
+
+// What it costs to watch a pool: profile, guard, hooks and a reader of its metrics. Each
+// opening has a watched pool and two without, in turns; one of those is the control. There are
+// many openings, as equal pools differ by where their memory lies. It takes ten minutes on a
+// machine where nothing else runs, and fails where the median is above 3 %:
+//
+//	BUFSLAB_BENCH=1 go test -timeout 25m -run TestWatched -v .
+func TestWatched(t *testing.T) {
+	if os.Getenv("BUFSLAB_BENCH") == "" {
+		t.Skip("BUFSLAB_BENCH=1 runs it, on a machine where nothing else runs")
+	}
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	for _, dev := range []string{"device=heap", "device=mmap"} {
+		for procs := 1; procs <= maxProcs; procs++ {
+			runtime.GOMAXPROCS(procs)
+			for _, w := range []workload{
+				{title: "16 out at once", kind: burst, size: 1 << 10, procs: procs},
+				{title: "16 out at once", kind: burst, size: 4 << 10, procs: procs},
+				{title: "16 out at once", kind: burst, size: 256 << 10, procs: procs},
+				{title: "churn", kind: churn, procs: procs},
+			} {
+				plain, watched := ours("", dev).start, func(w workload) player { return watch(dev, w) }
+				equal, on := besides(w, plain, watched)
+				t.Logf("%s, %s, %d processors: %.3f, two equal ones %.3f", dev, w.what(), procs, on, equal)
+				if on.median > 1.03 {
+					t.Errorf("%.3f times as long", on)
+				}
+			}
+		}
+	}
+}
+
+// watch plays with a pool that has all on. Its metrics are read every 10 ms, a thousand
+// times as often as a monitoring system reads them.
+func watch(dev string, w workload) player {
+	p := open(dev+",profile_rate=512KiB,guard=5000", &slab.Hooks{
+		OutOfMemory:   func(*slab.OutOfMemoryError) {},
+		Trimmed:       func(string, int64) {},
+		Leaked:        func(string, slab.Leak) {},
+		DoubleRelease: func(string, int) {},
+		Guard:         func(*slab.GuardError) {},
+	})
+	done, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		tick := time.NewTicker(10 * time.Millisecond)
+		defer tick.Stop()
+		for {
+			select {
+			case <-done:
+				return
+			case <-tick.C:
+				for range p.Metrics() {
+				}
+			}
+		}
+	}()
+	e := play(&bufslab{p}, w)
+	putBack := e.close
+	e.close = func() { close(done); <-ended; putBack() }
+	return e
+}
+
+// settling is how long the pools of an opening have turns before they are timed. A churn's
+// pool grows for some tenths of a second, and is faster then.
+const settling = time.Second
+
+// besides returns how much longer turns of a pool take than those of a plain one, opening by
+// opening, and how much longer those of another plain one do.
+func besides(w workload, plain, other func(workload) player) (equal, on spread) {
+	var equals, ons []float64
+	openings := 60
+	if w.kind == burst && w.procs > 1 { // half a millisecond, which anything disturbs
+		openings = 240
+	}
+	for range openings {
+		var e [3]*entrant
+		for _, i := range rand.Perm(len(e)) { // each finds other memory
+			e[i] = enter(contender{start: []func(workload) player{plain, plain, other}[i]}, w, warmUp)
+		}
+		for begin := time.Now(); w.kind == churn && time.Since(begin) < settling; {
+			takeTurns(e[:])
+		}
+		var same, more []float64
+		for range 30 {
+			times := takeTurns(e[:])
+			same = append(same, times[1]/times[0])
+			more = append(more, times[2]/times[0])
+		}
+		equals = append(equals, spreadOf(same).median)
+		ons = append(ons, spreadOf(more).median)
+		for _, x := range e {
+			x.close()
+		}
+	}
+	return spreadOf(equals), spreadOf(ons)
+}
+
+// takeTurns gives each a turn, in another order each time, and returns what they took.
+func takeTurns(all []*entrant) []float64 {
+	times := make([]float64, len(all))
+	for _, i := range rand.Perm(len(all)) {
+		all[i].takeTurn()
+		times[i] = all[i].times[len(all[i].times)-1]
+	}
+	return times
+}
