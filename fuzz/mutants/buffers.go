@@ -1,0 +1,155 @@
+package main
+
+// Mutants of handles, and of what stands on them.
+var ofBuffers = []mutant{
+	{
+		name: "buffer: Bytes shows memory unnoticed",
+		file: "slab/buffer.go",
+		old:  "\tb.slot.Escape()\n", new: "",
+		killer: killer{pkg: "slab", test: "TestQuarantineWaits"},
+	},
+	{
+		name: "buffer: Block shows memory unnoticed",
+		file: "slab/buffer.go",
+		old:  "\t\ts.Escape()\n", new: "\t\t_ = s\n",
+		killer: killer{pkg: "slab", test: "TestEscapedOffHeapBytesAreQuarantined"},
+	},
+	{
+		name: "buffer: With does not pin",
+		file: "slab/buffer.go",
+		old:  "!b.slot.Pin(b.gen) {\n\t\treturn ErrReleased\n\t}\n\tdefer b.unpin()\n", new: "!b.slot.Owns(b.gen) {\n\t\treturn ErrReleased\n\t}\n",
+		killer: killer{pkg: "slab", test: "TestGrowWithinWith"},
+	},
+	{
+		name: "buffer: With pins for ever if its function panics",
+		file: "slab/buffer.go",
+		old:  "\tdefer b.unpin()\n\tif f == nil {", new: "\tif f == nil {",
+		killer: killer{pkg: "slab", test: "TestPanicOfWithPassesThrough"},
+	},
+	{
+		name: "grow: the streams of a block are forgotten as it moves",
+		file: "slab/grow.go",
+		old:  "p.pending.UseAll(c.slot, on)", new: "_ = on",
+		killer: killer{pkg: "slab", test: "TestGrowOfUsedBuffer"},
+	},
+	{
+		name: "grow: a copy does not wait for streams",
+		file: "slab/grow.go",
+		old:  "_ = s.Sync() //", new: "_ = s //",
+		killer: killer{pkg: "slab", test: "TestGrowOfAPartOnAStream"},
+	},
+	{
+		name: "grow: a copy that fails keeps its memory",
+		file: "slab/grow.go",
+		old:  "_ = c.Release() //", new: "_ = c //",
+		killer: killer{pkg: "slab", test: "TestGrowThatPanicsAsItCopies"},
+	},
+	{
+		name: "grow: the new bytes are not cleared",
+		file: "slab/grow.go",
+		old:  "[b.n:])", new: "[g.to:])",
+		killer: killer{pkg: "slab", test: "TestGrowClears"},
+	},
+	{
+		name: "grow: the copy of a released buffer counts",
+		file: "slab/grow.go",
+		old:  "if won, _ := b.slot.EndPinned(b.gen); !won {", new: "if won, _ := b.slot.EndPinned(b.gen); false && won {",
+		killer: killer{pkg: "slab", test: "TestOfAllGrowsAndReleasesOneCounts"},
+	},
+	{
+		name: "stream: a stolen block is not waited for",
+		file: "slab/stream.go",
+		old:  "if b.WaitOn(s) != nil {", new: "if s == nil {",
+		killer: killer{pkg: "slab", test: "TestGetOnSteals"},
+	},
+	{
+		name: "stream: GetOn forgets its stream",
+		file: "slab/stream.go",
+		old:  "\t\tq.pending.Use(b.slot, s)\n", new: "",
+		killer: killer{pkg: "slab", test: "TestGetOnSteals"},
+	},
+	{
+		name: "stream: a part's stream is noted on the part",
+		file: "slab/stream.go",
+		old:  "b.slot.Root(), s", new: "b.slot, s",
+		killer: killer{pkg: "slab", test: "TestStreamsOfParts"},
+	},
+	{
+		name: "stream: a failed stream keeps what it was to have",
+		file: "slab/stream.go",
+		old:  "\t\tp.awaitBlock(b)\n", new: "",
+		killer: killer{pkg: "slab", test: "TestFailedStreamStealsNothing"},
+	},
+	{
+		name: "part: the last part keeps the block",
+		file: "slab/part.go",
+		old:  "if e, last := part.EndPart(); last {", new: "if e, last := part.EndPart(); last && e.Slot == nil {",
+		killer: killer{pkg: "slab", test: "TestCheckWaitsForTheLastPart"},
+	},
+	{
+		name: "part: a part reaches beyond its buffer",
+		file: "slab/part.go",
+		old:  "j > b.n", new: "j > b.n+1",
+		killer: killer{pkg: "slab", test: "TestSliceRefuses"},
+	},
+	{
+		name: "make: a size overflows",
+		file: "slab/make.go",
+		old:  "n > math.MaxInt/size", new: "n > math.MaxInt",
+		killer: killer{pkg: "slab", test: "TestMakeRefuses"},
+	},
+	{
+		name: "arena: the last chunk is not cleared",
+		file: "slab/arena.go",
+		old:  "clear(a.chunk[:a.next])", new: "clear(a.chunk[:a.next/2])",
+		killer: killer{pkg: "slab", test: "TestArenaZeroed"},
+	},
+	{
+		name: "arena: a piece ends behind its chunk",
+		file: "slab/arena.go",
+		old:  "uint(n-1) < uint(len(a.chunk)-a.next)", new: "uint(n-1) <= uint(len(a.chunk)-a.next)",
+		killer: killer{pkg: "slab", test: "TestArenaResetKeepsWhatRoundsNeed"},
+	},
+	{
+		name: "arena: pieces share a line of 16 bytes",
+		file: "slab/arena.go",
+		old:  "pieceAlign = 16", new: "pieceAlign = 8",
+		killer: killer{pkg: "slab", test: "TestArenaResetKeepsWhatRoundsNeed"},
+	},
+	{
+		name: "arena: large pieces are kept by Reset",
+		file: "slab/arena.go",
+		old:  "\t\t_ = b.Release() // no one else has it\n\t\ta.full", new: "\t\t_ = b\n\t\ta.full",
+		killer: killer{pkg: "slab", test: "TestArenaRelease"},
+	},
+	{
+		name: "buffer: Detach hands out what was read",
+		file: "slab/bytebuffer.go",
+		old:  "\tb.compact()\n\tblock", new: "\tblock",
+		killer: killer{pkg: "slab", test: "TestBufferDetach"},
+	},
+	{
+		name: "buffer: a Put of a Buffer's bytes is taken",
+		file: "slab/bytebuffer.go",
+		old:  "\t\tblock.slot.Hide() // from a Put of Bytes\n", new: "",
+		killer: killer{pkg: "slab", test: "TestPutRefusesWhatOthersCutUp"},
+	},
+	{
+		name: "buffer: a large block stays for one round more",
+		file: "slab/bytebuffer.go",
+		old:  "b.low == lowRounds", new: "b.low > lowRounds",
+		killer: killer{pkg: "slab", test: "TestBufferResetDropsAnOutliersBlock"},
+	},
+	{
+		name: "lookup: an empty slice at the end of a block is the next one",
+		file: "slab/lookup.go",
+		old:  "if cap(b) == 0 && n > 0 {", new: "if false {",
+		killer: killer{pkg: "slab", test: "TestPutRefusesWhatIsNotOut"},
+	},
+	{
+		name: "lookup: Put of an empty slice releases what begins there",
+		file: "slab/lookup.go",
+		old:  " || cap(b) == 0 ||", new: " ||",
+		killer: killer{pkg: "slab", test: "TestPutRefusesWhatIsNotOut"},
+	},
+}

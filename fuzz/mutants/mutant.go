@@ -1,0 +1,118 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// A mutant is a seeded bug.
+type mutant struct {
+	name     string
+	file     string // from the top of the module
+	old, new string // old is there once
+	killer
+	fast       bool
+	equivalent string // why no test can tell, or ""
+}
+
+// A killer is the test that notices a mutant.
+type killer struct {
+	pkg, test string // test may name several: A|B
+	race      bool   // by the race detector
+}
+
+// A fate is what became of a mutant.
+type fate string
+
+const (
+	killed     fate = "killed"
+	equivalent fate = "equivalent"
+	lives      fate = "LIVES"
+	broken     fate = "BROKEN" // it does not compile, or is not in the source, or the test fails anyway
+)
+
+func all() []mutant {
+	return slices.Concat(ofSlab, ofHandles, ofCaches, ofHeaps, ofGrowpool, ofUnified, ofDevices, ofTraces, ofOthers)
+}
+
+// mutate returns the changed text of the file.
+func (m mutant) mutate(root string) (string, error) {
+	text, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(m.file)))
+	if err != nil {
+		return "", err
+	}
+	if n := strings.Count(string(text), m.old); n != 1 {
+		return "", fmt.Errorf("%s: its text is there %d times", m.file, n)
+	}
+	return strings.Replace(string(text), m.old, m.new, 1), nil
+}
+
+// tryBeside runs the killer on the mutant. passes says whether it passes without.
+func (m mutant) tryBeside(passes func() bool) (fate, string) {
+	overlay, remove, err := m.overlay()
+	if err != nil {
+		return broken, err.Error()
+	}
+	defer remove()
+	if !passes() {
+		return broken, m.test + " fails without it"
+	}
+	out, err := m.run("-overlay=" + overlay)
+	switch text := string(out); {
+	case err == nil && strings.Contains(text, "no tests to run"):
+		return broken, "no test is named " + m.test
+	case err == nil:
+		return lives, m.test + " passes"
+	case strings.Contains(text, "[build failed]") || strings.Contains(text, "[setup failed]"):
+		return broken, firstLines(text, 4)
+	}
+	return killed, m.pkg + " " + m.test
+}
+
+// overlay writes the changed file, and the file that tells the go command of it.
+func (m mutant) overlay() (path string, remove func(), err error) {
+	root, err := os.Getwd()
+	if err != nil {
+		return "", nil, err
+	}
+	text, err := m.mutate(root)
+	if err != nil {
+		return "", nil, err
+	}
+	dir, err := os.MkdirTemp("", "mutant")
+	if err != nil {
+		return "", nil, err
+	}
+	changed := filepath.Join(dir, "changed.go")
+	path = filepath.Join(dir, "overlay.json")
+	replace, err := json.Marshal(map[string]map[string]string{
+		"Replace": {filepath.Join(root, filepath.FromSlash(m.file)): changed},
+	})
+	err = errors.Join(err, os.WriteFile(changed, []byte(text), 0o666), os.WriteFile(path, replace, 0o666))
+	return path, func() { os.RemoveAll(dir) }, err
+}
+
+// run runs the test with flags of the go command.
+func (k killer) run(flags ...string) ([]byte, error) {
+	args := append([]string{"test", "-vet=off", "-count=1", "-timeout=60s", "-run=^(" + k.test + ")$"}, flags...)
+	if k.race {
+		args = append(args, "-race")
+	}
+	return exec.Command("go", append(args, "./"+k.pkg)...).CombinedOutput()
+}
+
+func (k killer) passes() bool {
+	_, err := k.run()
+	return err == nil
+}
+
+func firstLines(text string, n int) string {
+	lines := strings.Split(text, "\n")
+	return strings.Join(lines[:min(n, len(lines))], " / ")
+}

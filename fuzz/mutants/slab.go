@@ -1,0 +1,129 @@
+package main
+
+import "slices"
+
+var ofSlab = slices.Concat(ofPools, ofBudgets, ofBuffers)
+
+// Mutants of what a Pool does itself.
+var ofPools = []mutant{
+	{
+		name: "get: where a whole block has no room, what was asked for is not tried",
+		file: "slab/get.go",
+		old:  "if ask > size && outOfMemory(err) {", new: "if ask > size && err == nil {",
+		killer: killer{pkg: "slab", test: "TestBudgetServesWhatFits"},
+	},
+	{
+		name: "get: those who share a budget are not asked",
+		file: "slab/get.go",
+		old:  "\t\t\ts.reclaim(p)\n", new: "\t\t\t_ = s\n",
+		killer: killer{pkg: "slab", test: "TestSharedBudgetWaits"},
+	},
+	{
+		name: "get: what was forgotten is not looked for",
+		file: "slab/get.go",
+		old:  " || !p.gc.search(u.Gets)", new: " || u.Gets >= 0",
+		killer: killer{pkg: "slab", test: "TestBudgetOutlastsWhatIsForgotten"},
+	},
+	{
+		name: "get: a Get without room does not wait for streams",
+		file: "slab/get.go",
+		old:  "for how == fully && outOfMemory(err) && p.freeOldest() {", new: "for how > fully && outOfMemory(err) && p.freeOldest() {",
+		killer: killer{pkg: "slab", test: "TestOutOfMemoryWaitsForTheOldest"},
+	},
+	{
+		name: "release: what a stream uses is free at once",
+		file: "slab/release.go",
+		old:  "if e.Slot.Streamed() {", new: "if false {",
+		killer: killer{pkg: "slab", test: "TestCheckReportsABufferThatAStreamWroteBeyond"},
+	},
+	{
+		name: "release: a stray slice is not minded",
+		file: "slab/release.go",
+		old:  "if e.Slot.TakeStray() {", new: "if e.Slot.TakeStray() && false {",
+		killer: killer{pkg: "slab", test: "TestQuarantineOfAPartWaits"},
+	},
+	{
+		name: "release: what goes to the strategy wakes nobody",
+		file: "slab/release.go",
+		old:  "\tp.wake()\n", new: "",
+		killer: killer{pkg: "slab", test: "TestWhatMakesRoomWakes"},
+	},
+	{
+		name: "release: an escaped block goes back after its stream",
+		file: "slab/release.go",
+		old:  "if b.Escaped {", new: "if false {",
+		killer: killer{pkg: "slab", test: "TestQuarantineOfAPartWaits"},
+	},
+	{
+		name: "release: no one sweeps after a Release",
+		file: "slab/release.go",
+		old:  "\tp.sweep()\n", new: "",
+		killer: killer{pkg: "slab", test: "TestReleaseSweeps"},
+	},
+	{
+		name: "release: a closed pool keeps what comes late",
+		file: "slab/release.go",
+		old:  "if !p.pending.Add(b) {", new: "if p.pending.Add(b); false {",
+		killer: killer{pkg: "slab", test: "TestFailedStreamStealsNothing"},
+	},
+	{
+		name: "forgotten: what comes back wakes nobody",
+		file: "slab/forgotten.go",
+		old:  "\tp.wake()\n", new: "",
+		killer: killer{pkg: "slab", test: "TestWhatMakesRoomWakes"},
+	},
+	{
+		name: "forgotten: free is not done where asked",
+		file: "slab/forgotten.go",
+		old:  `p.config.OnForget == "free"`, new: `p.config.OnForget == "Free"`,
+		killer: killer{pkg: "slab", test: "TestForgottenIsFreedWhereAsked"},
+	},
+	{
+		name: "check: the byte behind a block may be written",
+		file: "slab/check.go",
+		old:  "m[len(m)-around:]", new: "m[len(m)-around+1:]",
+		killer: killer{pkg: "slab", test: "TestCheckPanicsOnceOfABlockThatAPoolReleased"},
+	},
+	{
+		name: "check: the byte before a block may be written",
+		file: "slab/check.go",
+		old:  "m[:around]", new: "m[:around-1]",
+		killer: killer{pkg: "slab", test: "TestCheckFindsWhoWritesBeyond"},
+	},
+	{
+		name: "check: memory that goes upstream is not looked at",
+		file: "slab/pool.go",
+		old:  "\t\t\tp.accounting.OnLeave(check.leave)\n", new: "",
+		killer: killer{pkg: "slab", test: "TestCheckFindsAWriteAfterReleaseWhenMemoryIsGivenBack"},
+	},
+	{
+		name: "leak: what a strategy took over counts twice",
+		file: "slab/leak.go",
+		old:  "\tl.quarantined.Sub(n)\n", new: "",
+		killer: killer{pkg: "slab", test: "TestEscapedOffHeapBytesAreQuarantined"},
+	},
+	{
+		name: "scopes: the peak of a scope is not above that around it",
+		file: "slab/statistics.go",
+		old:  "max(out.PeakBytes, out.Bytes+in.PeakBytes)", new: "max(out.PeakBytes, in.PeakBytes)",
+		killer: killer{pkg: "slab", test: "TestAScopeCountsFromZeroAndFoldsIntoTheOneAround"},
+	},
+	{
+		name: "stats: what waits for streams is not held",
+		file: "slab/stats.go",
+		old:  "u.HeldBytes + cached.Bytes + deferred.Bytes + waiting.Bytes", new: "u.HeldBytes + cached.Bytes + deferred.Bytes",
+		killer: killer{pkg: "slab", test: "TestFailedStreamStealsNothing"},
+	},
+	{
+		name: "metrics: a counter falls",
+		file: "slab/metrics.go",
+		old:  "f.seen[i] = max(f.seen[i], values[i])", new: "f.seen[i] = values[i]",
+		killer: killer{pkg: "slab", test: "TestCountersNeverFall"},
+	},
+	{
+		name: "quarantine: a lost block goes to no one",
+		file: "slab/forgotten.go",
+		old:  "ok && q.quarantine(a.Block, a.Extent)", new: "ok && q == nil",
+		killer: killer{pkg: "slab", test: "TestQuarantineWaits"},
+	},
+}
