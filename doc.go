@@ -6,15 +6,17 @@
 //	slab         how memory is reused: strategies, the pool in front, its Config
 //	growpool     buffers with keys that grow, seen through views
 //	unified      arrays in two places, host and device, that copy only what changed
+//	adapt        pools as the allocators of other libraries: arrow-go, grpc-go, httputil
+//	inspect      what running pools look like: a page, JSON, profiles, over HTTP
 //	trace        recordings of allocations: read, write, replay
 //	fuzz         models that property-test a device, a strategy, a pool or a unified buffer
 //	fuzz/soak    pools of every strategy on any device, for as long as it is told
 //	cmd/bufslab  replays traces over configurations
 //
-// Imports point one way only, cmd to trace, growpool and unified to slab to
+// Imports point one way only, cmd to trace, growpool, unified, adapt and inspect to slab to
 // device, so that each package can be read and used without those above it.
-// Packages slab and device need nothing outside the standard library but
-// golang.org/x/sys and go-humanize; only fuzz imports rapid, only growpool
+// Packages slab, device and inspect need nothing outside the standard library but
+// golang.org/x/sys; only fuzz imports rapid, only growpool
 // ristretto, and only the devices in directories of their own a driver. The
 // test beside this file holds that.
 package bufslab

@@ -4,6 +4,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/bufslab/bufslab/slab"
 )
 
 func read(t *testing.T, file string) string {
@@ -68,5 +70,19 @@ func TestTheReadmeIsShort(t *testing.T) {
 		if n := len([]rune(line)); n > 100 {
 			t.Errorf("line %d has %d columns", i+1, n)
 		}
+	}
+}
+
+// docs/config.md has a row for every key, in the order of the keys, and no other.
+func TestEveryKeyIsDocumented(t *testing.T) {
+	_, err := slab.ParseConfig("?=")
+	_, known, _ := strings.Cut(err.Error(), "known are ")
+	var rows []string
+	for line := range strings.Lines(between(t, read(t, "docs/config.md"), "|---|---|---|\n", "\n\n")) {
+		key, _, _ := strings.Cut(strings.TrimPrefix(line, "| "), " ")
+		rows = append(rows, key)
+	}
+	if got := strings.Join(rows, ", "); got != known {
+		t.Errorf("docs/config.md has\n%s, the keys are\n%s", got, known)
 	}
 }
