@@ -178,6 +178,7 @@ func TestKeptBuffersWakeWhoWaits(t *testing.T) {
 		}()
 		synctest.Wait() // it waits
 		check.Must(t, b.Release(), <-got)
+		runtime.KeepAlive(p) // if it was forgotten, a goroutine outside the bubble would give b back
 	})
 }
 
