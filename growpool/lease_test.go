@@ -3,6 +3,7 @@ package growpool
 import (
 	"context"
 	"math/rand/v2"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -72,11 +73,12 @@ func TestGrowOfAnAcquiredBufferNeverNeedsBoth(t *testing.T) {
 	if u := p.MemoryUsage(); u.PeakBytes != 10_000 || u.HeldBytes != 10_000 {
 		t.Errorf("%+v", u)
 	}
-	mustGet[byte](t, p, "k", 100) // from now on somebody may see it
+	v := mustGet[byte](t, p, "k", 100) // from now on somebody may see it
 	release(t, acquire[byte](t, p, "k", 11_000))
 	if s := below.Stats(); s.ActiveBytes != 21_000 {
 		t.Errorf("what Get has shown went back: %+v", s)
 	}
+	runtime.KeepAlive(v)
 }
 
 func TestAcquireWaitsFirstComeFirstServed(t *testing.T) {

@@ -2,6 +2,7 @@ package growpool
 
 import (
 	"reflect"
+	"runtime"
 	"runtime/debug"
 	"testing"
 
@@ -97,8 +98,10 @@ func TestEvictedWhileItIsMade(t *testing.T) {
 	}
 	p = New[string](below, Config{MaxBytes: 10_000})
 	defer p.Close()
-	for range 2 {
-		if v := mustGet[byte](t, p, "k", 100); v.Valid() || len(v.Slice()) != 100 {
+	var views [2]View[byte]
+	for i := range views {
+		v := mustGet[byte](t, p, "k", 100)
+		if views[i] = v; v.Valid() || len(v.Slice()) != 100 {
 			t.Error("the View is of a buffer that the key keeps")
 		}
 		release(t, acquire[byte](t, p, "k", 200))
@@ -109,6 +112,7 @@ func TestEvictedWhileItIsMade(t *testing.T) {
 	if s := below.Stats(); s.ActiveBlocks != 2 { // what Get has shown
 		t.Errorf("%+v", s)
 	}
+	runtime.KeepAlive(&views)
 }
 
 // What others take while the key has given up its buffer does not come back: the

@@ -210,7 +210,8 @@ func TestReplacedMemoryOffTheHeap(t *testing.T) {
 	for _, sliced := range []bool{false, true} {
 		below := openSlab(t, "device=mmap")
 		p := New[int](below, Config{})
-		for i := range 10 {
+		var views [10]View[byte]
+		for i := range views {
 			v, err := Get[byte](p, 1, 100_000+i)
 			if err != nil {
 				t.Fatal(err)
@@ -219,9 +220,10 @@ func TestReplacedMemoryOffTheHeap(t *testing.T) {
 			if sliced {
 				v.Slice()[0] = 1
 			}
-			runtime.KeepAlive(v)
+			views[i] = v
 		}
 		p.Clear()
+		runtime.KeepAlive(&views) // or a collection before would have memory come back that a Get then reuses
 		for range 3 {
 			collect()
 		}
