@@ -14,6 +14,11 @@ import (
 // strategy, and from there wakes the one that leads the queue: no hit has to look whether
 // somebody waits. Stopping the caches has to come first, then a try that empties them, then
 // the wait: what is released before the try is found by it, what comes later wakes.
+//
+// Memory that a call has in hand, on its way between upstream and the strategy, is in the way
+// of a try. So each such call has reclaimMu, for which a try waits, or wakes when it is over,
+// whatever came of it. Only a try does not wake: it would wake itself, for ever. So tries of
+// the queues that may be in each other's way come one after the other.
 type budget struct {
 	*sharers
 	limit *Limit // nil of others
@@ -154,19 +159,28 @@ type calm struct{ gets, managed int64 }
 func (b budget) calm() (c calm, ok bool) {
 	for _, r := range b.all() {
 		p, ok := r.(*pool)
-		if !ok {
+		if !ok || !p.addCalm(&c) {
 			return c, false
 		}
-		u := p.cache.Usage()
-		if u.Got-u.Released > p.leaks.forgottenBytes() {
-			return c, false
-		}
-		s := p.stats()
-		if s.ActiveBytes != 0 || s.RoundingBytes != 0 || s.WaitingBlocks != 0 || p.pending.Len() > 0 {
-			return c, false
-		}
-		c.gets += u.Gets
-		c.managed += s.ManagedBytes
 	}
 	return c, b.limit == nil || b.limit.InUse() <= c.managed
+}
+
+// addCalm is calm of one pool. Who has memory of it in hand and does not wake when that is
+// over has reclaimMu. Passing is asked first: what has passed is counted.
+func (p *pool) addCalm(c *calm) bool {
+	p.reclaimMu.Lock()
+	defer p.reclaimMu.Unlock()
+	if p.accounting.Passing() {
+		return false
+	}
+	managed := p.managed()
+	u := p.cache.Usage()
+	if u.Got-u.Released > p.leaks.forgottenBytes() || usageOf(p.strategy, managed).ManagedBytes() != managed {
+		return false
+	}
+	s := p.stats()
+	c.gets += u.Gets
+	c.managed += s.ManagedBytes
+	return s.ActiveBytes == 0 && s.RoundingBytes == 0 && s.WaitingBlocks == 0 && p.pending.Len() == 0
 }

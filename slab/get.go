@@ -59,6 +59,9 @@ func (p *pool) get(size, class int, how effort) (PooledBuffer, error) {
 		}
 		_, ask = p.cache.Fit(size)
 	}
+	if how != again { // which is for one that leads: it does not wake itself
+		defer p.wake()
+	}
 	if size > 0 {
 		p.sweep()
 	}

@@ -45,7 +45,7 @@ func (l *Limit) promise(max, guarantee int64) error {
 	if guarantee < 0 || guarantee > max || guarantee > l.max-l.promised {
 		return &GuaranteeError{guarantee, max, l.max, l.promised}
 	}
-	if err := l.reserveLocked(guarantee); err != nil {
+	if err := l.reserveLocked(guarantee, true); err != nil {
 		return err
 	}
 	l.promised += guarantee
@@ -70,21 +70,21 @@ func (l *Limit) endPromise(guarantee, unused int64) {
 	l.mu.Lock()
 	l.promised -= guarantee
 	l.mu.Unlock()
-	l.refund(unused)
+	l.refund(unused, true)
 }
 
 // charge has the parent count what a change of inUse to n costs it. A child draws past its
 // parent, so nothing else counts there. The caller holds l.mu, so no one sees less counted
-// than is promised.
-func (l *Limit) charge(n int64) error {
+// than is promised. News is first of reserve, drawn of refund.
+func (l *Limit) charge(n int64, news bool) error {
 	if l.parent == nil {
 		return nil
 	}
 	switch more := max(n, l.guarantee) - max(l.inUse, l.guarantee); {
 	case more > 0:
-		return l.parent.reserve(more)
+		return l.parent.reserve(more, news)
 	case more < 0:
-		l.parent.refund(-more)
+		l.parent.refund(-more, news)
 	}
 	return nil
 }

@@ -181,6 +181,7 @@ func (g *guarding) inTurn() bool { return g.Guard != nil && g.InTurn() }
 func (g *guarding) regionFound(r device.Region) {
 	if g.Guard != nil {
 		g.Found(r)
+		g.pool.wake()
 	}
 }
 

@@ -23,6 +23,7 @@ type Limit struct {
 
 	mu        sync.Mutex // of the counts; a parent's is taken within its child's
 	inUse     int64
+	refused   int64  // the most in use when somebody was refused, since the last wake
 	promised  int64  // to children, of max
 	parent    *Limit // that promised guarantee bytes; nil if none did
 	guarantee int64
@@ -73,31 +74,43 @@ func (l *Limit) InUse() int64 {
 	return l.inUse
 }
 
-// reserve counts n bytes, or says why it cannot.
-func (l *Limit) reserve(n int64) error {
+// reserve counts n bytes, or says why it cannot. First is false where the caller has reserved
+// some before, which it is about to refund if it is refused now.
+func (l *Limit) reserve(n int64, first bool) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.reserveLocked(n)
+	return l.reserveLocked(n, first)
 }
 
-func (l *Limit) reserveLocked(n int64) error {
+func (l *Limit) reserveLocked(n int64, first bool) error {
 	if n > l.max-l.inUse {
+		if first {
+			l.refused = max(l.refused, l.inUse)
+		}
 		return &LimitError{l.max, l.inUse, n, l}
 	}
-	if err := l.charge(l.inUse + n); err != nil {
+	if err := l.charge(l.inUse+n, first); err != nil {
 		return err
 	}
 	l.inUse += n
 	return nil
 }
 
-// refund undoes reserve, and wakes who waits for this limit.
-func (l *Limit) refund(n int64) {
+// refund undoes reserve, and wakes who waits for this limit. What was reserved and never drawn
+// is news only if somebody was refused beside it, with more in use than now: else a try that
+// upstream refuses would wake itself, for ever.
+func (l *Limit) refund(n int64, drawn bool) {
 	l.mu.Lock()
-	_ = l.charge(l.inUse - n) // less is never refused
+	_ = l.charge(l.inUse-n, drawn) // less is never refused
 	l.inUse -= n
+	wake := n > 0 && (drawn || l.inUse < l.refused)
+	if wake {
+		l.refused = 0
+	}
 	l.mu.Unlock()
-	l.sharers.queue.Wake()
+	if wake {
+		l.sharers.queue.Wake()
+	}
 }
 
 // keepIf gives n reserved bytes back if draw fails or panics.
@@ -105,7 +118,7 @@ func (l *Limit) keepIf(n int64, draw func() error) error {
 	drawn := false
 	defer func() {
 		if !drawn {
-			l.refund(n)
+			l.refund(n, false)
 		}
 	}()
 	err := draw()
@@ -119,7 +132,7 @@ func (l *Limit) Alloc(size int) (device.Block, error) {
 		return device.Block{}, err
 	}
 	n := int64(align.Up(size, l.grain))
-	if err := l.reserve(n); err != nil {
+	if err := l.reserve(n, true); err != nil {
 		return device.Block{}, err
 	}
 	var b device.Block
@@ -128,9 +141,9 @@ func (l *Limit) Alloc(size int) (device.Block, error) {
 		return b, err
 	}
 	// A region may still turn out larger: of a device that does not tell.
-	if err := l.reserve(l.up.Footprint(b) - n); err != nil {
+	if err := l.reserve(l.up.Footprint(b)-n, false); err != nil {
 		l.up.Free(b)
-		l.refund(n)
+		l.refund(n, false)
 		return device.Block{}, err
 	}
 	return b, nil
@@ -140,7 +153,7 @@ func (l *Limit) Alloc(size int) (device.Block, error) {
 func (l *Limit) Free(b device.Block) {
 	n := l.up.Footprint(b)
 	l.up.Free(b)
-	l.refund(n)
+	l.refund(n, true)
 }
 
 // giveUp puts pages in quarantine and takes n bytes for them from the count.
@@ -148,7 +161,7 @@ func (l *Limit) giveUp(pages device.Block, n int64) bool {
 	if !l.up.GiveUp(pages, n) {
 		return false
 	}
-	l.refund(n)
+	l.refund(n, true)
 	return true
 }
 
@@ -169,7 +182,7 @@ type limitRange struct {
 }
 
 func (r *limitRange) Commit(off, n int) error {
-	if err := r.l.reserve(int64(n)); err != nil {
+	if err := r.l.reserve(int64(n), true); err != nil {
 		return err
 	}
 	if err := r.l.keepIf(int64(n), func() error { return r.Range.Commit(off, n) }); err != nil {
@@ -185,7 +198,7 @@ func (r *limitRange) Decommit(off, n int) error {
 	if err := r.Range.Decommit(off, n); err != nil {
 		return err
 	}
-	r.l.refund(int64(n))
+	r.l.refund(int64(n), true)
 	r.bytes -= int64(n)
 	return nil
 }
@@ -194,7 +207,7 @@ func (r *limitRange) Close() error {
 	if err := r.Range.Close(); err != nil {
 		return err
 	}
-	r.l.refund(r.bytes)
+	r.l.refund(r.bytes, true)
 	r.bytes = 0
 	return nil
 }

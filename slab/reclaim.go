@@ -20,8 +20,7 @@ func (p *Pool) FreeHeld() { p.opened().freeHeld() }
 // released, and so does Release from now on. There is no way back.
 func (p *Pool) StopHolding() {
 	q := p.opened()
-	q.stopHolding()
-	below(q.upstream).StopHolding()
+	q.stopHolding(below(q.upstream).StopHolding)
 }
 
 // Trim ends an epoch and gives upstream what has been held, untouched, for the last
@@ -45,8 +44,7 @@ func (p *Pool) Close() error {
 	}
 	q.endWaits()
 	q.clock.stop()
-	q.stopHolding()
-	below(q.upstream).FreeHeld()
+	q.stopHolding(below(q.upstream).FreeHeld)
 	q.leaveBudgets()
 	errs := []error{q.leakError(q.stats()), q.leaks.check.err(), q.guard.err()}
 	for _, f := range q.onClose {
@@ -91,7 +89,8 @@ func (p *pool) freeHeld() {
 	below(p.upstream).FreeHeld()
 }
 
-func (p *pool) stopHolding() {
+// stopHolding calls below at its end, for the upstream.
+func (p *pool) stopHolding(below func()) {
 	p.reclaimMu.Lock()
 	defer p.reclaimMu.Unlock()
 	p.cache.Stop()
@@ -104,6 +103,7 @@ func (p *pool) stopHolding() {
 	if h, ok := p.strategy.(Holder); ok {
 		h.StopHolding()
 	}
+	below()
 }
 
 func (p *pool) trimHeld(idle int) int64 {

@@ -44,6 +44,8 @@ type sharers struct {
 	mu    sync.Mutex // held while the caches of pools are stopped and started
 	set   map[Reclaimer]struct{}
 	queue waiters.Queue // joined and left under mu
+
+	leading sync.Mutex // of the widest budget: held around a try of one that leads a queue; before reclaimMu
 }
 
 func (s *sharers) share(r Reclaimer) {

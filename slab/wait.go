@@ -174,7 +174,7 @@ func (p *pool) wait(ctx context.Context, size int, at budget, err error) (b Pool
 				at = next
 				at.join(w)
 				continue
-			case hopeless:
+			case hopeless && len(w.Woken) == 0: // else something has come back since the look
 				return b, err
 			}
 		}
@@ -188,10 +188,12 @@ func (p *pool) wait(ctx context.Context, size int, at budget, err error) (b Pool
 }
 
 // tryAgain is for the one that leads a queue. It reports hopeless if nothing was out when
-// there was no room, so that nothing will ever wake the caller. What another goroutine had
-// taken out of a pool to give it back was in the way, though it was not out: then it looks
-// once more.
+// there was no room, so that nothing will ever wake the caller. What other calls gave back
+// meanwhile was in the way, though it was not out: then it looks once more.
 func (p *pool) tryAgain(size int, at budget) (b PooledBuffer, hopeless bool, err error) {
+	leading := &p.budgets[len(p.budgets)-1].leading
+	leading.Lock()
+	defer leading.Unlock()
 	for {
 		before, calm := at.calm()
 		b, err = p.getNow(size, again)

@@ -1,6 +1,6 @@
 package main
 
-// Mutants of limits, of those who wait, and of what goes back.
+// Mutants of limits, and of what goes back.
 var ofBudgets = []mutant{
 	{
 		name: "limit: a reservation outlasts a failed Alloc",
@@ -23,37 +23,37 @@ var ofBudgets = []mutant{
 	{
 		name: "limit: what a region has beyond the size is free",
 		file: "slab/limit.go",
-		old:  "l.reserve(l.up.Footprint(b) - n)", new: "l.reserve(0)",
+		old:  "l.reserve(l.up.Footprint(b)-n, false)", new: "l.reserve(0, false)",
 		killer: killer{pkg: "slab", test: "TestLimitCountsWholeRegions"},
 	},
 	{
 		name: "limit: a region that is too large is kept",
 		file: "slab/limit.go",
-		old:  "\t\tl.up.Free(b)\n\t\tl.refund(n)\n", new: "\t\tl.refund(n)\n",
+		old:  "\t\tl.up.Free(b)\n\t\tl.refund(n, false)\n", new: "\t\tl.refund(n, false)\n",
 		killer: killer{pkg: "slab", test: "TestLimitGivesARegionBackThatIsTooLarge"},
 	},
 	{
 		name: "limit: room that comes back wakes nobody",
 		file: "slab/limit.go",
-		old:  "\tl.sharers.queue.Wake()\n", new: "",
+		old:  "\t\tl.sharers.queue.Wake()\n", new: "",
 		killer: killer{pkg: "slab", test: "TestWhatMakesRoomWakes"},
 	},
 	{
 		name: "limit: decommitted pages stay counted",
 		file: "slab/limit.go",
-		old:  "\tr.l.refund(int64(n))\n", new: "",
+		old:  "\tr.l.refund(int64(n), true)\n", new: "",
 		killer: killer{pkg: "slab", test: "TestLimitCountsWhatIsCommitted"},
 	},
 	{
 		name: "limit: a closed range stays counted",
 		file: "slab/limit.go",
-		old:  "\tr.l.refund(r.bytes)\n", new: "",
+		old:  "\tr.l.refund(r.bytes, true)\n", new: "",
 		killer: killer{pkg: "slab", test: "TestLimitCountsWhatIsCommitted"},
 	},
 	{
 		name: "limit: pages in quarantine stay counted",
 		file: "slab/limit.go",
-		old:  "\tl.refund(n)\n\treturn true", new: "\treturn true",
+		old:  "\tl.refund(n, true)\n\treturn true", new: "\treturn true",
 		killer: killer{pkg: "slab", test: "TestBudgetOutlastsForgottenParts"},
 	},
 	{
@@ -79,60 +79,6 @@ var ofBudgets = []mutant{
 		file: "slab/guarantee.go",
 		old:  "max(l.inUse, g)-l.inUse", new: "g",
 		killer: killer{pkg: "slab", test: "TestParentCountsTheGuarantee"},
-	},
-	{
-		name: "wait: caches stay on while somebody waits",
-		file: "slab/budget.go",
-		old:  "\t\t\thurry(r)\n", new: "\t\t\t_ = r\n",
-		killer: killer{pkg: "slab", test: "TestWhatMakesRoomWakes"},
-	},
-	{
-		name: "wait: caches stay off when nobody waits",
-		file: "slab/budget.go",
-		old:  "\t\t\trelax(r)\n", new: "\t\t\t_ = r\n",
-		killer: killer{pkg: "slab", test: "TestWhatMakesRoomWakes"},
-	},
-	{
-		name: "wait: calm forgets what waits for a stream",
-		file: "slab/budget.go",
-		old:  " || s.WaitingBlocks != 0 || p.pending.Len() > 0", new: "",
-		killer: killer{pkg: "slab", test: "TestAWaiterDoesNotWaitForAStream"},
-	},
-	{
-		name: "wait: calm forgets what others have of the Limit",
-		file: "slab/budget.go",
-		old:  "b.limit == nil || b.limit.InUse() <= c.managed", new: "c.managed >= 0",
-		killer: killer{pkg: "slab", test: "TestAWaiterHasWhatOthersHaveOfALimit"},
-	},
-	{
-		name: "wait: who moves to another budget stays in the first queue",
-		file: "slab/wait.go",
-		old:  "\t\t\t\tat.leave(w)\n", new: "",
-		killer: killer{pkg: "slab", test: "TestAWaiterIsInOneQueue"},
-	},
-	{
-		name: "wait: a budget says what is hopeless of another",
-		file: "slab/wait.go",
-		old:  "!outOfMemory(err) {\n\t\t\t\treturn b, err", new: "!outOfMemory(err) || hopeless {\n\t\t\t\treturn b, err",
-		killer: killer{pkg: "slab", test: "TestAWaiterIsInOneQueue"},
-	},
-	{
-		name: "wait: a request of the whole device fails",
-		file: "slab/wait.go",
-		old:  "int64(size) > total", new: "int64(size) >= total",
-		killer: killer{pkg: "slab", test: "TestARequestOfTheWholeDeviceWaits"},
-	},
-	{
-		name: "wait: a done context keeps what it got",
-		file: "slab/wait.go",
-		old:  "\t\t_ = b.Release() // no one else has it\n", new: "\t\t_ = b\n",
-		killer: killer{pkg: "slab", test: "TestADoneContextEndsTheWait"},
-	},
-	{
-		name: "wait: streams are not drained for who waits",
-		file: "slab/budget.go",
-		old:  "\t\tp.drain()\n", new: "",
-		killer: killer{pkg: "slab", test: "TestAWaiterHasWhatStreamsGiveBack"},
 	},
 	{
 		name: "share: a pool asks itself",

@@ -2,7 +2,7 @@ package main
 
 import "slices"
 
-var ofSlab = slices.Concat(ofPools, ofBudgets, ofBuffers)
+var ofSlab = slices.Concat(ofPools, ofBudgets, ofWaits, ofBuffers)
 
 // Mutants of what a Pool does itself.
 var ofPools = []mutant{

@@ -33,6 +33,30 @@ var ofUpstream = []mutant{
 		killer: killer{pkg: "slab/internal/upstream", test: "TestAccountingCountsCalls"},
 	},
 	{
+		name: "upstream: an Alloc does not pass",
+		file: "slab/internal/upstream/accounting.go",
+		old:  "\ta.passing.Add(1)\n\tdefer a.passing.Add(-1)\n\tb, err", new: "\tb, err",
+		killer: killer{pkg: "slab/internal/upstream", test: "TestPassing"},
+	},
+	{
+		name: "upstream: what goes back does not pass",
+		file: "slab/internal/upstream/accounting.go",
+		old:  "\ta.passing.Add(1)\n\tdefer a.passing.Add(-1)\n\ta.managed", new: "\ta.managed",
+		killer: killer{pkg: "slab/internal/upstream", test: "TestPassing"},
+	},
+	{
+		name: "upstream: what goes to quarantine does not pass",
+		file: "slab/internal/upstream/accounting.go",
+		old:  "\ta.passing.Add(1)\n\tdefer a.passing.Add(-1)\n\ta.onLeave", new: "\ta.onLeave",
+		killer: killer{pkg: "slab/internal/upstream", test: "TestPassing"},
+	},
+	{
+		name: "upstream: a Commit does not pass",
+		file: "slab/internal/upstream/accounting.go",
+		old:  "\tr.a.passing.Add(1)\n\tdefer r.a.passing.Add(-1)\n", new: "",
+		killer: killer{pkg: "slab/internal/upstream", test: "TestPassing"},
+	},
+	{
 		name: "upstream: what a closed range had stays managed",
 		file: "slab/internal/upstream/accounting.go",
 		old:  "r.a.giveBack(r.bytes, r.Range.Close)", new: "r.a.giveBack(0, r.Range.Close)",

@@ -17,6 +17,7 @@ type Accounting struct {
 
 	allocs, frees atomic.Int64
 	managed, peak atomic.Int64
+	passing       atomic.Int64 // calls that run
 }
 
 // NewAccounting returns an Accounting over up. Leaving is called with each
@@ -42,6 +43,10 @@ func (a *Accounting) Allocs() int64 { return a.allocs.Load() }
 // Frees returns the number of calls that gave memory back.
 func (a *Accounting) Frees() int64 { return a.frees.Load() }
 
+// Passing reports whether a call upstream runs. What it takes is not managed yet, and what it
+// gives back is not any more, while upstream has it still. A call that is over is counted.
+func (a *Accounting) Passing() bool { return a.passing.Load() != 0 }
+
 // Managed returns the bytes from upstream now.
 func (a *Accounting) Managed() int64 { return a.managed.Load() }
 
@@ -56,6 +61,8 @@ func (a *Accounting) ResetPeak() {
 
 // Alloc draws a block of size bytes from upstream.
 func (a *Accounting) Alloc(size int) (device.Block, error) {
+	a.passing.Add(1)
+	defer a.passing.Add(-1)
 	b, err := a.up.Alloc(size)
 	if err != nil {
 		return device.Block{}, err
@@ -70,11 +77,12 @@ func (a *Accounting) Free(b device.Block) {
 	a.onLeave(b)
 	a.leaving(b.Region)
 	_ = a.giveBack(a.up.Footprint(b), func() error { a.up.Free(b); return nil })
-	a.frees.Add(1)
 }
 
 // GiveUp puts pages in quarantine and takes n bytes for them from the count.
 func (a *Accounting) GiveUp(pages device.Block, n int64) bool {
+	a.passing.Add(1)
+	defer a.passing.Add(-1)
 	a.onLeave(pages)
 	if !a.up.GiveUp(pages, n) {
 		return false
@@ -89,6 +97,8 @@ func (a *Accounting) GiveUp(pages device.Block, n int64) bool {
 // giveBack takes n bytes from what is managed and gives them upstream: first, so that no
 // budget looks exceeded. If upstream fails or panics they are managed still.
 func (a *Accounting) giveBack(n int64, free func() error) error {
+	a.passing.Add(1)
+	defer a.passing.Add(-1)
 	a.managed.Add(-n)
 	gone := false
 	defer func() {
@@ -97,7 +107,9 @@ func (a *Accounting) giveBack(n int64, free func() error) error {
 		}
 	}()
 	err := free()
-	gone = err == nil
+	if gone = err == nil; gone && n > 0 {
+		a.frees.Add(1)
+	}
 	return err
 }
 
@@ -126,6 +138,8 @@ type accountedRange struct {
 }
 
 func (r *accountedRange) Commit(off, n int) error {
+	r.a.passing.Add(1)
+	defer r.a.passing.Add(-1)
 	called := off+n > r.Ready()
 	if err := r.Range.Commit(off, n); err != nil {
 		return err
@@ -146,7 +160,6 @@ func (r *accountedRange) Decommit(off, n int) error {
 		return err
 	}
 	r.bytes -= int64(n)
-	r.a.frees.Add(1)
 	return nil
 }
 
@@ -155,9 +168,6 @@ func (r *accountedRange) Close() error {
 	r.a.leaving(r.Region())
 	if err := r.a.giveBack(r.bytes, r.Range.Close); err != nil {
 		return err
-	}
-	if r.bytes > 0 {
-		r.a.frees.Add(1)
 	}
 	r.bytes = 0
 	return nil
