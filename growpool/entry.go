@@ -11,7 +11,7 @@ import (
 // of the states kept and shown clears it, with mu or without.
 type entry[K comparable] struct {
 	key  K
-	id   uint64 // its hash, by which the cache knows it
+	id   uint64 // by which the cache knows it: see table.id
 	cur  atomic.Pointer[buffer]
 	hits counter
 

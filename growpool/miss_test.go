@@ -63,7 +63,7 @@ func TestFailedMissIsUndoneInTheCache(t *testing.T) {
 	v := mustGet[byte](t, p, "k", 500)
 	_, err = Get[byte](p, "k", 5000)
 	wantError(t, err, errOutOfMemory)
-	if len(f.has) != 1 || f.has[p.table.hash("k")] != v.of || !v.Valid() || p.MemoryUsage().HeldBytes != 512 {
+	if len(f.has) != 1 || f.has[p.table.id("k")] != v.of || !v.Valid() || p.MemoryUsage().HeldBytes != 512 {
 		t.Errorf("%d buffers in the cache, %+v", len(f.has), p.MemoryUsage())
 	}
 	f.drop = 1

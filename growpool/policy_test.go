@@ -160,7 +160,7 @@ func TestEveryUseIsToldToTheCache(t *testing.T) {
 	p := bounded(t, 10_000)
 	f := &fickle{}
 	p.policy.use(f)
-	id := p.table.hash("k")
+	id := p.table.id("k")
 	for i, request := range []func(){
 		func() { mustGet[byte](t, p, "k", 10) },                  // a miss
 		func() { mustGet[byte](t, p, "k", 5) },                   // a hit

@@ -58,6 +58,11 @@ func (t *table[K]) hash(key K) uint64 {
 	return maphash.Comparable(t.seed, key)
 }
 
+// id returns the number by which the cache knows a key. The cache counts two keys as one
+// where the low bits of their numbers are equal, and in some pools hash gives those to many
+// integers in a row.
+func (t *table[K]) id(key K) uint64 { return maphash.Comparable(t.seed, t.hash(key)) }
+
 // find returns the entry of a key, nil if it has none.
 func (t *table[K]) find(key K) *entry[K] {
 	s := t.slots.Load()
@@ -83,11 +88,10 @@ func (t *table[K]) add(key K) *entry[K] {
 	if 2*(t.used+1) > len(s.at) {
 		s = t.rebuild()
 	}
-	hash := t.hash(key)
-	e := newEntry(key, hash)
+	e := newEntry(key, t.id(key))
 	t.used++
 	t.live++
-	s.put(hash, e)
+	s.put(t.hash(key), e)
 	return e
 }
 

@@ -52,6 +52,52 @@ func TestTableOfKeysThatComeAndGo(t *testing.T) {
 	}
 }
 
+// The cache counts two keys as one where twelve low bits of their numbers are equal. Of 300
+// keys that a scan asks for, 2.6 are one with a key in use, and 12 or more in one pool of
+// fifty thousand. The numbers that say where a key stands in the table do not do for that.
+func TestTheCacheTellsKeysApart(t *testing.T) {
+	const pools, few = 1000, 4
+	number := func(x *table[int64], key int64) uint64 { return x.id(key) }
+	if n := poolsOfMixedKeys(pools, number); n > few {
+		t.Errorf("keys are mixed up in %d of %d pools", n, pools)
+	}
+	if n := poolsOfMixedKeys(pools, (*table[int64]).hash); n <= few {
+		t.Errorf("the control: hash mixes keys up in %d of %d pools alone", n, pools)
+	}
+}
+
+func poolsOfMixedKeys(pools int, number func(*table[int64], int64) uint64) (mixed int) {
+	const inUse, scanned, row = 36, 300, 1 << 12
+	for range pools {
+		var x table[int64]
+		x.init()
+		used, same := map[uint64]bool{}, 0
+		for key := range int64(inUse + scanned) {
+			n := number(&x, key) % row
+			if key < inUse {
+				used[n] = true
+			} else if used[n] {
+				same++
+			}
+		}
+		if same >= 12 {
+			mixed++
+		}
+	}
+	return mixed
+}
+
+// An entry has the number by which the cache knows its key.
+func TestEntriesHaveTheirKeysNumber(t *testing.T) {
+	var x table[int]
+	x.init()
+	for i := range 100 {
+		if e := x.add(i); e.id != x.id(i) {
+			t.Fatalf("key %d", i)
+		}
+	}
+}
+
 // The key of a grave is the zero key: it must not be found there.
 func TestTheZeroKeyIsNotFoundInGraves(t *testing.T) {
 	var x table[int64]

@@ -163,6 +163,11 @@ var ofGrowpool = []mutant{
 		killer: killer{pkg: "growpool", test: "TestKeysWithOneHashDoNotMix"},
 	},
 	{
+		name: "growpool: the cache knows keys by what finds them in the table",
+		file: "growpool/table.go", old: "newEntry(key, t.id(key))", new: "newEntry(key, t.hash(key))",
+		killer: killer{pkg: "growpool", test: "TestEntriesHaveTheirKeysNumber"},
+	},
+	{
 		name: "growpool: the zero key is found in a grave",
 		file: "growpool/table.go", old: "e.key == key && e != &t.dug", new: "e.key == key",
 		killer: killer{pkg: "growpool", test: "TestTheZeroKeyIsNotFoundInGraves"},
