@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/bufslab/bufslab/device"
 	"github.com/bufslab/bufslab/slab/internal/guard"
@@ -53,13 +54,19 @@ type guarding struct {
 	found []error    // for Close: what was written
 }
 
+// linger is longer than any goroutine waits for a processor while others collect: one that is
+// within its Release has the memory in its registers.
+const linger = time.Second
+
 // openGuard puts a Guard beside the strategy. A replay has none: it repeats bit for bit.
 func (p *pool) openGuard(c Config, align int) {
 	if c.Guard <= 0 || p.config.replayed() {
 		return
 	}
 	p.guard.pool = p
-	p.guard.Guard = guard.New(p.accounting.Checked(), guard.Options{Every: c.Guard, Align: align, Report: p.guard.report, End: p.cache.Start})
+	p.guard.Guard = guard.New(p.accounting.Checked(), guard.Options{
+		Every: c.Guard, Align: align, Linger: linger, Report: p.guard.report, End: p.cache.Start,
+	})
 	p.blocks = guardedBlocks{p.blocks, p.guard.Guard}
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"runtime"
 	"slices"
+	"time"
 	"unsafe"
 	"weak"
 
@@ -20,6 +21,7 @@ type block struct {
 	closed bool               // its pages are inaccessible
 	view   weak.Pointer[byte] // of a block that the collector watches: nil when no view is left
 	since  int64              // collections before it was withheld
+	at     time.Time          // of that
 	told   bool               // that a view has outlived it
 }
 

@@ -13,6 +13,7 @@ import (
 	"math/rand/v2"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/bufslab/bufslab/device"
 	"github.com/bufslab/bufslab/slab/internal/align"
@@ -39,10 +40,11 @@ const (
 
 // Options are what a Guard needs to know of its pool.
 type Options struct {
-	Every  int         // one Get in so many is drawn; above 0
-	Align  int         // of blocks, a power of two
-	Report func(Fault) // is told of each fault; the caller may hold locks
-	End    func()      // a turn is over; no lock is held
+	Every  int           // one Get in so many is drawn; above 0
+	Align  int           // of blocks, a power of two
+	Linger time.Duration // how long a view may outlive its buffer at least
+	Report func(Fault)   // is told of each fault; the caller may hold locks
+	End    func()        // a turn is over; no lock is held
 }
 
 // A Guard hands out blocks and looks after them when they come back. It is safe for

@@ -3,6 +3,7 @@ package guard
 import (
 	"runtime"
 	"testing"
+	"time"
 
 	"github.com/bufslab/bufslab/device"
 	"github.com/bufslab/bufslab/internal/check"
@@ -53,6 +54,25 @@ func TestAViewIsToldAfterCollections(t *testing.T) {
 		t.Errorf("%+v", *found)
 	}
 	runtime.KeepAlive(view)
+}
+
+// However many collections there were, a view may outlive its buffer for a while.
+func TestAViewMayLinger(t *testing.T) {
+	for linger, want := range map[time.Duration]int{time.Hour: 0, 0: 1} {
+		g, found := opened(t, heap(t), Options{Every: 1, Linger: linger})
+		b := alloc(t, g, 100)
+		b.Region.(device.Collected).Watch(func() {})
+		view := device.Bytes(b)
+		g.Free(b)
+		for range 100 {
+			g.Tick()
+			g.Look()
+		}
+		if len(*found) != want {
+			t.Errorf("within %v: %+v", linger, *found)
+		}
+		runtime.KeepAlive(view)
+	}
 }
 
 // A write is told when the bytes go back, with its offset.

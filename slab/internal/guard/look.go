@@ -2,12 +2,15 @@ package guard
 
 import (
 	"slices"
+	"time"
 
 	"github.com/bufslab/bufslab/device"
 )
 
 // patience is how many collections a view may outlive its buffer. The first two may have begun
-// before the Release, as they are told late; what is in a register outlives one more.
+// before the Release, as they are told late; what is in a register outlives one more. Where
+// goroutines wait long for a processor, and the heap is small, four run while one of them stands
+// in its Release: Options.Linger is for that.
 const patience = 4
 
 // Found is told of a region that the collector has found without a view, and that has its
@@ -41,14 +44,14 @@ func (g *Guard) Look() {
 	}
 }
 
-// outlived returns the blocks whose views have outlived as many collections as a program may
-// need to let go, each once.
+// outlived returns the blocks whose views have outlived as many collections and as much time as
+// a program may need to let go, each once.
 func (g *Guard) outlived() (list []*block) {
 	now := g.collections.Load()
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for _, k := range g.withheld {
-		if k.isWatched() && !k.told && now-k.since >= patience && k.view.Value() != nil {
+		if k.isWatched() && !k.told && now-k.since >= patience && time.Since(k.at) >= g.o.Linger && k.view.Value() != nil {
 			k.told = true
 			list = append(list, k)
 		}

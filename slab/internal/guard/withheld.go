@@ -2,6 +2,7 @@ package guard
 
 import (
 	"slices"
+	"time"
 
 	"github.com/bufslab/bufslab/device"
 )
@@ -29,7 +30,7 @@ func (g *Guard) withhold(k *block) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.count++
-	k.since = g.collections.Load()
+	k.since, k.at = g.collections.Load(), time.Now()
 	g.insert(k)
 }
 
