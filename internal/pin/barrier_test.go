@@ -84,10 +84,10 @@ func TestBarrierMakesPlainFlagsSafe(t *testing.T) {
 
 // The control: the same without a barrier.
 func TestPlainFlagsAloneAreNotSafe(t *testing.T) {
-	for start := time.Now(); time.Since(start) < 3*time.Second; {
+	for start := time.Now(); time.Since(start) < 2*time.Minute; {
 		if trySection(t, 300_000, func() bool { return true }) > 0 {
 			return
 		}
 	}
-	t.Skip("the two never ran at once")
+	t.Error("the control: the two never met, so the test above shows nothing")
 }
