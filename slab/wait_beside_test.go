@@ -3,7 +3,6 @@ package slab
 import (
 	"context"
 	"fmt"
-	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -150,9 +149,7 @@ func (w *waitingBeside) stopAt(t *testing.T, at int, beside func(*Pool, PooledBu
 		b, err := w.pool.GetContext(t.Context(), w.size)
 		waiting <- result{b, err}
 	}()
-	for range 1000 { // it waits, or waits for a lock of the other call, or has ended
-		runtime.Gosched()
-	}
+	letOthersRun() // it waits, or waits for a lock of the other call, or has ended
 	close(w.on.resume)
 	r := <-other
 	mustRelease(t, mustHave(t, waiting))
@@ -194,9 +191,7 @@ func stopLeaving(p *Pool, f func()) (resume func()) {
 	go func() { f(); close(over) }()
 	<-on.stopped
 	return func() {
-		for range 1000 { // who waits looks
-			runtime.Gosched()
-		}
+		letOthersRun() // who waits looks
 		close(on.resume)
 		<-over
 	}
@@ -242,9 +237,7 @@ func TestAWaiterHasWhatAStrategyBelowGivesBack(t *testing.T) {
 		b, err := p.GetContext(t.Context(), 600)
 		c <- result{b, err}
 	}()
-	for range 1000 {
-		runtime.Gosched()
-	}
+	letOthersRun()
 	close(on.resume)
 	<-stopped
 	mustRelease(t, mustHave(t, c))

@@ -34,10 +34,17 @@ func getLater(t testing.TB, ctx context.Context, p *Pool, size int) <-chan resul
 		c <- result{b, err}
 	}()
 	eventually(t, "the call waits", func() bool { return p.Stats().Waits > n || len(c) > 0 })
-	for range 1000 { // it has joined a queue, or is about to: let it go to sleep
+	letOthersRun() // it has joined a queue, or is about to: let it go to sleep
+	return c
+}
+
+// letOthersRun lets all goroutines go on until they wait. There is one processor for that: a
+// goroutine on another might not have a turn, whatever we do.
+func letOthersRun() {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	for range 1000 {
 		runtime.Gosched()
 	}
-	return c
 }
 
 // mustHave returns the buffer of a call that has to succeed now.
