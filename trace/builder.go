@@ -47,10 +47,10 @@ func (b *builder) row(c *chunk, slot uint32, op *Op) error {
 	if err := b.add(c, slot, op); err != nil {
 		return err
 	}
-	c.setTime(op.TimeNS)
-	i := len(c.steps) - 1
-	c.threads.add(i, b.threads.number(op.Thread, &b.Trace.threads))
-	c.streams.add(i, b.stream.number(op.Stream, &b.Trace.streams))
+	room := cap(c.steps)
+	c.times.add(op.TimeNS, room)
+	c.threads.add(int64(b.threads.number(op.Thread, &b.Trace.threads)), room)
+	c.streams.add(int64(b.stream.number(op.Stream, &b.Trace.streams)), room)
 	return nil
 }
 

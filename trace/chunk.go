@@ -6,10 +6,10 @@ import "math"
 // what a stream of events has in memory at a time.
 type chunk struct {
 	steps   []step
-	large   []int   // sizes that no step has room for
-	times   []int64 // nanoseconds, by step; nil if all are 0
-	threads places  // in Trace.threads
-	streams places  // in Trace.streams
+	large   []int  // sizes that no step has room for
+	times   packed // nanoseconds
+	threads packed // places in Trace.threads
+	streams packed // places in Trace.streams
 }
 
 const chunkSteps = 1 << 16
@@ -40,45 +40,6 @@ func (c *chunk) size(s step) int {
 		return c.large[s.size-inLarge]
 	}
 	return int(s.size)
-}
-
-// setTime sets the time of the last step.
-func (c *chunk) setTime(ns int64) {
-	if c.times == nil && ns == 0 {
-		return
-	}
-	if c.times == nil {
-		c.times = make([]int64, len(c.steps)-1, chunkSteps)
-	}
-	c.times = append(c.times, ns)
-}
-
-func (c *chunk) time(i int) int64 {
-	if c.times == nil {
-		return 0
-	}
-	return c.times[i]
-}
-
-// places are a column of small numbers, nil if all are 0.
-type places []uint32
-
-// add adds the number of row i.
-func (p *places) add(i int, n uint32) {
-	if *p == nil && n == 0 {
-		return
-	}
-	if *p == nil {
-		*p = make(places, i, chunkSteps)
-	}
-	*p = append(*p, n)
-}
-
-func (p places) at(i int) uint32 {
-	if p == nil {
-		return 0
-	}
-	return p[i]
 }
 
 // names numbers what has large or rare numbers in the order in which it comes.

@@ -81,10 +81,10 @@ func (r *replay) move(c *chunk, i int) {
 	if r.machine.Advance == nil {
 		return
 	}
-	if c.times == nil {
+	if c.times.isZero() {
 		r.now += stepNS
 	} else {
-		r.now = c.times[i]
+		r.now = c.times.at(i)
 	}
 	r.machine.Advance(r.now)
 }

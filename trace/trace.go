@@ -74,7 +74,7 @@ func (t *Trace) Ops() iter.Seq[Op] {
 // op returns event i of a chunk. sizes has those of the live allocations.
 func (t *Trace) op(c *chunk, i int, sizes []int) Op {
 	s := c.steps[i]
-	op := Op{Kind: Free, ID: uint64(s.slot), Thread: t.threads[c.threads.at(i)], Stream: t.streams[c.streams.at(i)], TimeNS: c.time(i)}
+	op := Op{Kind: Free, ID: uint64(s.slot), Thread: t.threads[c.threads.at(i)], Stream: t.streams[c.streams.at(i)], TimeNS: c.times.at(i)}
 	switch {
 	case t.Keyed():
 		op.Kind, op.ID, op.Key, op.Size = Get, 0, t.keys[s.slot], c.size(s)

@@ -18,7 +18,7 @@ func (r *replay) runWatched(c *chunk, slots int) error {
 			return err
 		}
 		if r.events == r.nextWatch {
-			r.nextWatch = r.Watch(r.events, part.time(n-1))
+			r.nextWatch = r.Watch(r.events, part.times.at(n-1))
 		}
 		c = rest
 	}
@@ -28,16 +28,8 @@ func (r *replay) runWatched(c *chunk, slots int) error {
 // cut returns the first n steps of c and the others. It copies nothing.
 func (c *chunk) cut(n int) (head, tail *chunk) {
 	head, tail = &chunk{steps: c.steps[:n], large: c.large}, &chunk{steps: c.steps[n:], large: c.large}
-	head.threads, tail.threads = cutColumn(c.threads, n)
-	head.streams, tail.streams = cutColumn(c.streams, n)
-	head.times, tail.times = cutColumn(c.times, n)
+	head.threads, tail.threads = c.threads.cut(n)
+	head.streams, tail.streams = c.streams.cut(n)
+	head.times, tail.times = c.times.cut(n)
 	return head, tail
-}
-
-// cutColumn cuts a column, which is nil if all of it is 0.
-func cutColumn[S ~[]T, T any](s S, n int) (head, tail S) {
-	if s == nil {
-		return nil, nil
-	}
-	return s[:n], s[n:]
 }

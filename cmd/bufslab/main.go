@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime/debug"
 )
 
 // What the command exits with.
@@ -48,7 +49,12 @@ wrong, with 3 if a file is.
 `
 }
 
-func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
+func main() {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(50) // recordings are most of the heap: by default there would be as much garbage
+	}
+	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
+}
 
 // run is main with what it writes to as an argument.
 func run(args []string, stdout, stderr io.Writer) int {

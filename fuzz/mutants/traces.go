@@ -58,9 +58,19 @@ var ofTraces = []mutant{
 		killer: killer{pkg: "trace", test: "TestLargeSizesAreKept"},
 	},
 	{
-		name: "trace: times begin with the first that is not 0",
-		file: "trace/chunk.go", old: "make([]int64, len(c.steps)-1, chunkSteps)", new: "make([]int64, 0, chunkSteps)",
-		killer: killer{pkg: "trace", test: "TestAReplayHasTheTimeOfTheRecording"},
+		name: "trace: a wider column loses its rows",
+		file: "trace/packed.go", old: "range old.rows", new: "range min(1, old.rows)",
+		killer: killer{pkg: "trace", test: "TestPackedNumbers"},
+	},
+	{
+		name: "trace: a distance of 256 has one byte",
+		file: "trace/packed.go", old: "distance < 1<<8", new: "distance <= 1<<8",
+		killer: killer{pkg: "trace", test: "TestPackedNumbers"},
+	},
+	{
+		name: "trace: a column makes no room for its rows",
+		file: "trace/packed.go", old: "width*max(room, old.rows+1)+8", new: "8",
+		killer: killer{pkg: "trace", test: "TestPackedNumbersStayWhereTheyAre"},
 	},
 	{
 		name: "trace: a cut last row is read",
@@ -109,7 +119,7 @@ var ofTraces = []mutant{
 	},
 	{
 		name: "trace: a part that is cut loses its times",
-		file: "trace/watch.go", old: "head.times, tail.times = cutColumn(c.times, n)", new: "head.times, tail.times = c.times, c.times",
+		file: "trace/watch.go", old: "head.times, tail.times = c.times.cut(n)", new: "head.times, tail.times = c.times, c.times",
 		killer: killer{pkg: "trace", test: "TestWatchLooksWhereItWantsTo"},
 	},
 	{
