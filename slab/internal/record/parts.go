@@ -7,9 +7,9 @@ import (
 	"github.com/bufslab/bufslab/internal/tracefile"
 )
 
-// partBytes are what a program has to wait at: with as many on their way this is what a kill
-// loses.
-const partBytes = tracefile.PartBytes / 2
+// partBytes are what a program has to wait at. A row that begins before is in the part, too: so
+// that and a part on its way, which is what a kill loses, are no more than tracefile.PartBytes.
+const partBytes = tracefile.PartBytes/2 - maxRow
 
 // parts are the rows of a file on their way. The lock of the Recorder guards all fields; while a
 // part is written it is not held.

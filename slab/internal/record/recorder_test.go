@@ -11,9 +11,12 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/bufslab/bufslab/internal/tracefile"
 )
 
 // A disk keeps what is written. While it is stuck it takes nothing.
@@ -125,6 +128,50 @@ func TestCallsWaitForTheDisk(t *testing.T) {
 			t.Errorf("%d rows, want %d", len(rows), want)
 		}
 	})
+}
+
+// A kill loses 64 KiB of rows at most: those that wait, and those that are being written.
+func TestAKillLosesAtMost64KiB(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := &gate{let: make(chan struct{}, 1)}
+		d.let <- struct{}{} // for the header
+		r := To(d, Options{})
+		r.next = firstID
+		var rows atomic.Int64 // whose calls are over
+		go func() {
+			for range 5 * fullPart {
+				r.Alloc(1)
+				rows.Add(1)
+			}
+			r.Close()
+		}()
+		most := 0
+		for range 5 {
+			synctest.Wait()
+			most = max(most, 12*int(rows.Load())-d.rows)
+			d.let <- struct{}{}
+		}
+		if most > tracefile.PartBytes || most < tracefile.PartBytes-2*maxRow {
+			t.Errorf("%d bytes may be lost", most)
+		}
+		close(d.let)
+	})
+}
+
+// A gate is a file that takes a part when it is let.
+type gate struct {
+	let    chan struct{}
+	header bool
+	rows   int // bytes
+}
+
+func (g *gate) Write(part []byte) (int, error) {
+	<-g.let
+	if g.header {
+		g.rows += len(part)
+	}
+	g.header = true
+	return len(part), nil
 }
 
 // Close writes what there is, and nothing is recorded afterwards. It may come twice, and
