@@ -58,6 +58,23 @@ func TestStacksAreBounded(t *testing.T) {
 	}
 }
 
+// A stack that has something again is not over, however often: it makes no room for a new one.
+func TestAStackThatComesAgainIsNotOver(t *testing.T) {
+	var p Profile
+	for i := range handle.ID(MaxStacks) {
+		p.Add(i, &Stack{1 + uintptr(i)}, 10, 1)
+	}
+	for range 2 * mostEmpty {
+		p.Remove(0)
+		p.Add(0, &Stack{1}, 10, 1)
+	}
+	p.Remove(1)
+	p.Add(MaxStacks, &Stack{MaxStacks + 1}, 10, 1)
+	if list := p.Records(); p.empty != 1 || list[len(list)-1].Stack != nil {
+		t.Errorf("%d stacks are over, and the new one is kept", p.empty)
+	}
+}
+
 // Ten million stacks, one after the other, take no more memory than a few.
 func TestStacksThatAreOverAreForgotten(t *testing.T) {
 	var p Profile
