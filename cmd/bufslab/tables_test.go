@@ -131,6 +131,11 @@ func replayLine(t *testing.T, rec *trace.Trace, line string) trace.Result {
 	return r.Result
 }
 
+// withinBudget reports whether at most 1 % are misses, or 8 calls under 1,000 allocations.
+func withinBudget(r trace.Result) bool {
+	return r.MissRatio <= missBudget || r.Allocs < 1000 && r.UpstreamAllocs <= fewCalls
+}
+
 // plainTable replays columns beside each other: that changes nothing.
 func plainTable(t *testing.T, recs []*trace.Trace) string {
 	results := make([][]trace.Result, len(recs))
@@ -155,7 +160,7 @@ func plainTable(t *testing.T, recs []*trace.Trace) string {
 		for k, r := range results[i] {
 			fmt.Fprintf(&b, " %.2f (%s%%) |", r.FootprintRatio, percent(r.MissRatio))
 			logs[k] += math.Log(r.FootprintRatio)
-			if r.MissRatio <= missBudget || r.Allocs < 1000 && r.UpstreamAllocs <= 8 {
+			if withinBudget(r) {
 				within[k]++
 			}
 		}
