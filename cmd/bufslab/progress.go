@@ -11,7 +11,14 @@ import (
 
 // A progress is a bar on a terminal, and nothing elsewhere. It is drawn when told to,
 // and it is never told to while a replay is timed.
-type progress struct{ bar *progressbar.ProgressBar }
+type progress struct {
+	bar  *progressbar.ProgressBar
+	room int // for what it says, in bytes; 0 is any
+}
+
+// narrow is how wide a terminal is that has room for a bar and what it says alone. The library
+// shortens nothing but the bar.
+const narrow = 60
 
 // newProgress returns a bar from 0 to total, or none where total is not known.
 func newProgress(total int64, what string, stderr io.Writer, options ...progressbar.Option) progress {
@@ -19,19 +26,34 @@ func newProgress(total int64, what string, stderr io.Writer, options ...progress
 	if !ok || !term.IsTerminal(int(f.Fd())) || total <= 0 {
 		return progress{}
 	}
+	if width, _, err := term.GetSize(int(f.Fd())); err == nil && width < narrow {
+		return newNarrowBar(total, what, width, stderr)
+	}
 	return newBar(total, what, stderr, options...)
 }
 
+// newNarrowBar returns a bar without counts and times.
+func newNarrowBar(total int64, what string, width int, w io.Writer) progress {
+	p := newBar(total, "", w, progressbar.OptionSetElapsedTime(false), progressbar.OptionSetPredictTime(false))
+	p.room = max(1, width-len(" 100% |====| "))
+	p.describe(what)
+	return p
+}
+
 func newBar(total int64, what string, w io.Writer, options ...progressbar.Option) progress {
-	return progress{progressbar.NewOptions64(total, append(options, progressbar.OptionSetWriter(w),
+	return progress{bar: progressbar.NewOptions64(total, append(options, progressbar.OptionSetWriter(w),
 		progressbar.OptionSetDescription(what), progressbar.OptionThrottle(50*time.Millisecond),
 		progressbar.OptionClearOnFinish())...)}
 }
 
 func (p progress) describe(what string) {
-	if p.bar != nil {
-		p.bar.Describe(what)
+	if p.bar == nil {
+		return
 	}
+	if p.room > 0 && len(what) > p.room {
+		what = what[:p.room]
+	}
+	p.bar.Describe(what)
 }
 
 func (p progress) set(n int64) {

@@ -81,6 +81,17 @@ func TestTheBarCountsBytes(t *testing.T) {
 	}
 }
 
+// On a narrow terminal there is a bar and what fits beside it.
+func TestANarrowBar(t *testing.T) {
+	var drawn bytes.Buffer
+	bar := newNarrowBar(100, "loading "+strings.Repeat("x", 100), 40, &drawn)
+	bar.set(50)
+	bar.clear()
+	if s := drawn.String(); !strings.Contains(s, "loading xxxxx") || strings.Contains(s, strings.Repeat("x", 20)) || strings.Contains(s, "0s") {
+		t.Errorf("%q", s)
+	}
+}
+
 // What a trace leaks is a column. A pool that leaves memory behind of itself has failed.
 func TestLeaksOfTheTraceAreAColumn(t *testing.T) {
 	code, out, stderr := command("replay", "-config", "strategy=slab", file(t, "a,0,1000\na,1,24\nf,1,24\n"))

@@ -8,6 +8,8 @@ import (
 	"os"
 	"strings"
 
+	"github.com/dustin/go-humanize/english"
+
 	"github.com/bufslab/bufslab/cmd/bufslab/internal/report"
 )
 
@@ -67,7 +69,7 @@ func reportPage(args []string, stdout, stderr io.Writer) int {
 	if err != nil {
 		return fail(stderr, codeOf(err), err)
 	}
-	fmt.Fprintf(stdout, "%s: %d traces with %d configurations\n", *out, len(page.Traces), len(page.Configs))
+	fmt.Fprintf(stdout, "%s: %s with %s\n", *out, english.Plural(len(page.Traces), "trace", ""), english.Plural(len(page.Configs), "configuration", ""))
 	return exitOK
 }
 

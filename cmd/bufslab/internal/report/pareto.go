@@ -31,10 +31,11 @@ func (t *Trace) ParetoTime() (template.HTML, error) {
 	return t.pareto("footprint and time", pairAxis(most), func(r Run) float64 { return r.PairNS })
 }
 
-// A dot is a place in a plot, and the configurations there.
+// A dot is the place of a configuration in a plot, and those that lie on it.
 type dot struct {
 	column int
 	y      float64
+	own    int // the configuration whose place and colour it has
 	runs   []int
 	beaten bool // there is one with both figures smaller, or one smaller and one equal
 }
@@ -49,7 +50,7 @@ func (t *Trace) pareto(label string, up axis, y func(Run) float64) (template.HTM
 		var list charts.ScatterSeriesList
 		var colors []charts.Color
 		for _, d := range t.dots(f, across, up, y) {
-			list, colors = append(list, d.series()), append(colors, seriesColor(d.runs[0]))
+			list, colors = append(list, d.series()), append(colors, seriesColor(d.own))
 		}
 		return p.ScatterChart(charts.ScatterChartOption{Theme: theme(colors...), Padding: padding, SeriesList: list, Legend: hidden,
 			XAxis: across.horizontal(), YAxis: up.vertical()})
@@ -61,7 +62,7 @@ func (t *Trace) pareto(label string, up axis, y func(Run) float64) (template.HTM
 func (t *Trace) dots(f format, across, up axis, y func(Run) float64) (dots []*dot) {
 	for _, i := range t.byFootprint() {
 		r := t.Runs[i]
-		d := &dot{column: across.at(r.Footprint, columns), y: y(r), runs: []int{i}}
+		d := &dot{column: across.at(r.Footprint, columns), y: y(r), own: i, runs: []int{i}}
 		for _, other := range t.Runs {
 			d.beaten = d.beaten || other.Footprint <= r.Footprint && y(other) <= y(r) && (other.Footprint < r.Footprint || y(other) < y(r))
 		}

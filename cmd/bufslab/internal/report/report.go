@@ -15,8 +15,10 @@ import (
 	_ "embed"
 	"html/template"
 	"io"
+	"strings"
 
 	"github.com/dustin/go-humanize"
+	"github.com/dustin/go-humanize/english"
 )
 
 // A Page is what is reported: several configurations on several traces.
@@ -58,7 +60,10 @@ var pageHTML string
 var page = template.Must(template.New("page").Funcs(template.FuncMap{
 	"number": func(i int) int { return i + 1 },
 	"series": series,
-	"bytes":  size,
+	"bytes":  func(n int64) string { return strings.ReplaceAll(size(n), " ", "\u00a0") }, // never at the end of a line
+	"extents": func(n int) string {
+		return humanize.Comma(int64(n)) + " " + english.PluralWord(n, "extent", "")
+	},
 }).Parse(pageHTML))
 
 // Write writes the page. What it writes is the same each time.

@@ -6,9 +6,11 @@ import (
 	"math"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/bufslab/bufslab/internal/check"
 	"github.com/bufslab/bufslab/internal/replaying"
 	"github.com/go-analyze/charts"
 )
@@ -163,12 +165,12 @@ func TestSizesCountByPowersOfTwo(t *testing.T) {
 
 // A dot is full unless another configuration is better in both figures; dots on each other are one.
 func TestDots(t *testing.T) {
-	tr := Trace{Runs: []Run{{Footprint: 1.1, PairNS: 100}, {Footprint: 1.5, PairNS: 20}, {Footprint: 1.8, PairNS: 60}, {Footprint: 1.101, PairNS: 100}}}
+	tr := Trace{Runs: []Run{{Footprint: 1.1, PairNS: 100}, {Footprint: 1.5, PairNS: 20}, {Footprint: 1.8, PairNS: 60}, {Footprint: 1.0999, PairNS: 100}}}
 	var got []string
 	for _, d := range tr.dots(whole[0], ratioAxis(1.8, 5), pairAxis(100), func(r Run) float64 { return r.PairNS }) {
-		got = append(got, fmt.Sprint(d.name(), d.beaten))
+		got = append(got, fmt.Sprint(d.name(), d.own+1, d.beaten))
 	}
-	if want := []string{"1, 4false", "2false", "3true"}; !slices.Equal(got, want) {
+	if want := []string{"1, 44 false", "22 false", "33 true"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
@@ -191,5 +193,28 @@ func TestCells(t *testing.T) {
 	big := Map{Extents: []replaying.Extent{{Len: 1 << 30}}}
 	if c := big.Cells(); c.Rows > mostCells/mapColumns || c.Rows*2 < mostCells/mapColumns/2 {
 		t.Errorf("a GiB has %d rows of cells of %d bytes", c.Rows, c.Cell)
+	}
+}
+
+// A bar stands on the axis however small its share is, and where there is none there is no bar.
+func TestSmallBarsCanBeSeen(t *testing.T) {
+	var sizes Sizes
+	for size, n := range map[int]int{1: 3, 16: 40, 4096: 100, 1 << 20: 3000} {
+		for range n {
+			sizes.Add(size)
+		}
+	}
+	page, err := (&Trace{Sizes: sizes.List()}).Histogram()
+	if err != nil {
+		t.Fatal(err)
+	}
+	bars := regexp.MustCompile(`M \d+ (\d+)\s+L \d+ (\d+)\s+L \d+ (\d+)[^"]*" style="stroke:none;fill:var\(--s\d\)`).FindAllStringSubmatch(string(page), -1)
+	if len(bars) != 2*2*4 { // of allocations and bytes, wide and narrow, four sizes
+		t.Errorf("%d bars", len(bars))
+	}
+	for _, b := range bars {
+		if top, bottom := check.Ok(strconv.Atoi(b[1]))(t), check.Ok(strconv.Atoi(b[3]))(t); top >= bottom {
+			t.Errorf("a bar from %d to %d", top, bottom)
+		}
 	}
 }

@@ -61,11 +61,27 @@ func (t *Trace) Histogram() (template.HTML, error) {
 	}
 	up := shareAxis(most)
 	return drawn(whole, "sizes of allocations", func(p *charts.Painter, f format) error {
+		least := up.max * leastBar / float64(f.height)
 		return p.BarChart(charts.BarChartOption{Theme: theme(seriesColor(0), seriesColor(1)), Padding: padding, Legend: hidden,
-			SeriesList:   charts.BarSeriesList{{Values: values[0]}, {Values: values[1]}},
+			SeriesList:   charts.BarSeriesList{{Values: bars(values[0], least)}, {Values: bars(values[1], least)}},
 			CategoryAxis: charts.CategoryAxisOption{Labels: t.sizeLabels(f.width / 60), LabelFontStyle: font, LabelCount: len(t.Sizes)},
 			ValueAxis:    up.vertical()})
 	})
+}
+
+// leastBar is how many parts of a chart's height a bar has that one can see. The library draws a
+// bar of no whole pixel below the axis, and of one not at all.
+const leastBar = 3.0
+
+// bars returns shares as they are drawn: none is no bar, and the smallest can be seen.
+func bars(shares []float64, least float64) []float64 {
+	list := make([]float64, len(shares))
+	for i, share := range shares {
+		if list[i] = max(share, least); share == 0 {
+			list[i] = charts.GetNullValue()
+		}
+	}
+	return list
 }
 
 // sizeLabels names at most some of the sizes, at equal distances. The library moves the last
