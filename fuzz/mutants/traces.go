@@ -1,6 +1,6 @@
 package main
 
-// Mutants of recordings: package trace and its planner.
+// Mutants of recordings: package trace, its planner, and slab/internal/record.
 var ofTraces = []mutant{
 	{
 		name: "trace: a time above 63 bits wraps",
@@ -176,6 +176,11 @@ var ofTraces = []mutant{
 		name: "planner: a block is aligned down",
 		file: "trace/planner/blocks.go", old: "(int64(op.Size) + int64(align) - 1) &^ int64(align-1)", new: "int64(op.Size) &^ int64(align-1)",
 		killer: killer{pkg: "trace/planner", test: "TestStepsHaveTheirOwnHints"},
+	},
+	{
+		name: "record: a part is longer than a kill may lose",
+		file: "slab/internal/record/parts.go", old: "tracefile.PartBytes/2 - maxRow", new: "tracefile.PartBytes / 2",
+		killer: killer{pkg: "slab/internal/record", test: "TestAKillLosesAtMost64KiB"},
 	},
 	{
 		name: "planner: a block goes into a gap half its size",
