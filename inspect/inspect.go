@@ -45,7 +45,7 @@ import (
 // ends in a slash. A path that ends in /pprof/bufslab is a profile, too, which so stands beside
 // those of net/http/pprof:
 //
-//	http.Handle("/debug/pprof/bufslab", inspect.Handler(uploads))
+//	http.Handle("GET /debug/pprof/bufslab", inspect.Handler(uploads))
 //
 // A profile is of one pool. Where there are several the request names it, as in
 // profile?pool=uploads; a pool with the name of one before it has a number behind it, as in

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/http/pprof"
 	"regexp"
 	"runtime"
 	"slices"
@@ -82,6 +83,16 @@ func TestPaths(t *testing.T) {
 		if got != want {
 			t.Errorf("%s: %d, %s", path, w.Code, w.Body)
 		}
+	}
+}
+
+// The profile stands beside those of net/http/pprof, which has a pattern for GET and all below.
+func TestBesideTheOtherProfiles(t *testing.T) {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /debug/pprof/", pprof.Index)
+	mux.Handle("GET /debug/pprof/bufslab", inspect.Handler(open(t, slab.Config{})))
+	if w := ask(mux, "/debug/pprof/bufslab"); w.Code != 200 || w.Header().Get("Content-Type") != "application/octet-stream" {
+		t.Errorf("%d, %s", w.Code, w.Body)
 	}
 }
 

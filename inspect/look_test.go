@@ -173,8 +173,8 @@ func TestWarnings(t *testing.T) {
 	if list := warningsOf(slab.Stats{Hits: 1, Failed: 1}); list != nil {
 		t.Errorf("%q", list)
 	}
-	got := strings.Join(warningsOf(slab.Stats{Forgotten: 1000, DoubleReleases: 2, ForeignPuts: 3}), "; ")
-	if want := "Buffers that were never released, found by the collector: 1,000; Releases of what had been released before: 2; Puts of slices that the pool did not have out: 3"; got != want {
+	got := strings.Join(warningsOf(slab.Stats{Forgotten: 1000, DoubleReleases: 2, ForeignPuts: 3, GuardFaults: 4}), "; ")
+	if want := "Buffers that were never released, found by the collector: 1,000; Releases of what had been released before: 2; Puts of slices that the pool did not have out: 3; Guarded buffers that were used after their Release, or are still reached: 4"; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 }

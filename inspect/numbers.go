@@ -38,6 +38,7 @@ func warningsOf(s slab.Stats) (list []string) {
 		{s.Forgotten, "Buffers that were never released, found by the collector"},
 		{s.DoubleReleases, "Releases of what had been released before"},
 		{s.ForeignPuts, "Puts of slices that the pool did not have out"},
+		{s.GuardFaults, "Guarded buffers that were used after their Release, or are still reached"},
 	} {
 		if w.n > 0 {
 			list = append(list, w.text+": "+count(w.n))
