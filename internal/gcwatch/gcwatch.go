@@ -45,6 +45,8 @@ const (
 	atMost = 100 * time.Millisecond // for finalizers to run
 	quiet  = 10 * time.Millisecond  // without progress that counts as the end: two slices of a busy machine
 
+	spin = time.Millisecond // then who waits gives up its thread, for which others may wait
+
 	mostTurns = 1 << 18 // while the clock stands still: longer than the tick of any clock
 )
 
@@ -70,6 +72,10 @@ func yieldUntil(done func() bool, d time.Duration) bool {
 		passed := time.Since(start)
 		if passed > d || passed == 0 && turns > mostTurns {
 			return false
+		}
+		if passed > spin {
+			time.Sleep(spin / 10)
+			continue
 		}
 		runtime.Gosched()
 	}
