@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -205,5 +206,21 @@ func TestFreeExtents(t *testing.T) {
 	got := freeOf(slab.Fragmentation{FreeExtents: []int64{0, 0, 4, 0, 1}})
 	if len(got) != 2 || got[0] != (extents{"4 B", 4, 100}) || got[1] != (extents{"16 B", 1, 25}) {
 		t.Errorf("%+v", got)
+	}
+}
+
+// The time that those have waited whose wait is over is shared among these, and not with those
+// who wait still.
+func TestAWaitThatGoesOnIsNotAveraged(t *testing.T) {
+	for s, want := range map[slab.Stats]string{
+		{}: "none had to wait",
+		{Waits: 3, Waiters: 1, WaitTime: 4 * time.Millisecond}: "3 in all, 2 ms each",
+		{Waits: 1, Waiters: 1}:                                 "1 in all, 0 ms each",
+	} {
+		list := numbersOf(s)
+		i := slices.IndexFunc(list, func(n number) bool { return n.Name == "Waiters" })
+		if got := list[i].Note; got != want {
+			t.Errorf("%d waits: %s, want %s", s.Waits, got, want)
+		}
 	}
 }

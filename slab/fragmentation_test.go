@@ -83,3 +83,27 @@ func TestFragmentationIsZeroWithoutAPageHeap(t *testing.T) {
 		}
 	}
 }
+
+// The largest free extent is that, whichever of two was freed last.
+func TestTheLargestFreeExtent(t *testing.T) {
+	if strconv.IntSize == 32 {
+		t.Skip("there are few addresses: extents lie in segments of their own")
+	}
+	for _, last := range []int{0, 1} {
+		p := openPool(t, "mmap", Config{Strategy: "bestfit", CacheBytes: -1})
+		var between, two []PooledBuffer
+		for i := range 2 {
+			between = append(between, mustGet(t, p, page))
+			two = append(two, mustGet(t, p, 16<<20+i*page)) // of one list
+		}
+		between = append(between, mustGet(t, p, page))
+		mustRelease(t, two[1-last])
+		mustRelease(t, two[last])
+		f := p.Fragmentation()
+		if f.LargestFreeBytes != 16<<20+page {
+			t.Errorf("%d bytes: %+v", f.LargestFreeBytes, f)
+		}
+		checkFragmentation(t, p, f)
+		releaseAll(t, between)
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"testing"
 	"time"
+	"unsafe"
 )
 
 // guarded opens a pool that guards each buffer, and keeps what it finds.
@@ -398,5 +399,28 @@ func TestATurnEndsThatDrawsNothing(t *testing.T) {
 	})
 	if s := p.Stats(); s.Guarded != 0 {
 		t.Errorf("%+v", s)
+	}
+}
+
+// What is withheld is unusable, and not held.
+func TestWithheldBytesAreUnusable(t *testing.T) {
+	p, _ := guarded(t, "mmap", Config{Strategy: "direct"})
+	mustRelease(t, mustGet(t, p, 5000))
+	if s := p.Stats(); s.WithheldBytes < 5000 || s.UnusableBytes != s.WithheldBytes || s.HeldBytes != 0 {
+		t.Errorf("%+v", s)
+	}
+}
+
+// A fault is of the block whose pages it is in, and of none if it is before or behind them.
+func TestGuardFaultBesideABlock(t *testing.T) {
+	p, _ := guarded(t, "mmap", Config{Strategy: "direct"})
+	b := mustGet(t, p, 5000)
+	at := uintptr(unsafe.Pointer(unsafe.SliceData(b.Bytes())))
+	size := uintptr(b.Block().Region.Size())
+	mustRelease(t, b)
+	for addr, want := range map[uintptr]bool{at - 1: false, at: true, at + size - 1: true, at + size: false} {
+		if e := p.GuardFault(addr); (e != nil) != want {
+			t.Errorf("at offset %d: %v", int(addr-at), e)
+		}
 	}
 }

@@ -65,6 +65,33 @@ func TestCachesKeepNoSlabsBeyondWhatMayBeHeld(t *testing.T) {
 	p.Close()
 }
 
+// While the strategy holds more than its part of what may be held nothing is cached, not for
+// a moment: a block in a cache would keep the rest of its slab.
+func TestNothingIsCachedWhereTooMuchIsHeld(t *testing.T) {
+	for _, over := range []bool{false, true} {
+		p := openPool(t, "mmap", Config{Strategy: "sizeclass", MaxHeld: 4 * int64(pin.Numbers()+1) * percpu.LeastBytes})
+		b := mustGet(t, p, 1000)
+		if usageOf(p.pool.strategy, 0).HeldBytes < 2 {
+			t.Fatal("nothing is left of the slab")
+		}
+		if over {
+			p.pool.held.bytes = 1
+		}
+		p.pool.reclaimMu.Lock() // so the caches cannot be emptied
+		done := make(chan error, 1)
+		go func() { done <- b.Release() }()
+		cached := func() bool { return p.pool.cache.Usage().Blocks > 0 }
+		eventually(t, "the block is somewhere", func() bool { return len(done) > 0 || cached() })
+		if cached() == over {
+			t.Errorf("over %t: cached %t", over, cached())
+		}
+		p.pool.reclaimMu.Unlock()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // A Trim that takes idle blocks out of the caches takes all where the strategy then has more
 // than its part.
 func TestTrimLeavesTheStrategyItsPart(t *testing.T) {

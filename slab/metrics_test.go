@@ -135,5 +135,9 @@ func TestResetPeaks(t *testing.T) {
 	if s := p.Stats(); s.PeakManagedBytes < 2<<20 || s.PeakManagedBytes >= 3<<20 {
 		t.Errorf("%+v", s)
 	}
+	p.ResetPeaks()
 	mustRelease(t, a)
+	if s := p.Stats(); s.PeakManagedBytes < 1<<20 || s.ManagedBytes != 0 {
+		t.Errorf("not from what was managed then: %+v", s)
+	}
 }

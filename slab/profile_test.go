@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/internal/replaying"
 	"github.com/bufslab/bufslab/slab/internal/profile"
 )
 
@@ -439,4 +440,21 @@ func TestProfileBesideItsPool(t *testing.T) {
 	}
 	all.Wait()
 	checkProfile(t, p)
+}
+
+// A replay has to repeat, and draws no sample.
+func TestAReplayIsNotSampled(t *testing.T) {
+	for _, replayed := range []bool{false, true} {
+		p := openPool(t, "heap", Config{ProfileRate: 1})
+		if replayed {
+			if _, err := replaying.Reopen(p, 1); err != nil {
+				t.Fatal(err)
+			}
+		}
+		b := mustGet(t, p, 5000)
+		if n := len(p.pool.profile.samples.Records()); (n == 0) != replayed {
+			t.Errorf("replayed %t: %d stacks", replayed, n)
+		}
+		mustRelease(t, b)
+	}
 }

@@ -91,3 +91,17 @@ func TestAllocatedBytesAreThoseOfAllGets(t *testing.T) {
 		}
 	})
 }
+
+// Calls upstream without a Get, or before it is counted, are no Misses beyond the Gets.
+func TestMissesAreNoMoreThanGets(t *testing.T) {
+	p := openPool(t, "heap", Config{Strategy: "exact"})
+	for gets := range int64(3) {
+		for range 2 {
+			p.pool.accounting.Free(mustAlloc(t, p.pool.accounting, 1000))
+		}
+		if s := p.Stats(); s.Misses != gets || s.Hits != 0 || s.UpstreamAllocs < 2*gets+2 {
+			t.Errorf("%d Gets: %+v", gets, s)
+		}
+		mustRelease(t, mustGet(t, p, 100+int(gets)))
+	}
+}

@@ -194,3 +194,28 @@ func TestUnreachableMemoryIsNotGuarded(t *testing.T) {
 		t.Errorf("%d calls, %d bytes are left", up.Allocs, up.Bytes)
 	}
 }
+
+// A block whose view the collector has just found gone is the last that goes: its bytes cannot be
+// read until its region has them back.
+func TestAFoundBlockIsTheLastChoice(t *testing.T) {
+	g, found := opened(t, heap(t), Options{Every: 1})
+	first := alloc(t, g, 100)
+	g.Free(first)
+	b := alloc(t, g, 100)
+	view := device.Bytes(b)
+	g.Free(b)
+	for device.Bytes(first) != nil { // no one watches it: it does not come back by itself
+		runtime.GC()
+	}
+	for _, want := range []device.Block{b, first} {
+		k := g.oldest()
+		if k.Block != want {
+			t.Errorf("a block at %p goes, not that at %p", k.Region, want.Region)
+		}
+		g.giveBack(k)
+	}
+	if g.oldest() != nil || len(*found) != 0 {
+		t.Errorf("%+v", *found)
+	}
+	runtime.KeepAlive(view)
+}

@@ -106,3 +106,16 @@ func TestAScaleIsThatOfItsDistance(t *testing.T) {
 		t.Errorf("scales %d and %d, %f and %f bytes", before, after, p.every(before), p.every(after))
 	}
 }
+
+// What a sample takes is the least that one took: more is the time of other goroutines. A clock
+// that it is too short for does not make it take nothing.
+func TestASampleTakesTheLeastTime(t *testing.T) {
+	p := NewPace(1000)
+	for _, c := range []struct{ now, want time.Duration }{
+		{time.Second, time.Second}, {time.Microsecond, time.Microsecond}, {time.Minute, time.Microsecond}, {0, leastTakes}, {time.Second, leastTakes},
+	} {
+		if d := p.took(c.now); d != c.want {
+			t.Errorf("%v after a sample of %v, want %v", d, c.now, c.want)
+		}
+	}
+}
