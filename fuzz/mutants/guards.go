@@ -93,6 +93,30 @@ var ofGuards = []mutant{
 		killer: killer{pkg: "slab", test: "TestCloseReturnsWhatAGuardFound"},
 	},
 	{
+		name: "guard: FreeHeld keeps the last block",
+		file: "slab/internal/guard/withheld.go",
+		old:  "for n := g.length(); n > 0; n-- {", new: "for n := g.length(); n > 1; n-- {",
+		killer: killer{pkg: "slab/internal/guard", test: "TestAWriteIsTold"},
+	},
+	{
+		name: "guard: a block goes before its bytes can be read",
+		file: "slab/internal/guard/withheld.go",
+		old:  "bool { return !k.isFound() }", new: "bool { return k != nil }",
+		killer: killer{pkg: "slab/internal/guard", test: "TestAFoundBlockIsTheLastChoice"},
+	},
+	{
+		name: "guard: a turn is due again at once",
+		file: "slab/internal/guard/guard.go",
+		old:  "\tg.seen.Store(gets)\n", new: "",
+		killer: killer{pkg: "slab/internal/guard", test: "TestDraw"},
+	},
+	{
+		name: "guard: what lies behind a block is of it",
+		file: "slab/internal/guard/block.go",
+		old:  "addr-at < uintptr(len(m))", new: "addr-at <= uintptr(len(m))",
+		killer: killer{pkg: "slab", test: "TestGuardFaultBesideABlock"},
+	},
+	{
 		name: "profile: what was released is in use",
 		file: "slab/internal/profile/profile.go",
 		old:  "\ts.InUse.sub(s.amount)\n", new: "",

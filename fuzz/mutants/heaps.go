@@ -2,7 +2,7 @@ package main
 
 import "slices"
 
-var ofHeaps = slices.Concat(ofPageHeaps, ofLeaving, ofStrategies, ofUpstream, ofGuards)
+var ofHeaps = slices.Concat(ofPageHeaps, ofLeaving, ofStrategies, ofUpstream, ofGuards, ofObservers)
 
 // Mutants of the page heap.
 var ofPageHeaps = []mutant{

@@ -1,0 +1,162 @@
+package main
+
+import "slices"
+
+// Mutants of what says how a pool is: Stats, metrics, hooks, the profile, and package inspect.
+var ofObservers = slices.Concat(ofCounts, ofProfiles, ofInspect)
+
+var ofCounts = []mutant{
+	{
+		name: "stats: the peak begins at nothing",
+		file: "slab/internal/upstream/accounting.go",
+		old:  "\ta.add(0)\n", new: "",
+		killer: killer{pkg: "slab", test: "TestResetPeaks"},
+	},
+	{
+		name: "stats: the peak does not begin anew",
+		file: "slab/internal/upstream/accounting.go",
+		old:  "\ta.peak.Store(0)\n", new: "",
+		killer: killer{pkg: "slab", test: "TestResetPeaks"},
+	},
+	{
+		name: "stats: there are more misses than Gets",
+		file: "slab/stats.go",
+		old:  "min(s.UpstreamAllocs, cached.Gets)", new: "s.UpstreamAllocs",
+		killer: killer{pkg: "slab", test: "TestMissesAreNoMoreThanGets"},
+	},
+	{
+		name: "stats: what a guard withholds is held",
+		file: "slab/guard.go",
+		old:  "u.UnusableBytes += own.Withheld", new: "u.HeldBytes += own.Withheld",
+		killer: killer{pkg: "slab", test: "TestWithheldBytesAreUnusable"},
+	},
+	{
+		name: "stats: a foreign Put is not counted",
+		file: "slab/errors.go",
+		old:  "\tl.foreign.Add(1)\n", new: "",
+		killer: killer{pkg: "slab", test: "TestPutRefusesWhatIsNotOut"},
+	},
+	{
+		name: "stats: a wait that fails is not counted",
+		file: "slab/wait.go",
+		old:  "\tp.fail(err)\n", new: "",
+		killer: killer{pkg: "slab", test: "TestWhatNeverFitsFailsWhenAllIsBack"},
+	},
+	{
+		name: "stats: a Get fails with each of its tries",
+		file: "slab/get.go",
+		old:  "if how == fully { // else", new: "if how >= quickly { // else",
+		killer: killer{pkg: "slab", test: "TestWhatNeverFitsFailsWhenAllIsBack"},
+	},
+	{
+		name: "stats: a wait does not end",
+		file: "slab/wait.go",
+		old:  "\tw.now.Add(-1)\n", new: "",
+		killer: killer{pkg: "slab", test: "TestFirstComeFirstServed"},
+	},
+	{
+		name: "stats: a Trim of nothing is none",
+		file: "slab/reclaim.go",
+		old:  "p.counted.trims.Add(1)", new: "p.counted.trims.Add(min(n, 1))",
+		killer: killer{pkg: "slab", test: "TestHookOfTrim"},
+	},
+	{
+		name: "hooks: a Trim of nothing is told",
+		file: "slab/hooks.go",
+		old:  " && bytes > 0", new: "",
+		killer: killer{pkg: "slab", test: "TestHookOfTrim"},
+	},
+	{
+		name: "metrics: a gauge does not fall",
+		file: "slab/metrics.go",
+		old:  "if statFields[i].kind == Counter {", new: "if statFields[i].kind <= Counter {",
+		killer: killer{pkg: "slab", test: "TestCountersNeverFall"},
+	},
+	{
+		name: "metrics: the largest free extent is the last",
+		file: "slab/internal/pageheap/fragments.go",
+		old:  "largest = max(largest, int64(n))", new: "largest = int64(n)",
+		killer: killer{pkg: "slab", test: "TestTheLargestFreeExtent"},
+	},
+	{
+		name: "metrics: with Check nothing is fragmented",
+		file: "slab/metrics.go",
+		old:  "\t\ta = check.upstream\n", new: "\t\t_ = check\n",
+		killer: killer{pkg: "slab", test: "TestFragmentation"},
+	},
+	{
+		name: "explain: a pool says that its defaults are set",
+		file: "slab/config.go",
+		old:  "p.opened().config.given.Explain()", new: "p.opened().config.Config.Explain()",
+		killer: killer{pkg: "slab", test: "TestPoolExplainsItsDevice"},
+	},
+	{
+		name: "release: blocks are cached where too much is held",
+		file: "slab/release.go",
+		old:  "!p.held.exceeded(p.strategy) && (", new: "(",
+		killer: killer{pkg: "slab", test: "TestNothingIsCachedWhereTooMuchIsHeld"},
+	},
+}
+
+var ofProfiles = []mutant{
+	{
+		name: "profile: what is forgotten was released",
+		file: "slab/profile.go",
+		old:  "f.samples.Forget(s.ID())", new: "f.samples.Remove(s.ID())",
+		killer: killer{pkg: "slab", test: "TestProfileOfForgottenParts"},
+	},
+	{
+		name: "profile: what is forgotten stays in use",
+		file: "slab/profile.go",
+		old:  "active(p.cache.Usage(), forgotten), forgotten)", new: "active(p.cache.Usage(), handle.Tally{}), forgotten)",
+		killer: killer{pkg: "slab", test: "TestLeaksBySamples"},
+	},
+	{
+		name: "profile: what has leaked is that in use",
+		file: "slab/profile.go",
+		old:  "Forgotten: true}, r.Leaked)", new: "Forgotten: true}, r.InUse)",
+		killer: killer{pkg: "slab", test: "TestLeaksBySamples"},
+	},
+	{
+		name: "profile: a site without a buffer is a leak",
+		file: "slab/profile.go",
+		old:  "if l.Sampled == 0 {", new: "if l.Sampled < 0 {",
+		killer: killer{pkg: "slab", test: "TestLeaksBySamples"},
+	},
+	{
+		name: "profile: an adapter is who got it",
+		file: "slab/profile.go",
+		old:  "strings.Contains(function, \"bufslab/adapt.\")", new: "false",
+		killer: killer{pkg: "slab", test: "TestOwnFrames"},
+	},
+	{
+		name: "profile: a replay is sampled",
+		file: "slab/profile.go",
+		old:  "\t\trate = 0\n", new: "",
+		killer: killer{pkg: "slab", test: "TestAReplayIsNotSampled"},
+	},
+	{
+		name: "profile: a sample stands for the rate whatever the scale",
+		file: "slab/internal/profile/pace.go",
+		old:  "-float64(bytes)/p.every(at)", new: "-float64(bytes)/float64(p.rate)",
+		killer: killer{pkg: "slab/internal/profile", test: "TestEstimatesAreNotBiased"},
+	},
+	{
+		name: "profile: free samples are not used up",
+		file: "slab/internal/profile/pace.go",
+		old:  "freeSamples)-1))", new: "freeSamples)))",
+		killer: killer{pkg: "slab/internal/profile", test: "TestSamplesTakeLittleTime"},
+	},
+	{
+		name: "profile: samples stay apart when there is time again",
+		file: "slab/internal/profile/pace.go",
+		old:  "to := at - min(at, uint32(bits.Len64(uint64(more))))", new: "to := at - min(0, uint32(bits.Len64(uint64(more))))",
+		killer: killer{pkg: "slab/internal/profile", test: "TestSamplesTakeLittleTime"},
+	},
+	{
+		name: "profile: the time of other goroutines is that of a sample",
+		file: "slab/internal/profile/pace.go",
+		old:  "min(time.Duration(p.takes.Load()), max(now, leastTakes))", new: "max(now, leastTakes)",
+		killer: killer{pkg: "slab/internal/profile", test: "TestASampleTakesTheLeastTime"},
+	},
+}
