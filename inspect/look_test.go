@@ -214,8 +214,9 @@ func TestFreeExtents(t *testing.T) {
 func TestAWaitThatGoesOnIsNotAveraged(t *testing.T) {
 	for s, want := range map[slab.Stats]string{
 		{}: "none had to wait",
-		{Waits: 3, Waiters: 1, WaitTime: 4 * time.Millisecond}: "3 in all, 2 ms each",
-		{Waits: 1, Waiters: 1}:                                 "1 in all, 0 ms each",
+		{Waits: 3, Waiters: 1, WaitTime: 4 * time.Millisecond}: "3 in all, 2ms each",
+		{Waits: 2, WaitTime: 5 * time.Second}:                  "2 in all, 2.5s each",
+		{Waits: 1, Waiters: 1}:                                 "1 in all, 0s each",
 	} {
 		list := numbersOf(s)
 		i := slices.IndexFunc(list, func(n number) bool { return n.Name == "Waiters" })

@@ -6,6 +6,7 @@ import (
 	"math/bits"
 	"path"
 	"strconv"
+	"time"
 
 	"github.com/bufslab/bufslab/slab"
 )
@@ -16,8 +17,8 @@ type number struct{ Name, Value, Note string }
 func numbersOf(s slab.Stats) []number {
 	waited := "none had to wait"
 	if s.Waits > 0 {
-		ended := max(1, s.Waits-s.Waiters)
-		waited = fmt.Sprintf("%s in all, %.3g ms each", count(s.Waits), s.WaitTime.Seconds()*1e3/float64(ended))
+		ended := time.Duration(max(1, s.Waits-s.Waiters))
+		waited = fmt.Sprintf("%s in all, %v each", count(s.Waits), (s.WaitTime / ended).Round(time.Microsecond))
 	}
 	return []number{
 		{"Active", size(s.ActiveBytes), several(s.ActiveBlocks, "buffer") + " out"},
