@@ -120,6 +120,31 @@ func TestCountersNeverFall(t *testing.T) {
 	}
 }
 
+// What a strategy below a pool holds is in the peak as Stats has seen it, also when it went.
+func TestThePeakOverAStrategyDoesNotFall(t *testing.T) {
+	below, err := NewStrategy("exact", &source{Host: true}, Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := mustOpen(t, below, Config{Strategy: "direct"})
+	a, b := mustGet(t, p, 1<<20), mustGet(t, p, 1<<20)
+	mustRelease(t, a)
+	mustRelease(t, b)
+	keeps := mustGet(t, p, 3<<20) // beside what the strategy keeps of a and b
+	if s := p.Stats(); s.PeakManagedBytes != 5<<20 {
+		t.Fatalf("%+v", s)
+	}
+	mustRelease(t, keeps)
+	p.FreeHeld()
+	if s := p.Stats(); s.PeakManagedBytes != 5<<20 || s.ManagedBytes != 0 {
+		t.Errorf("peak %d, now %d", s.PeakManagedBytes, s.ManagedBytes)
+	}
+	p.ResetPeaks()
+	if s := p.Stats(); s.PeakManagedBytes != 0 {
+		t.Errorf("peak %d", s.PeakManagedBytes)
+	}
+}
+
 func TestResetPeaks(t *testing.T) {
 	p := openPool(t, "heap", Config{Strategy: "direct"})
 	a, b := mustGet(t, p, 1<<20), mustGet(t, p, 2<<20)

@@ -54,7 +54,7 @@ type Stats struct {
 
 	Guarded       int64 `json:"guarded"`        // buffers that were withheld after their Release: see Config.Guard
 	WithheldBytes int64 `json:"withheld_bytes"` // of the unusable: those that are now
-	GuardFaults   int64 `json:"guard_faults"`   // uses after Release, each a *GuardError
+	GuardFaults   int64 `json:"guard_faults"`   // uses after Release, slices that were kept after it among them, each a *GuardError
 
 	Trims        int64 `json:"trims"`         // calls of Trim, and those of the clock
 	TrimmedBytes int64 `json:"trimmed_bytes"` // that these gave upstream
@@ -87,7 +87,7 @@ func (p *pool) stats() Stats {
 	s.Misses = min(s.UpstreamAllocs, cached.Gets)
 	s.Hits = cached.Gets - s.Misses
 	s.AllocatedBytes = cached.Got
-	s.ManagedBytes, s.PeakManagedBytes = u.ManagedBytes(), l.Peak()
+	s.ManagedBytes = u.ManagedBytes()
 
 	s.WaitingBlocks, s.WaitingBytes = waiting.Blocks, waiting.Bytes
 	s.HeldBlocks = u.HeldBlocks + cached.Blocks + deferred.Blocks + waiting.Blocks
@@ -97,8 +97,11 @@ func (p *pool) stats() Stats {
 	s.HeldBlocks += below.HeldBlocks
 	s.HeldBytes += below.HeldBytes
 	s.UnusableBytes += below.UnusableBytes
-	s.ManagedBytes += below.ManagedBytes()
-	s.PeakManagedBytes = max(s.PeakManagedBytes, s.ManagedBytes)
+	if more := below.ManagedBytes(); more > 0 {
+		s.ManagedBytes += more
+		l.RaisePeak(s.ManagedBytes) // as Stats is all that sees it
+	}
+	s.PeakManagedBytes = max(l.Peak(), s.ManagedBytes)
 	s.Waiters, s.Waits, s.WaitTime = p.waits.now.Load(), p.waits.calls.Load(), time.Duration(p.waits.nanoseconds.Load())
 	// All that the strategy has handed out is active, cached, deferred, waiting or in
 	// quarantine; what is left is what rounding costs.
@@ -202,7 +205,7 @@ var statFields = [...]statField{
 	{"foreign_puts", Counter, func(s *Stats) int64 { return s.ForeignPuts }, "Puts of slices that are no buffer of the pool."},
 	{"guarded", Counter, func(s *Stats) int64 { return s.Guarded }, "Buffers that were withheld after their release to find uses of them."},
 	{"withheld_bytes", Gauge, func(s *Stats) int64 { return s.WithheldBytes }, "Bytes of those that are withheld now."},
-	{"guard_faults", Counter, func(s *Stats) int64 { return s.GuardFaults }, "Uses of a guarded buffer after its release."},
+	{"guard_faults", Counter, func(s *Stats) int64 { return s.GuardFaults }, "Uses of guarded buffers after their release, slices that were kept after it among them."},
 	{"trims", Counter, func(s *Stats) int64 { return s.Trims }, "Times that memory was looked for that was not used."},
 	{"trimmed_bytes", Counter, func(s *Stats) int64 { return s.TrimmedBytes }, "Bytes that went upstream as they were not used."},
 	{"collections", Counter, func(s *Stats) int64 { return s.Collections }, "Garbage collections that the pool has run."},

@@ -50,7 +50,7 @@ func (a *Accounting) Passing() bool { return a.passing.Load() != 0 }
 // Managed returns the bytes from upstream now.
 func (a *Accounting) Managed() int64 { return a.managed.Load() }
 
-// Peak returns the most bytes that Managed has been since ResetPeak.
+// Peak returns the most bytes that Managed has been since ResetPeak, or that RaisePeak was told.
 func (a *Accounting) Peak() int64 { return a.peak.Load() }
 
 // ResetPeak makes Peak what Managed is.
@@ -114,9 +114,15 @@ func (a *Accounting) giveBack(n int64, free func() error) error {
 }
 
 func (a *Accounting) add(n int64) {
-	for m := a.managed.Add(n); ; {
+	a.RaisePeak(a.managed.Add(n))
+}
+
+// RaisePeak makes Peak at least n: what is managed together with what lies below, which
+// nobody tells of its own accord.
+func (a *Accounting) RaisePeak(n int64) {
+	for {
 		p := a.peak.Load()
-		if m <= p || a.peak.CompareAndSwap(p, m) {
+		if n <= p || a.peak.CompareAndSwap(p, n) {
 			return
 		}
 	}
