@@ -3,6 +3,7 @@ package main
 import (
 	"io"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
@@ -51,7 +52,7 @@ func (p progress) describe(what string) {
 		return
 	}
 	if p.room > 0 && len(what) > p.room {
-		what = what[:p.room]
+		what = strings.ToValidUTF8(what[:p.room], "") // no part of a letter
 	}
 	p.bar.Describe(what)
 }

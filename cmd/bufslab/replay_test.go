@@ -9,6 +9,7 @@ import (
 	"runtime/debug"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/bufslab/bufslab/trace"
 )
@@ -89,6 +90,11 @@ func TestANarrowBar(t *testing.T) {
 	bar.clear()
 	if s := drawn.String(); !strings.Contains(s, "loading xxxxx") || strings.Contains(s, strings.Repeat("x", 20)) || strings.Contains(s, "0s") {
 		t.Errorf("%q", s)
+	}
+	drawn.Reset()
+	newNarrowBar(100, "loading "+strings.Repeat("é", 100), 40, &drawn).set(50)
+	if !utf8.Valid(drawn.Bytes()) {
+		t.Errorf("half a letter: %q", drawn.String())
 	}
 }
 

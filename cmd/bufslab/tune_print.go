@@ -81,7 +81,11 @@ func saving(was, is float64) string {
 
 // bytesOf tells the peaks of the largest trace.
 func bytesOf(was, is score) string {
-	return fmt.Sprintf("%s managed instead of %s", humanize.IBytes(uint64(is.managed)), humanize.IBytes(uint64(was.managed)))
+	now, before := humanize.IBytes(uint64(is.managed)), humanize.IBytes(uint64(was.managed))
+	if now == before {
+		return now + " managed, as before"
+	}
+	return fmt.Sprintf("%s managed instead of %s", now, before)
 }
 
 func pace(was, is float64) string {

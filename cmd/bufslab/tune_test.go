@@ -232,6 +232,21 @@ func TestTunePrintsALineToPaste(t *testing.T) {
 	}
 }
 
+// Two peaks that read alike are no saving.
+func TestPeaksThatReadAlike(t *testing.T) {
+	for _, c := range []struct {
+		was, is int64
+		want    string
+	}{
+		{6 << 20, 3 << 20, "3.0 MiB managed instead of 6.0 MiB"},
+		{6<<20 + 5000, 6 << 20, "6.0 MiB managed, as before"},
+	} {
+		if got := bytesOf(score{managed: c.was}, score{managed: c.is}); got != c.want {
+			t.Errorf("%d after %d: %q", c.is, c.was, got)
+		}
+	}
+}
+
 func TestTuneRefuses(t *testing.T) {
 	good, keyed := steady(t, 10), filepath.Join(t.TempDir(), "keyed.csv")
 	if err := os.WriteFile(keyed, []byte("g,a,10\n"), 0o666); err != nil {
