@@ -40,7 +40,7 @@ const (
 
 // Options are what a Guard needs to know of its pool.
 type Options struct {
-	Every  int           // one Get in so many is drawn; above 0
+	Every  int           // of that many Gets one is drawn; above 0
 	Align  int           // of blocks, a power of two
 	Linger time.Duration // how long a view may outlive its buffer at least
 	Report func(Fault)   // is told of each fault; the caller may hold locks
