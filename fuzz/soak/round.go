@@ -69,8 +69,9 @@ func (s *soak) awaitNothing(name string, pools []*slab.Pool, limit *slab.Limit, 
 		}
 		runtime.KeepAlive(p)
 	}
-	if sum := pools[0].Stats().ManagedBytes + pools[1].Stats().ManagedBytes; limit.InUse() != sum {
-		s.violation(name, "%d bytes of the limit in use, %d managed", limit.InUse(), sum)
+	managed := func() int64 { return pools[0].Stats().ManagedBytes + pools[1].Stats().ManagedBytes }
+	if !collect(func() bool { return limit.InUse() == managed() }) { // no Free is on its way any more
+		s.violation(name, "%d bytes of the limit in use, %d managed", limit.InUse(), managed())
 	}
 }
 
