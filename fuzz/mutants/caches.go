@@ -15,6 +15,12 @@ var ofCaches = []mutant{
 		killer: killer{pkg: "slab/internal/percpu", test: "TestMagazinesHaveWhatTheySay"},
 	},
 	{
+		name: "percpu: who adds up takes a magazine to be there",
+		file: "slab/internal/percpu/usage.go",
+		old:  "if m == nil {", new: "if false {",
+		killer: killer{pkg: "slab/internal/percpu", test: "TestUsageOfMagazinesThatComeAndGo"},
+	},
+	{
 		name: "percpu: Top does not mark the class cache as busy",
 		file: "slab/internal/percpu/cache.go",
 		old:  "func (c *ClassCache) Top(size int) *handle.Entry {\n\tc.busy = 1", new: "func (c *ClassCache) Top(size int) *handle.Entry {",

@@ -85,8 +85,12 @@ func (c *Cache) addUsage(u *Usage, p *cpu) {
 	u.Releases += releases
 }
 
-// bytes adds up the first n blocks. Who looks at another processor's may find one gone.
+// bytes adds up the first n blocks. Who looks at another processor's may find one gone, or
+// no magazine though n was read as that of one.
 func (m *magazine) bytes(n int32) (sum int64) {
+	if m == nil {
+		return 0
+	}
 	for i := range n {
 		if s := m.entries[i%magazineSlots].Slot; s != nil {
 			sum += int64(s.Len())
