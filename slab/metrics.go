@@ -41,7 +41,7 @@ func (k Kind) String() string {
 func (p *Pool) Metrics() iter.Seq[Metric] {
 	q := p.opened()
 	return func(yield func(Metric) bool) {
-		for i, v := range q.counted.floors.raise(q.stats()) {
+		for i, v := range q.counted.floors.raise(q.stats().withoutDebts()) {
 			if !yield(statFields[i].metric(v)) {
 				return
 			}

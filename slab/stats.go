@@ -17,7 +17,8 @@ import (
 //
 // While the pool is in use the figures are of slightly different moments: what is on its
 // way from one place to another then counts as RoundingBytes, which a Get or Release
-// beside the reading can make too small. When no call runs all are exact.
+// beside the reading can make too small, and ActiveBlocks and ActiveBytes can be too small,
+// never less than 0. When no call runs all are exact.
 //
 // HeldBlocks counts blocks in caches and lists, free blocks of slabs and, with bestfit and
 // slab, free extents: neighbours merge, so those are not the blocks that were released.
@@ -66,8 +67,17 @@ type Stats struct {
 }
 
 // Stats returns the counters, added up over the processors.
-func (p *Pool) Stats() Stats { return p.opened().stats() }
+func (p *Pool) Stats() Stats { return p.opened().stats().withoutDebts() }
 
+// withoutDebts says that nothing is out where fewer Gets than Releases were counted: one
+// Get was on a processor that had been looked at, and its Release on the next.
+func (s Stats) withoutDebts() Stats {
+	s.RoundingBytes += min(0, s.ActiveBytes)
+	s.ActiveBlocks, s.ActiveBytes = max(0, s.ActiveBlocks), max(0, s.ActiveBytes)
+	return s
+}
+
+// stats is for those who want to see mistakes of counting, too.
 func (p *pool) stats() Stats {
 	var s Stats
 	l := p.accounting

@@ -105,3 +105,24 @@ func TestMissesAreNoMoreThanGets(t *testing.T) {
 		mustRelease(t, mustGet(t, p, 100+int(gets)))
 	}
 }
+
+// A reading that has seen a Release and not its Get says that nothing is out; its bytes still
+// add up. What Close and these tests look at tells of it.
+func TestActiveIsNeverLessThanNothing(t *testing.T) {
+	p := openPool(t, "heap", Config{Strategy: "exact"})
+	p.pool.cache.CountRelease(100)
+	s := p.Stats()
+	if s.ActiveBlocks != 0 || s.ActiveBytes != 0 || s.ManagedBytes != s.RoundingBytes+s.HeldBytes+s.UnusableBytes {
+		t.Errorf("%+v", s)
+	}
+	for m := range p.Metrics() {
+		if m.Value < 0 {
+			t.Errorf("%+v", m)
+		}
+	}
+	if s := p.pool.stats(); s.ActiveBlocks != -1 || s.ActiveBytes != -100 {
+		t.Errorf("a Release too many is not seen: %+v", s)
+	}
+	p.pool.cache.CountGet(100)
+	checkNoneOut(t, p)
+}

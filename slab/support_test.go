@@ -126,7 +126,7 @@ func takeAt[T any](list *[]T, i int) (x T) {
 // checkQuiet checks the identities of a pool that is not in use at the moment.
 func checkQuiet(t testing.TB, p *Pool) {
 	t.Helper()
-	s := p.Stats()
+	s := p.opened().stats()
 	if sum := s.ActiveBytes + s.RoundingBytes + s.HeldBytes + s.UnusableBytes; sum != s.ManagedBytes ||
 		s.RoundingBytes < 0 || s.HeldBytes < 0 || s.UnusableBytes < 0 || s.ActiveBytes < 0 {
 		t.Errorf("managed %d, sum %d: %+v", s.ManagedBytes, sum, s)
@@ -137,7 +137,7 @@ func checkQuiet(t testing.TB, p *Pool) {
 func checkNoneOut(t testing.TB, p *Pool) {
 	t.Helper()
 	checkQuiet(t, p)
-	if s := p.Stats(); s.ActiveBlocks != 0 || s.ActiveBytes != 0 {
+	if s := p.opened().stats(); s.ActiveBlocks != 0 || s.ActiveBytes != 0 {
 		t.Errorf("buffers are out: %+v", s)
 	}
 }
@@ -145,7 +145,7 @@ func checkNoneOut(t testing.TB, p *Pool) {
 // checkNothing checks that a pool has nothing of its upstream.
 func checkNothing(t testing.TB, p *Pool) {
 	t.Helper()
-	if s := p.Stats(); s.ManagedBytes != 0 || s.HeldBytes != 0 || s.HeldBlocks != 0 || s.ActiveBlocks != 0 {
+	if s := p.opened().stats(); s.ManagedBytes != 0 || s.HeldBytes != 0 || s.HeldBlocks != 0 || s.ActiveBlocks != 0 {
 		t.Errorf("something is left: %+v", s)
 	}
 }

@@ -31,6 +31,18 @@ var ofCounts = []mutant{
 		killer: killer{pkg: "slab", test: "TestMissesAreNoMoreThanGets"},
 	},
 	{
+		name: "stats: less than nothing is out",
+		file: "slab/stats.go",
+		old:  "max(0, s.ActiveBlocks), max(0, s.ActiveBytes)", new: "s.ActiveBlocks, s.ActiveBytes",
+		killer: killer{pkg: "slab", test: "TestActiveIsNeverLessThanNothing"},
+	},
+	{
+		name: "stats: the bytes of a debt are missing",
+		file: "slab/stats.go",
+		old:  "\ts.RoundingBytes += min(0, s.ActiveBytes)\n", new: "",
+		killer: killer{pkg: "slab", test: "TestActiveIsNeverLessThanNothing"},
+	},
+	{
 		name: "stats: what a guard withholds is held",
 		file: "slab/guard.go",
 		old:  "u.UnusableBytes += own.Withheld", new: "u.HeldBytes += own.Withheld",

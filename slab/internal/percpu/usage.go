@@ -58,14 +58,16 @@ func (p *cpu) allGets() int64 {
 	return gets
 }
 
-// Usage adds up what all processors have.
+// Usage adds up what all processors have. Of what no class cache counts it reads Releases
+// first and Gets last: a Release is not to be counted whose Get is not.
 func (c *Cache) Usage() (u Usage) {
 	u.Blocks, u.Bytes = c.depot.usage()
-	u.Gets, u.Releases = c.counts.gets.Load(), c.counts.releases.Load()
-	u.Got, u.Released = c.counts.got.Load(), c.counts.released.Load()
+	u.Releases, u.Released = c.counts.releases.Load(), c.counts.released.Load()
 	for i := range c.cpus {
 		c.addUsage(&u, &c.cpus[i])
 	}
+	u.Gets += c.counts.gets.Load()
+	u.Got += c.counts.got.Load()
 	return u
 }
 
