@@ -65,7 +65,7 @@ func (p *pool) openGuard(c Config, align int) {
 	}
 	p.guard.pool = p
 	p.guard.Guard = guard.New(p.accounting.Checked(), guard.Options{
-		Every: c.Guard, Align: align, Linger: linger, Report: p.guard.report, End: p.cache.Start,
+		Every: c.Guard, Align: align, Linger: linger, Report: p.guard.report, Begin: p.cache.Stop, End: p.cache.Start,
 	})
 	p.blocks = guardedBlocks{p.blocks, p.guard.Guard}
 }
@@ -163,16 +163,11 @@ func (p *Pool) GuardFault(addr uintptr) *GuardError {
 	return q.guardError(f)
 }
 
-// collected hears of every collection. Now and then it stops the caches for some Gets, so that
-// these come down.
+// collected hears of every collection.
 func (g *guarding) collected() {
-	if g.Guard == nil {
-		return
-	}
-	g.Look()
-	if g.IsDue(g.pool.cache.Gets()) {
-		g.pool.cache.Stop()
-		g.Begin()
+	if g.Guard != nil {
+		g.Look()
+		g.TurnIfDue(g.pool.cache.Gets())
 	}
 }
 

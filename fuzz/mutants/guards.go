@@ -111,6 +111,12 @@ var ofGuards = []mutant{
 		killer: killer{pkg: "slab/internal/guard", test: "TestDraw"},
 	},
 	{
+		name: "guard: two turns begin at once, and one ends",
+		file: "slab/internal/guard/guard.go",
+		old:  "if !g.beginning.TryLock() {", new: "if g.beginning.TryLock(); false {",
+		killer: killer{pkg: "slab/internal/guard", test: "TestATurnBeginsOnce"},
+	},
+	{
 		name: "guard: what lies behind a block is of it",
 		file: "slab/internal/guard/block.go",
 		old:  "addr-at < uintptr(len(m))", new: "addr-at <= uintptr(len(m))",

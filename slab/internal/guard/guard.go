@@ -33,7 +33,7 @@ const (
 	// cheap is how many bytes are filled and verified in about the time of all else.
 	cheap = 16 << 10
 
-	// turn is how many Gets come down in a turn, see Begin, and turnDraws of how many draws
+	// turn is how many Gets come down in a turn, see TurnIfDue, and turnDraws of how many draws
 	// they stand for at least: so a program that hits all the time pays a few per cent.
 	turn, turnDraws = 64, 1024
 )
@@ -44,7 +44,8 @@ type Options struct {
 	Align  int           // of blocks, a power of two
 	Linger time.Duration // how long a view may outlive its buffer at least
 	Report func(Fault)   // is told of each fault; the caller may hold locks
-	End    func()        // a turn is over; no lock is held
+	Begin  func()        // a turn begins; beginning is held
+	End    func()        // it is over; no lock is held
 }
 
 // A Guard hands out blocks and looks after them when they come back. It is safe for
@@ -56,6 +57,7 @@ type Guard struct {
 	credit      atomic.Int64 // Gets that the turn has left
 	seen        atomic.Int64 // Gets when the last turn began
 	collections atomic.Int64
+	beginning   sync.Mutex  // by TryLock, while a turn begins
 	off         atomic.Bool // nothing is drawn: the pool holds nothing any more, or the CPU cannot reach the memory
 
 	mu        sync.Mutex // leaf
@@ -114,19 +116,24 @@ func (g *Guard) isWorth(size int) bool {
 	return size <= longest && !g.off.Load() && (g.o.Every == 1 || size <= cheap || rand.IntN(size) < cheap)
 }
 
-// IsDue reports whether it is time for a turn. A turn is for Gets that caches serve, which no
-// Guard sees: from Begin on, until Options.End is called, the pool's caches serve none. A
-// pool asks after each collection, and says how many Gets there were.
-func (g *Guard) IsDue(gets int64) bool {
+// TurnIfDue begins a turn if it is time for one. A turn is for Gets that caches serve, which no
+// Guard sees: between Options.Begin and Options.End the pool's caches serve none. A pool
+// calls it after each collection, and says how many Gets there were.
+//
+// While it begins a turn another collection may come: that one begins none. Else there would
+// be two Begins, and one End.
+func (g *Guard) TurnIfDue(gets int64) {
+	if !g.beginning.TryLock() {
+		return
+	}
+	defer g.beginning.Unlock()
 	if g.off.Load() || g.InTurn() || gets-g.seen.Load() < turnDraws*int64(g.o.Every) {
-		return false
+		return
 	}
 	g.seen.Store(gets)
-	return true
+	g.o.Begin()
+	g.credit.Store(turn)
 }
-
-// Begin begins a turn.
-func (g *Guard) Begin() { g.credit.Store(turn) }
 
 // InTurn reports whether a turn has begun and not ended.
 func (g *Guard) InTurn() bool { return g.credit.Load() > 0 }

@@ -157,8 +157,8 @@ func TestStop(t *testing.T) {
 
 // One in Every is drawn, of long ones fewer, and in a turn all that are short.
 func TestDraw(t *testing.T) {
-	ended := 0
-	g, _ := opened(t, heap(t), Options{Every: 100, End: func() { ended++ }})
+	begun, ended := 0, 0
+	g, _ := opened(t, heap(t), Options{Every: 100, Begin: func() { begun++ }, End: func() { ended++ }})
 	drawn := func(n, size int) (of int) {
 		for range n {
 			if g.draw(size) {
@@ -173,11 +173,41 @@ func TestDraw(t *testing.T) {
 	if n := drawn(1_000_000, 10*cheap); n < 700 || n > 1300 {
 		t.Errorf("%d long ones of 1,000", n)
 	}
-	if g.IsDue(turnDraws*100-1) || !g.IsDue(turnDraws*100) || g.IsDue(turnDraws*100) {
-		t.Error("a turn is due at another time")
+	if g.TurnIfDue(turnDraws*100 - 1); begun != 0 || g.InTurn() {
+		t.Error("a turn began early")
 	}
-	if g.Begin(); !g.InTurn() || drawn(turn, 100) != turn || g.InTurn() || ended != 1 {
+	if g.TurnIfDue(turnDraws * 100); begun != 1 || !g.InTurn() {
+		t.Error("no turn began")
+	}
+	if g.TurnIfDue(turnDraws * 200); begun != 1 {
+		t.Error("a turn began within another")
+	}
+	if drawn(turn, 100) != turn || g.InTurn() || ended != 1 {
 		t.Errorf("a turn has ended %d times", ended)
+	}
+	if g.TurnIfDue(turnDraws*200 - 1); begun != 1 {
+		t.Error("the next turn began early")
+	}
+	if g.TurnIfDue(turnDraws * 200); begun != 2 {
+		t.Error("no turn began after one that was over")
+	}
+}
+
+// A collection that comes while a turn begins begins no other: each Begin has an End.
+func TestATurnBeginsOnce(t *testing.T) {
+	var g *Guard
+	begun, ended := 0, 0
+	g, _ = opened(t, heap(t), Options{Every: 1, End: func() { ended++ }, Begin: func() {
+		if begun++; begun == 1 {
+			g.TurnIfDue(2 * turnDraws)
+		}
+	}})
+	g.TurnIfDue(turnDraws)
+	for range 2 * turn {
+		g.draw(100)
+	}
+	if begun != 1 || ended != 1 {
+		t.Errorf("begun %d times, ended %d times", begun, ended)
 	}
 }
 
