@@ -36,8 +36,10 @@ func cacheOptions(c Config, processors int) percpu.Options {
 	case "sizeclass":
 		o.Grid = sizeclass.NewGrid(c.Steps, c.Align)
 		o.Borrow, o.BorrowAbove = c.Steps, strategy.CarveLimit
+		o.Divisor, o.Least = 1, cachedLimit
 	default: // bestfit, slab, and registered ones where cache_bytes asks for it: Validate has seen to it
-		o.Grid, o.Divisor = sizeclass.NewGrid(8, c.Align), heapShare
+		o.Grid = sizeclass.NewGrid(8, c.Align)
+		o.Divisor, o.Least, o.Merges = heapShare, percpu.LeastBytes, true
 		o.Borrow, o.BorrowAbove, o.ExactAbove = heapBorrow, strategy.SlabCarveLimit, strategy.SlabCarveLimit
 	}
 	return bound(o, c, processors)

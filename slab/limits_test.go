@@ -155,6 +155,29 @@ func TestCachesHoldAShareOfWhatIsManaged(t *testing.T) {
 	}
 }
 
+// What one processor has released another finds: its caches hold a part of it for the asking.
+func TestOneProcessorLeavesBlocksForOthers(t *testing.T) {
+	p := openPool(t, "heap", Config{})
+	m, err := reopen(p, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var live []PooledBuffer
+	for range 96 {
+		live = append(live, mustGet(t, p, 1<<20))
+	}
+	releaseAll(t, live)
+	calls := p.Stats().UpstreamAllocs
+	m.RunOn(1)
+	for i := range live[:63] {
+		live[i] = mustGet(t, p, 1<<20)
+	}
+	if n := p.Stats().UpstreamAllocs - calls; n != 0 {
+		t.Errorf("%d calls upstream for 63 blocks, though another processor may keep but 32 of 96", n)
+	}
+	releaseAll(t, live[:63])
+}
+
 // A budget serves all that fits into it: where a block of the whole class does not, one
 // of what was asked for does. It is not held afterwards, and the next one is.
 func TestBudgetServesWhatFits(t *testing.T) {

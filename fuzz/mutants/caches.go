@@ -183,6 +183,30 @@ var ofCaches = []mutant{
 		killer: killer{pkg: "slab/internal/percpu", test: "TestNothingIsAboveTheLargestClass"},
 	},
 	{
+		name: "percpu: a larger block serves though the depot has one of the class",
+		file: "slab/internal/percpu/refill.go",
+		old:  "!c.options.Merges && c.depot.has(class)", new: "false",
+		killer: killer{pkg: "slab/internal/percpu", test: "TestTheOwnClassComesFirst"},
+	},
+	{
+		name: "percpu: the depot lends no larger block",
+		file: "slab/internal/percpu/refill.go",
+		old:  "\tif !c.options.Merges {\n\t\tlast", new: "\tif false {\n\t\tlast",
+		killer: killer{pkg: "slab/internal/percpu", test: "TestTheDepotLendsLargerBlocks"},
+	},
+	{
+		name: "percpu: what a processor may not hold never goes to the depot",
+		file: "slab/internal/percpu/resize.go",
+		old:  "limit == 0 || c.options.Merges && ", new: "limit == 0 || ",
+		killer: killer{pkg: "slab/internal/percpu", test: "TestWhatIsRefusedGoesToTheDepot"},
+	},
+	{
+		name: "slab: the share of a processor is all that it may hold",
+		file: "slab/limits.go",
+		old:  "\t\to.Divisor, o.Least = 1, cachedLimit\n", new: "",
+		killer: killer{pkg: "slab", test: "TestOneProcessorLeavesBlocksForOthers"},
+	},
+	{
 		name: "percpu: the bytes of the previous magazine stay granted after a swap",
 		file: "slab/internal/percpu/refill.go",
 		old:  "\tp.granted -= int64(k.nprevious) * c.BlockBytes(class)\n", new: "",

@@ -61,9 +61,13 @@ type Options struct {
 	Depot       int64 // bytes that the depot may hold
 	Processors  int   // that have caches; 0: those that there are
 	Replayed    bool  // one goroutine uses the Cache, and says by RunOn which processor it is
-	// Divisor of Managed is what all processors and the depot hold together, but for
-	// what classes have earned; 0: no such bound.
-	Divisor int64
+	// A processor may hold an equal part of what is Managed by Divisor, of which one more part
+	// is the depot's, but Least at least, and what classes have earned; 0: no such bound.
+	Divisor, Least int64
+	// Merges says that the strategy merges free blocks, and cuts them up. What a processor may
+	// not hold goes there then, not to the depot, which has the same bound and lends no larger
+	// block.
+	Merges bool
 
 	Managed func() int64       // bytes that the pool has from its upstream
 	Free    func(handle.Entry) // gives a block back to the strategy; no lock is held

@@ -26,10 +26,13 @@ type depotClass struct {
 	_       [16]byte
 }
 
+// has reports whether there was a full magazine of the class a moment ago.
+func (d *depot) has(class int) bool { return d.classes[class].full.Load() != nil }
+
 // take returns a full magazine of the class, or nil.
 func (d *depot) take(class int, size int64) *magazine {
 	c := &d.classes[class]
-	if c.full.Load() == nil {
+	if !d.has(class) {
 		return nil
 	}
 	c.mu.Lock()

@@ -2,16 +2,17 @@ package percpu
 
 import "github.com/bufslab/bufslab/slab/internal/handle"
 
-// An empty class cache takes its previous magazine, then a block of a larger class
-// where that is allowed, then a magazine from the depot. Pinned code must not lock. So we take the
-// magazine from the depot first, then pin, and look again.
+// An empty class cache takes its previous magazine, then a block of a larger class of its
+// processor where that is allowed, then a magazine from the depot, of its class or a larger one.
+// Pinned code must not lock. So we take the magazine from the depot first, then pin, and look
+// again.
 
-// largerClasses returns how many classes above its own may serve size bytes.
-func (c *Cache) largerClasses(size int) int {
+// lastClass returns the largest class whose blocks may serve size bytes of a class.
+func (c *Cache) lastClass(class, size int) int {
 	if size <= c.options.BorrowAbove {
-		return 0
+		return class
 	}
-	return c.options.Borrow
+	return min(class+c.options.Borrow, c.classes-1)
 }
 
 // Retry is for a goroutine that Top has nothing for. It is pinned to processor id, which
@@ -19,12 +20,14 @@ func (c *Cache) largerClasses(size int) int {
 // 0 if it is not sampled.
 func (c *Cache) Retry(id, class, size int) (e handle.Entry, stands float64) {
 	p := c.cpu(id)
-	last := min(class+c.largerClasses(size), c.classes-1)
-	caches := p.caches[class : last+1]
+	caches := p.caches[class : c.lastClass(class, size)+1]
 	for i := range caches {
 		q := &caches[i]
 		if q.n() == 0 {
 			if q.nprevious == 0 {
+				if i == 0 && !c.options.Merges && c.depot.has(class) {
+					break // a larger block would be missed by its own class
+				}
 				continue
 			}
 			c.swap(p, class+i)
@@ -66,13 +69,13 @@ func (c *Cache) swap(p *cpu, class int) {
 	c.check(p)
 }
 
-// Refill takes a magazine of the class from the depot, and returns its last block if that
-// has size bytes. The rest goes into the processor's class cache, or back if that
-// has been filled meanwhile, or may not hold as much. It returns no slot if the depot
-// has no magazine; then the block at hand, if any, is too short, and goes back. stands is as
-// of Retry.
+// Refill takes a magazine from the depot, of the class or of a larger one that may serve size,
+// and returns its last block if that has size bytes. The rest goes into the processor's class
+// cache, or back if that has been filled meanwhile, or may not hold as much. It returns no slot
+// if the depot has no magazine; then the block at hand, if any, is too short, and goes back.
+// stands is as of Retry.
 func (c *Cache) Refill(class, size int) (e handle.Entry, stands float64) {
-	m := c.depot.take(class, c.BlockBytes(class))
+	m, from := c.takeFull(class, size)
 	if m == nil {
 		c.dropShort(class, size)
 		return e, 0
@@ -81,10 +84,23 @@ func (c *Cache) Refill(class, size int) (e handle.Entry, stands float64) {
 	if e.Slot != nil {
 		stands = c.CountGet(size)
 	}
-	if m = c.install(class, m); m != nil {
+	if m = c.install(from, m); m != nil {
 		c.putAway(m)
 	}
 	return e, stands
+}
+
+// takeFull takes a magazine from the depot for size bytes, and returns its class. Where the
+// strategy merges, it makes more of a larger block.
+func (c *Cache) takeFull(class, size int) (m *magazine, from int) {
+	last := class
+	if !c.options.Merges {
+		last = c.lastClass(class, size)
+	}
+	for from = class; from < last && !c.depot.has(from); {
+		from++
+	}
+	return c.depot.take(from, c.BlockBytes(from)), from
 }
 
 // dropShort gives the block at hand back if it has fewer than size bytes: it would be in the

@@ -14,8 +14,8 @@ func most(bytes int64) int32 { return int32(max(1, min(magazineSlots, classBytes
 // managed for the asking, and as much as most for what has earned it.
 type budget struct{ share, most, managed int64 }
 
-// budget returns the part of most that is free to take now. Where caches are to stay small
-// it grows with what is managed, from a least that costs no memory to speak of.
+// budget returns the part of most that is free to take now. It grows with what is managed,
+// from a least that costs little memory.
 func (c *Cache) budget(most int64) budget {
 	o := &c.options
 	if o.Divisor == 0 {
@@ -23,7 +23,16 @@ func (c *Cache) budget(most int64) budget {
 	}
 	managed := max(o.Managed(), 1)
 	part := managed / o.Divisor / int64(len(c.cpus)+1)
-	return budget{min(most, max(part, LeastBytes)), most, managed}
+	return budget{min(most, max(part, o.Least)), most, managed}
+}
+
+// depotBudget is that of the depot. What is there serves all processors: so it is bounded by
+// what is managed only where the strategy would make more of it.
+func (c *Cache) depotBudget() budget {
+	if !c.options.Merges {
+		return budget{c.options.Depot, c.options.Depot, 1}
+	}
+	return c.budget(c.options.Depot)
 }
 
 const (
@@ -118,12 +127,17 @@ func (c *Cache) makeRoom(p *cpu, class int, b budget) (out *magazine) {
 		c.arm(p, class)
 	}
 	if limit < most(bytes) {
-		if p.grow(k, limit, bytes, b) || p.granted+bytes <= b.most {
-			return nil // or it has to be refused more often
+		if p.grow(k, limit, bytes, b) {
+			return nil
 		}
-		out = c.shrinkOther(p, class)
-		if p.grant(k, limit, limit+1, bytes, b) || out != nil || limit == 0 {
-			return out
+		if p.granted+bytes > b.most {
+			out = c.shrinkOther(p, class)
+			if p.grant(k, limit, limit+1, bytes, b) || out != nil {
+				return out
+			}
+		}
+		if limit == 0 || c.options.Merges && p.granted+bytes <= b.most {
+			return nil // it has to be refused more often
 		}
 	}
 	return c.exchange(p, class, b)
@@ -216,7 +230,7 @@ func (c *Cache) putAway(m *magazine) {
 	defer func() { c.depot.restore(m, c.BlockBytes) }() // what is left if the strategy panics
 	for m != nil {
 		next := m.next
-		if m.n == 0 || !c.depot.put(m, c.BlockBytes(int(m.class)), c.budget(c.options.Depot)) {
+		if m.n == 0 || !c.depot.put(m, c.BlockBytes(int(m.class)), c.depotBudget()) {
 			c.free(m)
 			c.depot.recycle(m)
 		}

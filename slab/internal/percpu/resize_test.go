@@ -155,17 +155,49 @@ func TestAProcessorTooManyHasNoCache(t *testing.T) {
 	}
 }
 
-// What a processor, or the depot, may hold for the asking grows with what is managed, from
-// a least and up to the most.
+// What a processor may hold for the asking grows with what is managed, from a least and up to
+// the most; so does that of the depot, but only before a strategy that merges.
 func TestBudgetGrowsWithWhatIsManaged(t *testing.T) {
 	var managed int64
-	s := openStore(t, Options{Largest: 4 << 10, Bytes: 1 << 20, Depot: 1 << 21, Divisor: 4, Managed: func() int64 { return managed }})
+	s := openStore(t, Options{Largest: 4 << 10, Bytes: 1 << 20, Depot: 1 << 21, Divisor: 4, Least: LeastBytes, Managed: func() int64 { return managed }})
 	shares := 4 * int64(len(s.cpus)+1)
-	for _, c := range [][2]int64{{0, LeastBytes}, {shares * LeastBytes * 2, LeastBytes * 2}, {1 << 50, 1 << 20}} {
+	for _, c := range [][3]int64{{0, LeastBytes, LeastBytes}, {shares * LeastBytes * 2, LeastBytes * 2, LeastBytes * 2}, {1 << 50, 1 << 20, 1 << 21}} {
 		managed = c[0]
 		if b := s.budget(1 << 20); b.share != c[1] || b.most != 1<<20 {
 			t.Errorf("%d bytes managed: %+v, want a share of %d", managed, b, c[1])
 		}
+		for _, merges := range []bool{false, true} {
+			want := int64(1 << 21)
+			if s.options.Merges = merges; merges {
+				want = c[2]
+			}
+			if b := s.depotBudget(); b.share != want || b.most != 1<<21 {
+				t.Errorf("%d bytes managed, merges %v: the depot has %+v, want a share of %d", managed, merges, b, want)
+			}
+		}
+	}
+}
+
+// What a processor may not hold goes to the depot, where others find it; to a strategy that
+// merges it goes at once.
+func TestWhatIsRefusedGoesToTheDepot(t *testing.T) {
+	const size = 4 << 10
+	for _, merges := range []bool{false, true} {
+		s := oneCPU(t, Options{Largest: size, Bytes: 1 << 20, Depot: 1 << 20, Divisor: 1 << 20, Least: 2 * size, Merges: merges, Managed: func() int64 { return 1 << 20 }})
+		var live []handle.Entry
+		for range 9 {
+			live = append(live, s.get(t, size))
+		}
+		for _, e := range live {
+			s.release(e, size)
+		}
+		if s.cpus[0].granted > 2*size {
+			t.Errorf("merges %v: a processor may hold %d bytes of %d", merges, s.cpus[0].granted, 2*size)
+		}
+		if blocks, _ := s.depot.usage(); merges && blocks != 0 || !merges && (blocks < 7 || s.freed != 0) {
+			t.Errorf("merges %v: %d blocks in the depot, %d freed", merges, blocks, s.freed)
+		}
+		s.checkMagazines()
 	}
 }
 
@@ -182,5 +214,62 @@ func TestLargerBlocksServeLargeSizes(t *testing.T) {
 			t.Errorf("%d bytes for %d: %v", c.cached, c.size, e.Slot != nil)
 		}
 		s.Reclaim(false)
+	}
+}
+
+// inDepot puts a block of size bytes into the depot.
+func (s *store) inDepot(t *testing.T, size int) handle.Entry {
+	e := s.get(t, size)
+	m := &magazine{n: 1, class: int32(e.Slot.Class())}
+	m.entries[0] = e
+	s.depot.push(m, s.BlockBytes(e.Slot.Class()))
+	return e
+}
+
+// The depot lends a larger block where the processor could: of its own class first, then of
+// the nearest.
+func TestTheDepotLendsLargerBlocks(t *testing.T) {
+	s := oneCPU(t, Options{Largest: 32 << 10, Bytes: 1 << 20, Depot: 1 << 20, Borrow: 3, BorrowAbove: 1000})
+	for _, c := range []struct {
+		size int
+		in   []int // the depot
+		want int   // which of them
+	}{
+		{900, []int{1100}, -1}, {1100, []int{2100}, -1}, {1100, []int{2048}, 0}, {1100, []int{2048, 1500}, 1},
+		{1100, []int{1500, 1100}, 1}, {32 << 10, []int{20_000}, -1},
+	} {
+		var in []handle.Entry
+		for _, size := range c.in {
+			in = append(in, s.inDepot(t, size))
+		}
+		e, _ := s.Refill(s.Class(c.size), c.size)
+		if want := append(in, handle.Entry{})[max(c.want, 0)]; c.want < 0 && e.Slot != nil || c.want >= 0 && e != want {
+			t.Errorf("%d bytes of %d: %v", c.size, c.in, e)
+		}
+		s.Reclaim(false)
+		s.checkMagazines()
+	}
+	s.options.Merges = true
+	s.inDepot(t, 1500)
+	if e, _ := s.Refill(s.Class(1100), 1100); e.Slot != nil {
+		t.Errorf("before a strategy that merges it lends %d bytes for 1100", e.Slot.Len())
+	}
+}
+
+// A block of the depot comes before a larger one of the processor, which its own class would
+// miss; but for a strategy that merges, whose blocks are only as long as was asked.
+func TestTheOwnClassComesFirst(t *testing.T) {
+	for _, merges := range []bool{false, true} {
+		s := oneCPU(t, Options{Largest: 32 << 10, Bytes: 1 << 20, Depot: 1 << 20, Borrow: 3, BorrowAbove: 1000, Merges: merges})
+		larger := s.get(t, 1500)
+		own := s.inDepot(t, 1100)
+		s.release(larger, 1500)
+		want := own
+		if merges {
+			want = larger
+		}
+		if e := s.get(t, 1100); e != want {
+			t.Errorf("merges %v: a block of %d bytes for 1100", merges, e.Slot.Len())
+		}
 	}
 }
