@@ -197,7 +197,7 @@ var ofCaches = []mutant{
 	{
 		name: "percpu: what a processor may not hold never goes to the depot",
 		file: "slab/internal/percpu/resize.go",
-		old:  "limit == 0 || c.options.Merges && ", new: "limit == 0 || ",
+		old:  "limit == 0 || c.options.Merges {", new: "true {",
 		killer: killer{pkg: "slab/internal/percpu", test: "TestWhatIsRefusedGoesToTheDepot"},
 	},
 	{

@@ -61,8 +61,9 @@ type Options struct {
 	Depot       int64 // bytes that the depot may hold
 	Processors  int   // that have caches; 0: those that there are
 	Replayed    bool  // one goroutine uses the Cache, and says by RunOn which processor it is
-	// A processor may hold an equal part of what is Managed by Divisor, of which one more part
-	// is the depot's, but Least at least, and what classes have earned; 0: no such bound.
+	// What is Managed has a part for each processor and one for the depot, all equal. A
+	// processor may hold its part divided by Divisor, but Least at least, and what classes have
+	// earned; 0: no such bound.
 	Divisor, Least int64
 	// Merges says that the strategy merges free blocks, and cuts them up. What a processor may
 	// not hold goes there then, not to the depot, which has the same bound and lends no larger

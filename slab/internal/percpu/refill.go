@@ -4,8 +4,8 @@ import "github.com/bufslab/bufslab/slab/internal/handle"
 
 // An empty class cache takes its previous magazine, then a block of a larger class of its
 // processor where that is allowed, then a magazine from the depot, of its class or a larger one.
-// Pinned code must not lock. So we take the magazine from the depot first, then pin, and look
-// again.
+// Where the strategy does not merge, a magazine of its class comes before larger blocks. Pinned
+// code must not lock. So we take the magazine from the depot first, then pin, and look again.
 
 // lastClass returns the largest class whose blocks may serve size bytes of a class.
 func (c *Cache) lastClass(class, size int) int {

@@ -130,14 +130,15 @@ func (c *Cache) makeRoom(p *cpu, class int, b budget) (out *magazine) {
 		if p.grow(k, limit, bytes, b) {
 			return nil
 		}
-		if p.granted+bytes > b.most {
-			out = c.shrinkOther(p, class)
-			if p.grant(k, limit, limit+1, bytes, b) || out != nil {
-				return out
+		if p.granted+bytes <= b.most {
+			if limit == 0 || c.options.Merges {
+				return nil // it has to be refused more often
 			}
+			return c.exchange(p, class, b)
 		}
-		if limit == 0 || c.options.Merges && p.granted+bytes <= b.most {
-			return nil // it has to be refused more often
+		out = c.shrinkOther(p, class)
+		if p.grant(k, limit, limit+1, bytes, b) || out != nil || limit == 0 {
+			return out
 		}
 	}
 	return c.exchange(p, class, b)
