@@ -2,6 +2,7 @@ package slab
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"os"
 	"os/exec"
@@ -90,8 +91,10 @@ var residentMark = []byte("bufslab was here")
 type residentBlocks struct {
 	buffers   [256]PooledBuffer
 	addresses [256]int64
-	memory    int // the file descriptor
+	memory    int // a file descriptor, as pagemap is
+	pagemap   int
 	read      [16]byte
+	pages     [8 * (residentSize/256/residentPart + 1)]byte // of pagemap, of one buffer
 }
 
 func (l *residentBlocks) fill(t *testing.T, p *Pool) {
@@ -107,23 +110,39 @@ func (l *residentBlocks) fill(t *testing.T, p *Pool) {
 
 // keptKiB counts the parts that still have their mark. A page that was given back reads
 // as zeros, or not at all. Which pages are resident would not do: the system gives
-// addresses that the pool unmaps to the race detector, at once. It makes no garbage: an
-// os.File would, for each address that is not mapped.
+// addresses that the pool unmaps to the race detector, and to stacks of threads, at once. Only
+// resident pages are read: to read another one makes it resident, of 8 MiB of stack each. It
+// makes no garbage: an os.File would, for each address that is not mapped.
 func (l *residentBlocks) keptKiB(t *testing.T) (n int64) {
 	if l.memory == 0 {
-		var err error
-		if l.memory, err = unix.Open("/proc/self/mem", unix.O_RDONLY|unix.O_CLOEXEC, 0); err != nil {
-			t.Fatal(err)
-		}
+		l.memory, l.pagemap = openFile(t, "/proc/self/mem"), openFile(t, "/proc/self/pagemap")
 	}
 	for _, a := range l.addresses {
+		clear(l.pages[:])
+		_, _ = unix.Pread(l.pagemap, l.pages[:], a/pageSize*8)
 		for off := int64(0); off < residentSize/int64(len(l.addresses)); off += residentPart {
+			if entry := l.pages[((a+off)/pageSize-a/pageSize)*8:]; binary.NativeEndian.Uint64(entry)&inMemory == 0 {
+				continue
+			}
 			if k, _ := unix.Pread(l.memory, l.read[:], a+off); k > 0 && bytes.Equal(l.read[:k], residentMark) {
 				n += residentPart >> 10
 			}
 		}
 	}
 	return n
+}
+
+// inMemory has the bits of a page in pagemap that is present or swapped out.
+const inMemory = 1<<63 | 1<<62
+
+var pageSize = int64(os.Getpagesize())
+
+func openFile(t *testing.T, path string) (file int) {
+	file, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return file
 }
 
 var statm struct {
