@@ -7,7 +7,6 @@ import (
 	"unsafe"
 
 	"github.com/bufslab/bufslab/device"
-	"github.com/bufslab/bufslab/slab/internal/guard"
 	"github.com/bufslab/bufslab/slab/internal/handle"
 )
 
@@ -65,12 +64,12 @@ func (p *pool) get(size, class int, how effort) (PooledBuffer, error) {
 	if size > 0 {
 		p.sweep()
 	}
-	e, err := p.fresh(ask, class, how)
+	e, stands, err := p.fresh(ask, class, size, how)
 	if ask > size && outOfMemory(err) { // there may be room for what was asked
-		e, err = p.fresh(size, p.cache.Uncached(), how)
+		e, stands, err = p.fresh(size, p.cache.Uncached(), size, how)
 	}
 	if how == fully && outOfMemory(err) {
-		e, err = p.besideOthers(size, err)
+		e, stands, err = p.besideOthers(size, err)
 	}
 	if err != nil {
 		if s := p.stats(); outOfMemory(err) {
@@ -82,7 +81,7 @@ func (p *pool) get(size, class int, how effort) (PooledBuffer, error) {
 		return PooledBuffer{}, err
 	}
 	p.keepWithinHeld()
-	return p.hand(e, size, p.cache.CountGet(size))
+	return p.hand(e, size, stands)
 }
 
 // refill returns a block of the depot, if it has one, and what percpu's Refill says of it.
@@ -95,16 +94,16 @@ func (p *pool) refill(class, size int) (e handle.Entry, stands float64) {
 
 // besideOthers tries again while other calls go on: what one has taken out of a cache, and
 // the strategy does not have yet, is on its way.
-func (p *pool) besideOthers(size int, err error) (e handle.Entry, _ error) {
+func (p *pool) besideOthers(size int, err error) (e handle.Entry, stands float64, _ error) {
 	for tries := 0; tries < mostTries && outOfMemory(err); tries++ {
 		before := p.cache.Usage()
 		runtime.Gosched()
-		e, err = p.fresh(size, p.cache.Uncached(), again)
+		e, stands, err = p.fresh(size, p.cache.Uncached(), size, again)
 		if after := p.cache.Usage(); before.Gets+before.Releases == after.Gets+after.Releases {
 			break
 		}
 	}
-	return e, err
+	return e, stands, err
 }
 
 // mostTries bounds how often a Get looks again.
@@ -116,28 +115,6 @@ func (p *pool) fail(err error) {
 		p.counted.failed.Add(1)
 		p.config.Hooks.outOfMemory(e)
 	}
-}
-
-// fresh returns a block of the strategy with a slot.
-func (p *pool) fresh(size, class int, how effort) (handle.Entry, error) {
-	for {
-		b, extent, err := p.alloc(size, how)
-		if err != nil {
-			return handle.Entry{}, err
-		}
-		p.gc.relieve()
-		if e, ok := p.attach(b, extent, class); ok {
-			return e, nil
-		}
-	}
-}
-
-// attach gives a block a slot; see Table.Attach. One of a Guard's is never cached.
-func (p *pool) attach(b device.Block, extent int32, class int) (handle.Entry, bool) {
-	if extent == guard.Extent {
-		class = p.cache.Uncached()
-	}
-	return p.table.Attach(b, extent, class, class < p.cache.Uncached() && !p.leaks.seesAll())
 }
 
 // lend makes the first size bytes of a block a handle.
@@ -166,48 +143,6 @@ func (p *pool) finish(b PooledBuffer) (PooledBuffer, error) {
 		return zero(b, p.upstream)
 	}
 	return b, nil
-}
-
-// alloc is the strategy's Alloc with all that a pool can do when there is no room:
-// empty the caches, wait for streams, give back what is held here and elsewhere, and look
-// for what was forgotten.
-func (p *pool) alloc(size int, how effort) (b device.Block, extent int32, err error) {
-	if b, extent, err = p.blocks.AllocExtent(size); !outOfMemory(err) {
-		return b, extent, err
-	}
-	if p.emptyCaches() {
-		b, extent, err = p.blocks.AllocExtent(size)
-	}
-	for how == fully && outOfMemory(err) && p.freeOldest() {
-		b, extent, err = p.blocks.AllocExtent(size)
-	}
-	for how >= again && outOfMemory(err) {
-		b, extent, err = p.reclaimAndAlloc(size, how)
-		if u := p.cache.Usage(); !outOfMemory(err) || how < atOnce || !p.gc.search(u.Gets) {
-			break
-		}
-	}
-	return b, extent, err
-}
-
-// reclaimAndAlloc gives back what is held; if that is not enough it asks those who keep
-// buffers of the pool to release them, and those who share the budget to give back.
-func (p *pool) reclaimAndAlloc(size int, how effort) (b device.Block, extent int32, err error) {
-	p.freeHeld()
-	if b, extent, err = p.blocks.AllocExtent(size); !outOfMemory(err) {
-		return b, extent, err
-	}
-	if how == fully {
-		p.FreeHeld()
-		for _, s := range sharersOf(p.upstream) {
-			s.reclaim(p)
-		}
-	} else {
-		for _, b := range p.budgets {
-			b.giveNow()
-		}
-	}
-	return p.blocks.AllocExtent(size)
 }
 
 // zero clears a fresh buffer of an upstream's memory. If it cannot, it releases the

@@ -108,7 +108,9 @@ func (g *growth) inPlace() (c PooledBuffer, ok bool) {
 	case have == 0 || !g.extend(&e):
 		return c, false
 	}
+	p.mu.Lock()
 	stands := p.cache.CountGrow(b.n, g.to)
+	p.mu.Unlock()
 	c = lend(e, g.to)
 	if g.escaped {
 		c.slot.Escape()
@@ -140,7 +142,9 @@ func (g *growth) extend(e *handle.Entry) bool {
 		return false
 	}
 	on := p.pending.EndUse(s)
-	e.Slot = p.table.Lengthen(s, ask, class, class < p.cache.Uncached() && !p.leaks.seesAll())
+	p.mu.Lock()
+	e.Slot = p.table.Lengthen(s, ask, class, p.isSimple(class))
+	p.mu.Unlock()
 	p.pending.UseAll(e.Slot, on)
 	return true
 }
@@ -186,8 +190,8 @@ func (g *growth) get() (PooledBuffer, error) {
 	if class, ask := p.cache.Fit(g.to); g.to > g.from.n {
 		if b, extent, ok := p.blocks.AllocRoomy(ask); ok {
 			p.gc.relieve()
-			if e, ok := p.attach(b, extent, class); ok {
-				return p.hand(e, g.to, p.cache.CountGet(g.to))
+			if e, stands := p.attach(b, extent, class, g.to); e.Slot != nil {
+				return p.hand(e, g.to, stands)
 			}
 		}
 	}

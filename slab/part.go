@@ -65,7 +65,7 @@ func (p *pool) endPart(part *handle.Slot) {
 // isolate puts a block into quarantine that was released, while a slice of a part that was
 // forgotten may be in use.
 func (p *pool) isolate(e handle.Entry, n int) {
-	p.cache.CountRelease(n)
+	p.countRelease(n)
 	p.leaks.isolated(e.Slot.Len())
 	p.await(e, true, p.pending.EndUse(e.Slot))
 }

@@ -63,8 +63,10 @@ type pool struct {
 	accounting *upstream.Accounting
 	strategy   Allocator
 	blocks     numbered // of strategy
+	joint      numbered // blocks, if mu guards them and nothing stands before them; else nil
 
 	cache   percpu.Cache
+	mu      sync.Mutex // of the table, what the cache counts under it, and a page heap
 	table   handle.Table
 	pending pending.Queue
 
@@ -141,8 +143,13 @@ func (p *pool) stack(on Allocator) error {
 	p.upstream, p.accounting = on, account(on, align, p.table.Forget)
 	caches := cacheOptions(c, p.config.cpus())
 	caches.Processors, caches.Replayed = p.config.cpus(), p.config.replayed()
-	caches.Managed, caches.Free, caches.Pace = p.accounting.Managed, p.free, p.profile.open(&p.config)
+	caches.Managed, caches.Free, caches.Pace, caches.Lock = p.accounting.Managed, p.free, p.profile.open(&p.config), &p.mu
 	p.cache.Open(caches)
+	reachable, unreachable := watchFrom(c)
+	p.table.Open(unsafe.Pointer(p), handle.Options{
+		Lock: &p.mu, WatchCollected: p.accounting.OwnsRegions(), WatchFrom: reachable, WatchUnreachableFrom: unreachable,
+		Forgotten: p.forgotten, PartForgotten: p.leaks.recordPartForgotten, Found: p.guard.regionFound, Free: p.freeForgotten, Quarantine: p.quarantine,
+	})
 	if c.MaxHeld > 0 && caches.Largest > 0 {
 		c.MaxHeld = heldBelow(caches, c.MaxHeld)
 		p.held.bytes = c.MaxHeld
@@ -158,51 +165,11 @@ func (p *pool) stack(on Allocator) error {
 		p.onClose = append(p.onClose, r.Close)
 	}
 	p.config.needsFinish = p.leaks.seesAll() || c.Zero
-	reachable, unreachable := watchFrom(c)
-	p.table.Open(unsafe.Pointer(p), handle.Options{
-		WatchCollected: p.accounting.OwnsRegions(), WatchFrom: reachable, WatchUnreachableFrom: unreachable,
-		Forgotten: p.forgotten, PartForgotten: p.leaks.recordPartForgotten, Found: p.guard.regionFound, Free: p.freeForgotten, Quarantine: p.quarantine,
-	})
 	p.clock.set(c)
 	if p.config.replayed() {
 		c.GCTrigger = -1
 	}
 	p.gc = gcPressure{limit: c.GCTrigger, tracked: p.table.WatchedBytes, found: p.leaks.forgottenBytes}
-	return nil
-}
-
-// openStrategy builds the strategy over the accounting, with its reserve, and its wrappers.
-func (p *pool) openStrategy(c Config) error {
-	k, err := learn(p.config.Config)
-	if err != nil {
-		return err
-	}
-	p.strategy = newStrategy(p.accounting.Checked(), c, k, p)
-	finish, err := k.take(p.strategy)
-	if err != nil {
-		return err
-	}
-	if finish != nil {
-		p.onClose = append(p.onClose, finish)
-	}
-	if handle.Sanitized {
-		p.accounting.OnLeave(handle.Left)
-	}
-	own := isBuiltin(c.Strategy)
-	if !own {
-		p.strategy = newVerified(p.strategy, max(c.Align, 16), p.managed)
-	}
-	if c.Check {
-		check := newCheck(p.strategy, max(c.Align, c.traits.Align))
-		check.log = c.log
-		if own { // others may keep links in free blocks
-			check.lookAgain()
-			p.accounting.OnLeave(check.leave)
-		}
-		p.strategy, p.leaks.check = check, check
-	}
-	p.blocks = numberedOf(p.strategy)
-	p.openGuard(c, max(c.Align, 16))
 	return nil
 }
 

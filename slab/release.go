@@ -25,7 +25,7 @@ func (p *pool) recycle(e handle.Entry, n int) {
 		return
 	}
 	if e.Slot.Streamed() {
-		p.cache.CountRelease(n)
+		p.countRelease(n)
 		p.await(e, false, p.pending.EndUse(e.Slot))
 		return
 	}
@@ -35,15 +35,37 @@ func (p *pool) recycle(e handle.Entry, n int) {
 	if !p.held.exceeded(p.strategy) && (!e.Slot.Simple() && p.cache.Push(e, n) || p.cache.PushSlow(e, n)) {
 		p.held.note()
 	} else {
+		p.mu.Lock()
 		p.cache.CountRelease(n)
-		p.free(e)
+		p.freeLocked(e)
 	}
 	p.keepWithinHeld()
 }
 
+// countRelease counts a Release of n bytes whose block does not go to the strategy now.
+func (p *pool) countRelease(n int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.cache.CountRelease(n)
+}
+
 // free returns a block to the strategy.
 func (p *pool) free(e handle.Entry) {
-	p.blocks.FreeExtent(p.table.Detach(e.Slot))
+	p.mu.Lock()
+	p.freeLocked(e)
+}
+
+// freeLocked is free for who holds mu; it gives that back.
+func (p *pool) freeLocked(e handle.Entry) {
+	b, extent := p.table.Detach(e.Slot)
+	if p.joint == nil {
+		p.mu.Unlock()
+		p.blocks.FreeExtent(b, extent)
+	} else {
+		over, ok := p.joint.TakeBack(b, extent)
+		p.mu.Unlock()
+		p.joint.TookBack(b, over, ok)
+	}
 	runtime.KeepAlive(e.Mem) // until now, so that the region was not found dead
 	if p.closed.Load() {
 		below(p.upstream).FreeHeld() // no later call would
@@ -71,7 +93,9 @@ func (p *pool) awaitBlock(b *pending.Block) {
 // freePending gives a block back whose uses are over.
 func (p *pool) freePending(b *pending.Block) {
 	if b.Escaped {
+		p.mu.Lock()
 		block, extent := p.table.Detach(b.Slot)
+		p.mu.Unlock()
 		p.quarantine(handle.Allocation{Block: block, Extent: extent})
 		return
 	}

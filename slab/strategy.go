@@ -7,6 +7,7 @@ import (
 
 	"github.com/bufslab/bufslab/device"
 	"github.com/bufslab/bufslab/slab/internal/freelist"
+	"github.com/bufslab/bufslab/slab/internal/handle"
 	"github.com/bufslab/bufslab/slab/internal/pageheap"
 	"github.com/bufslab/bufslab/slab/internal/strategy"
 	"github.com/bufslab/bufslab/slab/internal/upstream"
@@ -74,6 +75,44 @@ func newStrategy(up upstream.Checked, c Config, k knowledge, p *pool) Allocator 
 	return openRegistered(up, c) // Validate has seen to it that there is one
 }
 
+// openStrategy builds the strategy over the accounting, with its reserve, and its wrappers.
+func (p *pool) openStrategy(c Config) error {
+	k, err := learn(p.config.Config)
+	if err != nil {
+		return err
+	}
+	p.strategy = newStrategy(p.accounting.Checked(), c, k, p)
+	finish, err := k.take(p.strategy)
+	if err != nil {
+		return err
+	}
+	if finish != nil {
+		p.onClose = append(p.onClose, finish)
+	}
+	if handle.Sanitized {
+		p.accounting.OnLeave(handle.Left)
+	}
+	own := isBuiltin(c.Strategy)
+	if !own {
+		p.strategy = newVerified(p.strategy, max(c.Align, 16), p.managed)
+	}
+	if c.Check {
+		check := newCheck(p.strategy, max(c.Align, c.traits.Align))
+		check.log = c.log
+		if own { // others may keep links in free blocks
+			check.lookAgain()
+			p.accounting.OnLeave(check.leave)
+		}
+		p.strategy, p.leaks.check = check, check
+	}
+	p.blocks = numberedOf(p.strategy)
+	p.openGuard(c, max(c.Align, 16))
+	if s, ok := p.strategy.(numberedBuiltin); ok && p.guard.Guard == nil {
+		p.joint = s.numbered
+	}
+	return nil
+}
+
 // builtins are the names that newStrategy knows, the simplest first.
 var builtins = []string{"direct", "exact", "bitlog", "sizeclass", "bestfit", "slab", "plan"}
 
@@ -125,6 +164,12 @@ func (u unnumbered) AllocExtent(size int) (device.Block, int32, error) {
 
 func (u unnumbered) FreeExtent(b device.Block, _ int32) { u.Free(b) }
 
+func (unnumbered) AllocFree(int) (b device.Block, extent int32) { return b, 0 }
+
+func (unnumbered) TakeBack(device.Block, int32) (over, ok bool) { return false, false }
+
+func (unnumbered) TookBack(device.Block, bool, bool) {}
+
 func (unnumbered) Extend(device.Block, int32, int, func() bool) bool { return false }
 
 func (unnumbered) AllocRoomy(int) (b device.Block, extent int32, ok bool) { return b, 0, false }
@@ -148,7 +193,7 @@ func freelistOptions(c Config) freelist.Options {
 func heapOptions(c Config, p *pool) pageheap.Options {
 	o := pageheap.Options{Align: c.Align, MissTarget: c.MissTarget, Decommit: c.Decommit || c.Strategy == "plan", Locked: c.traits.locked, MaxHeld: heldLimit(c.MaxHeld)}
 	if p != nil {
-		o.Gets = p.cache.Gets
+		o.Gets, o.Lock = p.cache.Gets, &p.mu
 		o.BeforePeak = func() {
 			if p.reclaimMu.TryLock() { // who holds it may wait for a stream
 				defer p.reclaimMu.Unlock()

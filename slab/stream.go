@@ -119,5 +119,8 @@ func (p *pool) steal(s device.Stream, size, spare int) *pending.Block {
 }
 
 func (p *pool) handPending(b *pending.Block, size int) (PooledBuffer, error) {
-	return p.hand(b.Entry, size, p.cache.CountGet(size))
+	p.mu.Lock()
+	stands := p.cache.CountGet(size)
+	p.mu.Unlock()
+	return p.hand(b.Entry, size, stands)
 }

@@ -183,7 +183,7 @@ var ofSlots = []mutant{
 	{
 		name: "handle: watched bytes are not given back",
 		file: "slab/internal/handle/region.go",
-		old:  "\t\tr.table.watchedBytes.Add(-int64(s.len))\n", new: "",
+		old:  "\t\tr.table.watchedBytes.Store(r.table.watchedBytes.Load() - uintptr(s.len))\n", new: "",
 		killer: killer{pkg: "slab/internal/handle", test: "TestASlotThatWasFoundBySliceIsAlive"},
 	},
 	{

@@ -14,21 +14,39 @@ var ofPools = []mutant{
 	},
 	{
 		name: "get: those who share a budget are not asked",
-		file: "slab/get.go",
+		file: "slab/fresh.go",
 		old:  "\t\t\ts.reclaim(p)\n", new: "\t\t\t_ = s\n",
 		killer: killer{pkg: "slab", test: "TestSharedBudgetWaits"},
 	},
 	{
 		name: "get: what was forgotten is not looked for",
-		file: "slab/get.go",
+		file: "slab/fresh.go",
 		old:  " || !p.gc.search(u.Gets)", new: " || u.Gets >= 0",
 		killer: killer{pkg: "slab", test: "TestBudgetOutlastsWhatIsForgotten"},
 	},
 	{
 		name: "get: a Get without room does not wait for streams",
-		file: "slab/get.go",
+		file: "slab/fresh.go",
 		old:  "for how == fully && outOfMemory(err) && p.freeOldest() {", new: "for how > fully && outOfMemory(err) && p.freeOldest() {",
 		killer: killer{pkg: "slab", test: "TestOutOfMemoryWaitsForTheOldest"},
+	},
+	{
+		name: "get: what a strategy has at hand is not counted",
+		file: "slab/fresh.go",
+		old:  "\t\tstands = p.cache.CountGet(size)\n", new: "",
+		killer: killer{pkg: "slab", test: "TestNoOutOfMemoryWhileABlockIsHeld"},
+	},
+	{
+		name: "get: a guard beside a page heap is passed by",
+		file: "slab/strategy.go",
+		old:  "ok && p.guard.Guard == nil {", new: "ok {",
+		killer: killer{pkg: "slab", test: "TestGuardFindsWritesAfterRelease"},
+	},
+	{
+		name: "release: a page heap holds more than max_held",
+		file: "slab/release.go",
+		old:  "p.joint.TookBack(b, over, ok)", new: "p.joint.TookBack(b, false, over || ok)",
+		killer: killer{pkg: "slab", test: "TestBoundsOfWhatIsHeldIncludeTheCaches"},
 	},
 	{
 		name: "release: what a stream uses is free at once",
@@ -92,7 +110,7 @@ var ofPools = []mutant{
 	},
 	{
 		name: "check: memory that goes upstream is not looked at",
-		file: "slab/pool.go",
+		file: "slab/strategy.go",
 		old:  "\t\t\tp.accounting.OnLeave(check.leave)\n", new: "",
 		killer: killer{pkg: "slab", test: "TestCheckFindsAWriteAfterReleaseWhenMemoryIsGivenBack"},
 	},

@@ -16,7 +16,9 @@ import (
 // slot that is in the index has not been freed: its region holds it, or it has a finalizer
 // that takes it out of the index first. And what a pinned goroutine has read from a cell
 // stays until it unpins, as the collector frees nothing without stopping all processors in
-// between.
+// between. Cells are stored as they are, not atomically, which would cost as much as the lock:
+// who has a slice has it from a Get that was over before, and with it all that the Get has
+// stored. Under the race detector find is called with the lock.
 type index struct {
 	cells atomic.Pointer[cells] // not nil in a Table that is open
 	used  int                   // cells that are not free: slots, and what was removed
@@ -77,7 +79,7 @@ func (x *index) add(s *Slot) {
 		x.used++
 	}
 	x.slots++
-	atomic.StoreUintptr(&c.of[i], cellOf(s))
+	c.of[i] = cellOf(s)
 }
 
 func (x *index) remove(s *Slot) {
@@ -88,10 +90,10 @@ func (x *index) remove(s *Slot) {
 	}
 	x.slots--
 	if c.of[c.next(i)] != 0 {
-		atomic.StoreUintptr(&c.of[i], removed)
+		c.of[i] = removed
 		return
 	}
-	atomic.StoreUintptr(&c.of[i], 0)
+	c.of[i] = 0
 	x.used--
 }
 

@@ -77,10 +77,12 @@ func TestFindBesideChanges(t *testing.T) {
 		all.Go(func() {
 			for i := range 3_000 {
 				if g == 0 {
+					table.mu.Lock()
 					e, _ := table.Attach(block(100+i), 0, 0, false)
 					if i%50 != 0 {
 						table.Detach(e.Slot)
 					}
+					table.mu.Unlock()
 				} else if s := stay[i%len(stay)]; !found(table, s) {
 					t.Errorf("block %d is not found", i%len(stay))
 				}

@@ -9,3 +9,10 @@ type ownedNumber struct{ n uint32 }
 
 func (a *ownedNumber) Store(n uint32) { a.n = n }
 func (a *ownedNumber) Load() uint32   { return a.n }
+
+// A lockedNumber is one that is written under a lock, and read without it by who takes an
+// old value as well. An atomic store would cost as much as the lock.
+type lockedNumber struct{ n uintptr }
+
+func (a *lockedNumber) Store(n uintptr) { a.n = n }
+func (a *lockedNumber) Load() uintptr   { return a.n }

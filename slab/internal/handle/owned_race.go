@@ -4,4 +4,7 @@ package handle
 
 import "sync/atomic"
 
-type ownedNumber = atomic.Uint32
+type (
+	ownedNumber  = atomic.Uint32
+	lockedNumber = atomic.Uintptr
+)

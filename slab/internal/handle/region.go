@@ -84,7 +84,7 @@ func (r *Region) slot(n int) *Slot {
 	list, needs := &r.vacant, r.needsFinalizer(n)
 	if needs {
 		list = &r.watched
-		r.table.watchedBytes.Add(int64(n))
+		r.table.watchedBytes.Store(r.table.watchedBytes.Load() + uintptr(n))
 	}
 	if k := len(*list); k > 0 {
 		s := (*list)[k-1]
@@ -127,7 +127,7 @@ func (r *Region) detach(s *Slot) (device.Block, int32) {
 	s.addr = noBlock
 	if s.flags&watched != 0 {
 		delete(r.table.doubted, s.ID())
-		r.table.watchedBytes.Add(-int64(s.len))
+		r.table.watchedBytes.Store(r.table.watchedBytes.Load() - uintptr(s.len))
 		if r.watched = append(r.watched, s); r.table.stopped {
 			r.unwatchVacant()
 		}

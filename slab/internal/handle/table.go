@@ -14,7 +14,6 @@ package handle
 
 import (
 	"sync"
-	"sync/atomic"
 	"unsafe"
 
 	"github.com/bufslab/bufslab/device"
@@ -25,9 +24,9 @@ type Table struct {
 	owner   unsafe.Pointer
 	options Options
 
-	watchedBytes atomic.Int64
+	watchedBytes lockedNumber
 
-	mu       sync.Mutex // taken before the locks that Options.Forgotten takes
+	mu       *sync.Mutex // Options.Lock, taken before the locks that Options.Forgotten takes
 	regions  map[device.Region]*Region
 	recent   *Region // found last
 	index    index
@@ -38,6 +37,8 @@ type Table struct {
 
 // Options are what a Table needs to know of its pool.
 type Options struct {
+	Lock *sync.Mutex // guards the Table; nil: it has its own
+
 	WatchCollected bool // regions that the garbage collector owns may be watched
 	WatchFrom      int  // bytes from which a block off the Go heap has a finalizer
 
@@ -72,12 +73,15 @@ func (t *Tally) Sub(n int) { t.Blocks--; t.Bytes -= int64(n) }
 // Open makes t ready. owner is the pool, to be found again by Slot.Owner.
 func (t *Table) Open(owner unsafe.Pointer, o Options) {
 	t.owner, t.options, t.regions = owner, o, map[device.Region]*Region{}
+	if t.mu = o.Lock; t.mu == nil {
+		t.mu = new(sync.Mutex)
+	}
 	t.index.cells.Store(newCells(leastCells))
 }
 
 // WatchedBytes returns the bytes of blocks that only a finalizer would find
 // forgotten: the garbage collector does not see that memory.
-func (t *Table) WatchedBytes() int64 { return t.watchedBytes.Load() }
+func (t *Table) WatchedBytes() int64 { return int64(t.watchedBytes.Load()) }
 
 // Deferred counts the blocks that the table keeps until the collector has
 // reported their region dead.
@@ -90,10 +94,9 @@ func (t *Table) Deferred() Tally {
 // Attach gives a block, fresh from the strategy, a slot of the class. extent is the
 // number that the strategy knows it by, or 0. Attach reports
 // false while the collector is about to report the region dead: the table then keeps
-// the block until that has happened, and the caller asks the strategy again.
+// the block until that has happened, and the caller asks the strategy again. The caller holds
+// Options.Lock, as those of Lengthen and Detach do.
 func (t *Table) Attach(b device.Block, extent int32, class int, isSimple bool) (e Entry, ok bool) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
 	r := t.region(b.Region)
 	base := r.base
 	if r.collected != nil {
@@ -115,8 +118,6 @@ func (t *Table) Attach(b device.Block, extent int32, class int, isSimple bool) (
 // now, another one if such a block needs a finalizer. The caller has ended the generation,
 // and keeps Entry.Mem alive.
 func (t *Table) Lengthen(s *Slot, n, class int, isSimple bool) *Slot {
-	t.mu.Lock()
-	defer t.mu.Unlock()
 	r := s.header().region
 	a := allocation(r.detach(s))
 	a.Block.Len = n
@@ -127,8 +128,6 @@ func (t *Table) Lengthen(s *Slot, n, class int, isSimple bool) *Slot {
 // until the strategy has the block: else the collector might report the region dead
 // meanwhile.
 func (t *Table) Detach(s *Slot) (device.Block, int32) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
 	return s.header().region.detach(s)
 }
 

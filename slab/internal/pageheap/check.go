@@ -6,10 +6,10 @@ import (
 	"github.com/bufslab/bufslab/internal/invariants"
 )
 
-// verify panics where check finds a fault, in check builds: after each step of
-// a small heap, of a large one after as many as it has extents. The caller
-// holds the lock.
-func (h *Heap) verify() {
+// Verify panics where check finds a fault, in check builds: after each step of
+// a small heap, of a large one after as many as it has extents. Unlock does so, too: Verify is
+// for an owner that gives the lock back itself, and holds it.
+func (h *Heap) Verify() {
 	if !invariants.Enabled {
 		return
 	}

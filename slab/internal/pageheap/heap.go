@@ -48,7 +48,7 @@ type Heap struct {
 	growMu  sync.Mutex // before mu
 	stopped bool       // StopHolding was called; under growMu
 
-	mu sync.Mutex // guards all below
+	mu *sync.Mutex // Options.Lock; guards all below
 	extents
 	segments
 	policy    growthPolicy
@@ -77,10 +77,14 @@ type Options struct {
 	// Gets counts what was asked of the owner, who serves some of it from what it has. The
 	// miss target is a share of that. May be nil.
 	Gets func() int64
+	Lock *sync.Mutex // of the heap, and of what its owner keeps under it; nil: it has its own
 }
 
 // New returns an empty Heap that draws on up.
 func New(up upstream.Checked, o Options) *Heap {
+	if o.Lock == nil {
+		o.Lock = new(sync.Mutex)
+	}
 	return &Heap{
 		up:       up,
 		decommit: o.Decommit,
@@ -92,6 +96,7 @@ func New(up upstream.Checked, o Options) *Heap {
 		segments: newSegments(),
 		policy:   newGrowthPolicy(o.MissTarget),
 		gets:     o.Gets,
+		mu:       o.Lock,
 	}
 }
 
@@ -100,7 +105,7 @@ func (h *Heap) Lock() { h.mu.Lock() }
 
 // Unlock gives the lock back.
 func (h *Heap) Unlock() {
-	h.verify()
+	h.Verify()
 	h.mu.Unlock()
 }
 

@@ -3,6 +3,7 @@
 // processor writes.
 //
 //	cache.go      the caches, and a hit: Pop and Push
+//	options.go    what they need to know of their pool
 //	cpu.go        the processor that a call runs on
 //	pin*.go       who may touch a processor's caches
 //	refill.go     what happens when a class cache is empty
@@ -27,8 +28,6 @@ import (
 
 	"github.com/bufslab/bufslab/internal/pin"
 	"github.com/bufslab/bufslab/slab/internal/handle"
-	"github.com/bufslab/bufslab/slab/internal/profile"
-	"github.com/bufslab/bufslab/slab/internal/sizeclass"
 )
 
 // A Cache holds the caches of all processors. Its zero value caches nothing, but
@@ -44,36 +43,11 @@ type Cache struct {
 	depot   depot
 	mixed   []atomic.Bool // classes whose blocks are as long as the class above ExactAbove, too
 
+	mu     *sync.Mutex     // Options.Lock; a leaf where a class cache has closing, or the depot a lock
 	_      [lineBytes]byte // keeps the counters off the lines that a hit reads
-	counts counters        // what no class cache served
+	counts counters        // what no class cache served; guarded by mu
 
 	closing sync.Mutex // held while the class caches are closed
-}
-
-// Options are what a Cache needs to know of its pool.
-type Options struct {
-	Grid        sizeclass.Grid
-	Largest     int   // bytes of the largest block that is cached; 0: none
-	Borrow      int   // how many classes above its own may serve a size
-	BorrowAbove int   // bytes above which a block of a larger class may serve; smaller blocks are cheap to get
-	ExactAbove  int   // bytes above which a block is as long as asked for, until one is too short; 0: no block is
-	Bytes       int64 // that a processor may hold
-	Depot       int64 // bytes that the depot may hold
-	Processors  int   // that have caches; 0: those that there are
-	Replayed    bool  // one goroutine uses the Cache, and says by RunOn which processor it is
-	// What is Managed has a part for each processor and one for the depot, all equal. A
-	// processor may hold its part divided by Divisor, but Least at least, and what classes have
-	// earned; 0: no such bound.
-	Divisor, Least int64
-	// Merges says that the strategy merges free blocks, and cuts them up. What a processor may
-	// not hold goes there then, not to the depot, which has the same bound and lends no larger
-	// block.
-	Merges bool
-
-	Managed func() int64       // bytes that the pool has from its upstream
-	Free    func(handle.Entry) // gives a block back to the strategy; no lock is held
-
-	Pace *profile.Pace // which Gets are sampled; nil: none
 }
 
 // A cpu is what one processor has beside its class caches. Only the pinned
@@ -145,8 +119,11 @@ func (c *Cache) Open(o Options) {
 	if c.options.Processors == 0 {
 		c.options.Processors = pin.Numbers()
 	}
+	if c.mu = o.Lock; c.mu == nil {
+		c.mu = new(sync.Mutex)
+	}
 	c.cpus = make([]cpu, c.options.Processors)
-	c.drawMissed(0)
+	c.drawMissed()
 	if o.Replayed {
 		defer c.RunOn(0)
 	}

@@ -19,7 +19,7 @@ type store struct {
 	table handle.Table
 	Cache
 
-	mu      sync.Mutex
+	mu      sync.Mutex // of the table, too, and of what the Cache counts
 	freed   int
 	panicAt int // this call of free panics, when the block is free
 }
@@ -32,11 +32,12 @@ func openStore(t *testing.T, o Options) *store {
 	}
 	s := &store{dev: d}
 	s.table.Open(unsafe.Pointer(s), handle.Options{
+		Lock:           &s.mu,
 		WatchCollected: true,
 		Forgotten:      func(handle.Entry, bool) bool { return false }, // left over at the end of a test
 		Free:           func([]handle.Allocation) {},
 	})
-	o.Grid, o.Free = sizeclass.NewGrid(4, 0), s.free
+	o.Grid, o.Free, o.Lock = sizeclass.NewGrid(4, 0), s.free, &s.mu
 	s.Open(o)
 	return s
 }
@@ -55,11 +56,11 @@ func findNumbers() {
 }
 
 func (s *store) free(e handle.Entry) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	b, _ := s.table.Detach(e.Slot)
 	s.dev.Free(b)
 	runtime.KeepAlive(e.Mem)
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	if s.freed++; s.freed == s.panicAt {
 		panic("told to")
 	}
@@ -85,6 +86,8 @@ func (s *store) get(t *testing.T, size int) handle.Entry {
 		if err != nil {
 			t.Error(err)
 		}
+		s.mu.Lock()
+		defer s.mu.Unlock()
 		e, _ = s.table.Attach(b, 0, class, true)
 		s.CountGet(size)
 	}
@@ -97,7 +100,9 @@ func (s *store) release(e handle.Entry, size int) {
 	kept := c != nil && c.Push(e, size)
 	s.Unpin(on)
 	if !kept && !s.PushSlow(e, size) {
+		s.mu.Lock()
 		s.CountRelease(size)
+		s.mu.Unlock()
 		s.free(e)
 	}
 }
@@ -386,7 +391,9 @@ func TestPushKnowsWhatIsNotCached(t *testing.T) {
 		if s.Caches(size) {
 			class = s.Class(size)
 		}
+		s.mu.Lock()
 		e, _ := s.table.Attach(b, 0, class, false)
+		s.mu.Unlock()
 		if kept := s.Push(e, size); kept != want {
 			t.Errorf("a block of %d bytes: kept %v", size, kept)
 		}

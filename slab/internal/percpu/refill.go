@@ -82,7 +82,9 @@ func (c *Cache) Refill(class, size int) (e handle.Entry, stands float64) {
 	}
 	e = m.pop(size)
 	if e.Slot != nil {
+		c.mu.Lock()
 		stands = c.CountGet(size)
+		c.mu.Unlock()
 	}
 	if m = c.install(from, m); m != nil {
 		c.putAway(m)

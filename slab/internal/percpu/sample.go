@@ -3,8 +3,6 @@ package percpu
 import (
 	"math"
 	"runtime"
-	"sync"
-	"sync/atomic"
 
 	"github.com/bufslab/bufslab/slab/internal/handle"
 	"github.com/bufslab/bufslab/slab/internal/profile"
@@ -103,31 +101,26 @@ func (c *Cache) rearm(p *cpu, class int) (stands float64) {
 // missed says which of the Gets that no class cache serves are sampled: those with which
 // the sum of their bytes passes due.
 type missed struct {
-	due   atomic.Int64
-	mu    sync.Mutex    // leaf; guards scale, and that due changes
+	due   int64
 	scale profile.Scale // that due was drawn with
 }
 
-// sampleMissed returns what a Get of size bytes stands for that brought the sum to got. Of
-// those that pass due at a time the first is sampled, and it draws the next due.
-func (c *Cache) sampleMissed(size int, got int64) (stands float64) {
-	m := &c.counts.missed
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if got < m.due.Load() || size == 0 {
+// sampleMissed returns what a Get of size bytes stands for that brought the sum to due or
+// beyond, and draws the next due. The caller holds the lock.
+func (c *Cache) sampleMissed(size int) (stands float64) {
+	if size == 0 {
 		return 0
 	}
-	stands = c.options.Pace.Stands(int64(size), m.scale)
-	c.drawMissed(got)
+	stands = c.options.Pace.Stands(int64(size), c.counts.missed.scale)
+	c.drawMissed()
 	return stands
 }
 
-// drawMissed draws where the sum of the bytes passes due next.
-func (c *Cache) drawMissed(got int64) {
-	m := &c.counts.missed
+// drawMissed draws where the sum of the bytes passes due next. The caller holds the lock.
+func (c *Cache) drawMissed() {
+	n := &c.counts
 	bytes, scale := c.options.Pace.Draw()
-	m.scale = scale
-	m.due.Store(got + min(bytes, math.MaxInt64-got))
+	n.missed = missed{n.got + min(bytes, math.MaxInt64-n.got), scale}
 }
 
 // served adds up what the class caches of p have served. It looks again if one was armed

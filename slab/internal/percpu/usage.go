@@ -2,9 +2,10 @@ package percpu
 
 import "sync/atomic"
 
-// counters count what no class cache counts: Gets and Releases, and their bytes.
+// counters count what no class cache counts: Gets and Releases, and their bytes. Who counts
+// has Options.Lock for what it gets or gives back: so they cost no atomic operation.
 type counters struct {
-	gets, releases, got, released atomic.Int64
+	gets, releases, got, released int64
 
 	missed missed
 }
@@ -18,19 +19,21 @@ type Usage struct {
 }
 
 // CountGet counts a Get of size bytes that no class cache served. It returns what the Get
-// stands for in a profile, as Retry does.
+// stands for in a profile, as Retry does. The caller holds Options.Lock, as those of
+// CountRelease and CountGrow do.
 func (c *Cache) CountGet(size int) (stands float64) {
-	c.counts.gets.Add(1)
-	if got := c.counts.got.Add(int64(size)); got >= c.counts.missed.due.Load() {
-		stands = c.sampleMissed(size, got)
+	n := &c.counts
+	n.gets++
+	if n.got += int64(size); n.got >= n.missed.due {
+		stands = c.sampleMissed(size)
 	}
 	return stands
 }
 
 // CountRelease counts a Release of size bytes that no class cache took.
 func (c *Cache) CountRelease(size int) {
-	c.counts.releases.Add(1)
-	c.counts.released.Add(int64(size))
+	c.counts.releases++
+	c.counts.released += int64(size)
 }
 
 // CountGrow counts a Release and a Get at once, which no class cache served.
@@ -40,11 +43,26 @@ func (c *Cache) CountGrow(from, to int) (stands float64) {
 }
 
 // Misses counts the Gets that no class cache served.
-func (c *Cache) Misses() int64 { return c.counts.gets.Load() }
+func (c *Cache) Misses() int64 {
+	gets, _ := c.countedGets()
+	return gets
+}
+
+func (c *Cache) countedGets() (gets, bytes int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.counts.gets, c.counts.got
+}
+
+func (c *Cache) countedReleases() (releases, bytes int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.counts.releases, c.counts.released
+}
 
 // Gets counts the Gets of all processors.
 func (c *Cache) Gets() int64 {
-	n := c.counts.gets.Load()
+	n := c.Misses()
 	for i := range c.cpus {
 		n += c.cpus[i].allGets()
 	}
@@ -62,12 +80,13 @@ func (p *cpu) allGets() int64 {
 // first and Gets last: a Release is not to be counted whose Get is not.
 func (c *Cache) Usage() (u Usage) {
 	u.Blocks, u.Bytes = c.depot.usage()
-	u.Releases, u.Released = c.counts.releases.Load(), c.counts.released.Load()
+	u.Releases, u.Released = c.countedReleases()
 	for i := range c.cpus {
 		c.addUsage(&u, &c.cpus[i])
 	}
-	u.Gets += c.counts.gets.Load()
-	u.Got += c.counts.got.Load()
+	gets, got := c.countedGets()
+	u.Gets += gets
+	u.Got += got
 	return u
 }
 

@@ -39,24 +39,16 @@ func (p *Bestfit) Alloc(size int) (device.Block, error) {
 
 // AllocExtent is Alloc, with the number of the block's extent.
 func (p *Bestfit) AllocExtent(size int) (device.Block, int32, error) {
+	return p.alloc(size, p.cut)
+}
+
+// alloc counts a block of size bytes that cut returns, which may go upstream.
+func (p *Bestfit) alloc(size int, cut func(size int) (device.Block, int32, error)) (device.Block, int32, error) {
 	if err := upstream.CheckSize(size); err != nil || size == 0 {
 		return device.Block{}, 0, err
 	}
 	p.heap.Lock()
 	p.heap.Grew(size)
-	if extent := p.heap.AllocFree(size); extent != 0 {
-		b := p.heap.Block(extent, 0, size)
-		p.active.add(size, 0)
-		p.heap.Unlock()
-		return b, extent, nil
-	}
-	return p.allocSlow(size, p.cut)
-}
-
-// allocSlow counts a block of size bytes that cut returns, which may go upstream. The
-// caller holds the heap's lock, and has told the heap that it grew; allocSlow gives the lock
-// back.
-func (p *Bestfit) allocSlow(size int, cut func(size int) (device.Block, int32, error)) (device.Block, int32, error) {
 	done := false
 	defer func() { // also if upstream panics
 		if !done {
@@ -71,6 +63,22 @@ func (p *Bestfit) allocSlow(size int, cut func(size int) (device.Block, int32, e
 	p.active.add(size, 0)
 	done = true
 	return b, extent, nil
+}
+
+// AllocFree is AllocExtent of memory that is free; see Numbered.
+func (p *Bestfit) AllocFree(size int) (b device.Block, extent int32) {
+	if extent = p.heap.AllocFree(size); extent == 0 {
+		return b, 0
+	}
+	p.handedOut(size)
+	return p.heap.Block(extent, 0, size), extent
+}
+
+// handedOut counts a block that AllocFree returns. The caller holds the heap's lock.
+func (p *Bestfit) handedOut(size int) {
+	p.heap.Grew(size)
+	p.active.add(size, 0)
+	p.heap.Verify()
 }
 
 // cut returns an extent as a block. The caller holds the heap's lock.
@@ -121,27 +129,41 @@ func (p *Bestfit) Free(b device.Block) { p.FreeExtent(b, 0) }
 
 // FreeExtent is Free of a block whose extent has that number; 0 is not known.
 func (p *Bestfit) FreeExtent(b device.Block, extent int32) {
-	if b != (device.Block{}) {
-		p.free(b, extent, p.merge)
-	}
+	p.heap.Lock()
+	over, ok := p.TakeBack(b, extent)
+	p.heap.Unlock()
+	p.TookBack(b, over, ok)
 }
 
-// free gives b to merge, under the heap's lock: it lies in an extent, from an
-// offset on. Merge reports whether such a block was out.
-func (p *Bestfit) free(b device.Block, extent int32, merge func(extent int32, off, size int) bool) {
-	p.heap.Lock()
-	extent, off := p.heap.Locate(b, extent)
-	if extent == 0 || !merge(extent, off, b.Len) {
-		p.heap.Unlock()
+// TookBack does what is left to do after TakeBack; see Numbered.
+func (p *Bestfit) TookBack(b device.Block, over, ok bool) {
+	if !ok {
 		panic(upstream.NotOut(b))
 	}
-	p.heap.Shrank(b.Len)
-	p.active.sub(b.Len, 0)
-	over := p.heap.OverHeld()
-	p.heap.Unlock()
 	if over {
 		p.heap.ReleaseOverHeld()
 	}
+}
+
+// TakeBack is FreeExtent without the lock; see Numbered.
+func (p *Bestfit) TakeBack(b device.Block, extent int32) (over, ok bool) {
+	return p.takeBack(b, extent, p.merge)
+}
+
+// takeBack gives b to merge: it lies in an extent, from an offset on. Merge reports whether
+// such a block was out. The caller holds the heap's lock.
+func (p *Bestfit) takeBack(b device.Block, extent int32, merge func(extent int32, off, size int) bool) (over, ok bool) {
+	if b == (device.Block{}) {
+		return false, true
+	}
+	extent, off := p.heap.Locate(b, extent)
+	if extent == 0 || !merge(extent, off, b.Len) {
+		return false, false
+	}
+	p.heap.Shrank(b.Len)
+	p.active.sub(b.Len, 0)
+	p.heap.Verify()
+	return p.heap.OverHeld(), true
 }
 
 // merge takes the extent back if it is a block of size bytes. The caller holds
@@ -191,41 +213,4 @@ func (p *Bestfit) usage() Usage {
 	u.UnusableBytes = c.ExcessBytes + c.Quarantined
 	u.RoundingBytes = c.ManagedBytes - u.ActiveBytes - u.HeldBytes - u.UnusableBytes
 	return u
-}
-
-// Quarantine takes a block out of use for good.
-func (p *Bestfit) Quarantine(b device.Block, extent int32) bool {
-	extent = p.lose(b, extent, func(extent int32, off, size int) (bool, int32) {
-		return off == 0 && size == p.heap.Size(extent), extent
-	})
-	return p.isolate(extent)
-}
-
-// nothing stands for a block that is lost while others of its slab are not.
-const nothing = -1
-
-// lose counts a block as lost if find says that it is out. It returns the extent that is
-// lost with it, nothing, or 0 if the block is not out.
-func (p *Bestfit) lose(b device.Block, extent int32, find func(extent int32, off, size int) (bool, int32)) int32 {
-	p.heap.Lock()
-	defer p.heap.Unlock()
-	extent, off := p.heap.Locate(b, extent)
-	if extent == 0 {
-		return 0
-	}
-	out, with := find(extent, off, b.Len)
-	if !out {
-		return 0
-	}
-	p.heap.Shrank(b.Len)
-	p.active.sub(b.Len, 0)
-	return with
-}
-
-// isolate puts the extent that lose has returned in quarantine.
-func (p *Bestfit) isolate(extent int32) bool {
-	if extent > 0 {
-		p.heap.Quarantine(extent)
-	}
-	return extent != 0
 }

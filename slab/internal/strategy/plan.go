@@ -97,6 +97,9 @@ func (p *Plan) AllocExtent(size int) (device.Block, int32, error) {
 	return p.Bestfit.AllocExtent(size)
 }
 
+// AllocFree returns nothing: AllocExtent has to see every call, in turn.
+func (p *Plan) AllocFree(int) (b device.Block, extent int32) { return b, 0 }
+
 // allocPlanned returns a block at the place that is planned for it, if that is free.
 func (p *Plan) allocPlanned(size int) (b device.Block, extent int32, ok bool) {
 	p.heap.Lock()

@@ -57,17 +57,19 @@ func (s *Slab) AllocExtent(size int) (device.Block, int32, error) {
 	if size > SlabCarveLimit {
 		return s.Bestfit.AllocExtent(size)
 	}
-	if err := upstream.CheckSize(size); err != nil || size == 0 {
-		return device.Block{}, 0, err
+	return s.alloc(size, s.carve)
+}
+
+// AllocFree is AllocExtent of memory that is free; see Numbered.
+func (s *Slab) AllocFree(size int) (b device.Block, extent int32) {
+	if size > SlabCarveLimit {
+		return s.Bestfit.AllocFree(size)
 	}
-	s.heap.Lock()
-	s.heap.Grew(size)
-	if b, extent, ok := s.pop(s.grid.Index(size), size); ok {
-		s.active.add(size, 0)
-		s.heap.Unlock()
-		return b, extent, nil
+	b, extent, ok := s.pop(s.grid.Index(size), size)
+	if ok {
+		s.handedOut(size)
 	}
-	return s.allocSlow(size, s.carve)
+	return b, extent
 }
 
 // carve returns a block of a slab, of a new one if need be. When there is no
@@ -122,9 +124,15 @@ func (s *Slab) Free(b device.Block) { s.FreeExtent(b, 0) }
 
 // FreeExtent is Free of a block whose extent has that number; 0 is not known.
 func (s *Slab) FreeExtent(b device.Block, extent int32) {
-	if b != (device.Block{}) {
-		s.free(b, extent, s.push)
-	}
+	s.heap.Lock()
+	over, ok := s.TakeBack(b, extent)
+	s.heap.Unlock()
+	s.TookBack(b, over, ok)
+}
+
+// TakeBack is FreeExtent without the lock; see Numbered.
+func (s *Slab) TakeBack(b device.Block, extent int32) (over, ok bool) {
+	return s.takeBack(b, extent, s.push)
 }
 
 // push takes a block of an extent back, and the extent with it if it is a slab

@@ -43,6 +43,15 @@ type Numbered interface {
 	// FreeExtent is Free of a block whose extent has that number, or 0 where it is
 	// not known. With another one it panics as Free does.
 	FreeExtent(b device.Block, extent int32)
+	// AllocFree is AllocExtent of memory that is free already, or returns 0: it never goes
+	// upstream. size is one that AllocExtent would take, and not 0. The caller holds the
+	// lock that the strategy was made with.
+	AllocFree(size int) (b device.Block, extent int32)
+	// TakeBack is FreeExtent for a caller that holds that lock, and calls TookBack with what
+	// it returns when it has given the lock back: that goes upstream, or panics as FreeExtent
+	// does.
+	TakeBack(b device.Block, extent int32) (over, ok bool)
+	TookBack(b device.Block, over, ok bool)
 	// Extend makes a block, of such an extent, one of size bytes where it is. take is
 	// called when nothing can fail any more; where it refuses, or there is no room, Extend
 	// reports false and the block is as before.

@@ -1,0 +1,105 @@
+package slab
+
+import (
+	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/slab/internal/guard"
+	"github.com/bufslab/bufslab/slab/internal/handle"
+)
+
+// A block of the strategy, with a slot: for a Get that no cache serves.
+
+// fresh returns a block of the strategy, for ask bytes, with a slot of the class. It counts
+// the Get of size bytes, and returns what that stands for in the profile.
+func (p *pool) fresh(ask, class, size int, how effort) (e handle.Entry, stands float64, err error) {
+	for e.Slot == nil {
+		p.gc.relieve()
+		if p.joint != nil && 0 < ask && ask <= maxAsk {
+			if e, stands = p.atHand(ask, class, size); e.Slot != nil {
+				break
+			}
+		}
+		b, extent, err := p.alloc(ask, how)
+		if err != nil {
+			return e, 0, err
+		}
+		e, stands = p.attach(b, extent, class, size)
+	}
+	return e, stands, nil
+}
+
+// atHand is fresh where the strategy has memory that is free, all under its lock, or returns
+// no slot.
+func (p *pool) atHand(ask, class, size int) (e handle.Entry, stands float64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	b, extent := p.joint.AllocFree(ask)
+	if extent == 0 {
+		return e, 0
+	}
+	return p.attachLocked(b, extent, class, size)
+}
+
+// attach gives a block a slot, and counts the Get; see Table.Attach. One of a Guard's is never
+// cached.
+func (p *pool) attach(b device.Block, extent int32, class, size int) (e handle.Entry, stands float64) {
+	if extent == guard.Extent {
+		class = p.cache.Uncached()
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.attachLocked(b, extent, class, size)
+}
+
+// attachLocked is attach for who holds mu.
+func (p *pool) attachLocked(b device.Block, extent int32, class, size int) (e handle.Entry, stands float64) {
+	e, ok := p.table.Attach(b, extent, class, p.isSimple(class))
+	if ok {
+		stands = p.cache.CountGet(size)
+	}
+	return e, stands
+}
+
+// isSimple reports whether Release of a block of the class only has to cache it.
+func (p *pool) isSimple(class int) bool { return class < p.cache.Uncached() && !p.leaks.seesAll() }
+
+// alloc is the strategy's Alloc with all that a pool can do when there is no room:
+// empty the caches, wait for streams, give back what is held here and elsewhere, and look
+// for what was forgotten.
+func (p *pool) alloc(size int, how effort) (b device.Block, extent int32, err error) {
+	if b, extent, err = p.blocks.AllocExtent(size); !outOfMemory(err) {
+		return b, extent, err
+	}
+	if p.emptyCaches() {
+		b, extent, err = p.blocks.AllocExtent(size)
+	}
+	for how == fully && outOfMemory(err) && p.freeOldest() {
+		b, extent, err = p.blocks.AllocExtent(size)
+	}
+	for how >= again && outOfMemory(err) {
+		b, extent, err = p.reclaimAndAlloc(size, how)
+		if u := p.cache.Usage(); !outOfMemory(err) || how < atOnce || !p.gc.search(u.Gets) {
+			break
+		}
+	}
+	return b, extent, err
+}
+
+// reclaimAndAlloc gives back what is held; if that is not enough it asks those who keep
+// buffers of the pool to release them, and those who share the budget to give back.
+func (p *pool) reclaimAndAlloc(size int, how effort) (b device.Block, extent int32, err error) {
+	p.freeHeld()
+	if b, extent, err = p.blocks.AllocExtent(size); !outOfMemory(err) {
+		return b, extent, err
+	}
+	if how == fully {
+		p.FreeHeld()
+		for _, s := range sharersOf(p.upstream) {
+			s.reclaim(p)
+		}
+	} else {
+		for _, b := range p.budgets {
+			b.giveNow()
+		}
+	}
+	return p.blocks.AllocExtent(size)
+}
