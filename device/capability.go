@@ -37,13 +37,13 @@ type Range interface {
 	Close() error
 }
 
-// A LazyRange is a Range of a device that finds memory for a page when it is first used.
-// One call makes addresses usable far ahead, which costs no memory. So a heap commits
-// what it needs and no more, and what it has committed is what may have been touched.
+// A LazyRange is a Range of a device that finds memory for a page when it is first used, or
+// committed. One call makes addresses usable far ahead, which costs no memory. So a heap
+// commits what it needs and no more, and what it has committed is what may have been touched.
 type LazyRange interface {
 	Range
-	// Ready returns the end of the bytes from 0 whose Commit takes no call of the
-	// system. It is negative of a wrapper around a Range that is not lazy.
+	// Ready returns the end of the bytes from 0 that are usable: their Commit at most finds
+	// memory for pages before they are used. It is negative of a wrapper around a Range that is not lazy.
 	Ready() int
 }
 

@@ -1,6 +1,7 @@
 package device
 
 import (
+	"encoding/binary"
 	"fmt"
 	"os"
 	"strconv"
@@ -34,6 +35,52 @@ func TestMmapGivesLockedPagesBack(t *testing.T) {
 	if check.Must(t, err); m[0] != 0 {
 		t.Error("discarded pages keep their contents")
 	}
+}
+
+// A Commit of up to 1 MiB finds memory for its pages, also where they were before; a larger
+// one leaves that to their first use.
+func TestSmallCommitsFindMemory(t *testing.T) {
+	g := check.Ok(opened(t, "mmap").(Reserver).Reserve(leastRange))(t)
+	defer func() { check.Must(t, g.Close()) }()
+	m := g.Region().(HostRegion).Bytes()
+	probe := m[populated:][:populated]
+	check.Must(t, g.Commit(populated, populated))
+	if unix.Madvise(probe, unix.MADV_POPULATE_WRITE) != nil {
+		t.Skip("this kernel finds memory when a page is first used")
+	}
+	pages := populated / g.Page()
+	if n := residentPages(t, probe); n != pages {
+		t.Errorf("%d pages of %d have memory after a Commit", n, pages)
+	}
+	Fill(probe, 1)
+	check.Must(t, g.Decommit(populated, populated))
+	if n := residentPages(t, probe); n != 0 {
+		t.Errorf("%d pages have memory after Decommit", n)
+	}
+	check.Must(t, g.Commit(populated, populated))
+	if n := residentPages(t, probe); n != pages || probe[0] != 0 {
+		t.Errorf("%d pages of %d have memory after another Commit, the first byte is %d", n, pages, probe[0])
+	}
+	check.Must(t, g.Commit(2*populated, populated+g.Page()))
+	if n := residentPages(t, m[2*populated:][:populated+g.Page()]); n != 0 {
+		t.Errorf("%d pages have memory after a large Commit", n)
+	}
+}
+
+// residentPages counts the pages of m, which begins with a page, that have memory.
+func residentPages(t *testing.T, m []byte) (n int) {
+	f, err := os.Open("/proc/self/pagemap")
+	if err != nil {
+		t.Skip(err)
+	}
+	defer f.Close()
+	entries := make([]byte, len(m)/os.Getpagesize()*8)
+	at := int64(uintptr(unsafe.Pointer(&m[0]))) / int64(os.Getpagesize()) * 8
+	check.Ok(f.ReadAt(entries, at))(t)
+	for ; len(entries) > 0; entries = entries[8:] {
+		n += int(binary.NativeEndian.Uint64(entries) >> 63)
+	}
+	return n
 }
 
 // What a range has given up is another's, also when the range is closed.

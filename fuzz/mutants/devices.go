@@ -23,6 +23,16 @@ var ofDevices = []mutant{
 		killer: killer{pkg: "device", test: "TestMmapGivesLockedPagesBack"},
 	},
 	{
+		name: "device: a large Commit finds memory, too",
+		file: "device/mmap_range.go", old: "if n <= populated {", new: "if n > 0 {",
+		killer: killer{pkg: "device", test: "TestSmallCommitsFindMemory"},
+	},
+	{
+		name: "device: no Commit finds memory",
+		file: "device/mmap_range.go", old: "if n <= populated {", new: "if n < 0 {",
+		killer: killer{pkg: "device", test: "TestSmallCommitsFindMemory"},
+	},
+	{
 		name: "device: Discard gives back a page that is used in part",
 		file: "device/mmap_unix.go", old: "release(m, roundUp(off, r.dev.page), (off+n)", new: "release(m, off&^(r.dev.page-1), (off+n)",
 		killer: killer{pkg: "device", test: "TestConformance"},
