@@ -21,6 +21,12 @@ var ofLeaving = []mutant{
 		killer: killer{pkg: "slab/internal/pageheap", test: "TestOthersFreeBeforeThePeak"},
 	},
 	{
+		name: "pageheap: a lazy range decommits for little",
+		file: "slab/internal/pageheap/release.go",
+		old:  " || int64(n) < h.managed/lazyShare)", new: ")",
+		killer: killer{pkg: "slab/internal/pageheap", test: "TestLazyRangesDecommitForMuch"},
+	},
+	{
 		name: "pageheap: StopHolding keeps the addresses",
 		file: "slab/internal/pageheap/release.go",
 		old:  "\th.giveUpAddresses()\n\th.stopped", new: "\th.stopped",

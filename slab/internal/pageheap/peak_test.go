@@ -42,6 +42,27 @@ func TestDecommitsOfLazyRangesAreWithinTheBudget(t *testing.T) {
 	p.mustCheck(t, &up.Source)
 }
 
+// There free pages go before the heap passes its old peak only for a growth by a sixteenth or
+// more; with Options.Decommit for any.
+func TestLazyRangesDecommitForMuch(t *testing.T) {
+	for _, c := range []struct {
+		options          Options
+		hole, need, want int // pages
+	}{{Options{}, 6, 8, 64}, {Options{}, 3, 4, 64}, {Options{}, 2, 3, 67}, {Options{Decommit: true}, 2, 3, 64}} {
+		up := &pages{RangeBytes: 64 << 20, Ahead: 64 << 20}
+		p := start(up, c.options)
+		live := fill(t, p, 64)
+		for i := 0; i < 48; i += 2 * c.hole {
+			p.freeAll(live[i : i+c.hole])
+		}
+		p.mustAlloc(t, c.need*page) // more than any hole has
+		if got := int(p.policy.high / page); got != c.want {
+			t.Errorf("%+v: a peak of %d pages, want %d", c, got, c.want)
+		}
+		p.mustCheck(t, &up.Source)
+	}
+}
+
 // Before it passes its old peak a heap has others free what nobody needs, and looks again.
 // It asks once for each 128th part that it grows by.
 func TestOthersFreeBeforeThePeak(t *testing.T) {

@@ -153,9 +153,14 @@ func (h *Heap) decommitBeforePeak(n int) {
 	}
 }
 
+// lazyShare of the managed bytes, as a divisor, is the least growth of a lazy range that is
+// worth a decommit: each page that went costs a fault when it comes back.
+const lazyShare = 16
+
 // worthDecommitting returns a free extent whose pages make good for what n bytes take at
 // the top of the current range, or none. An extent of half as much is worth a call; with
-// Options.Decommit a sixteenth is. Where Commit takes no call, this one counts as a miss.
+// Options.Decommit a sixteenth is. Where Commit takes no call, this one counts as a miss, and
+// n has to be a large part of the heap.
 func (h *Heap) worthDecommitting(n int) int32 {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -163,7 +168,7 @@ func (h *Heap) worthDecommitting(n int) int32 {
 		return none
 	}
 	lazy := h.isLazy(h.current)
-	if lazy && !h.decommit && h.policy.budget() < 1 {
+	if lazy && !h.decommit && (h.policy.budget() < 1 || int64(n) < h.managed/lazyShare) {
 		return none
 	}
 	top := h.top(h.current)
