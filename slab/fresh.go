@@ -13,11 +13,6 @@ import (
 func (p *pool) fresh(ask, class, size int, how effort) (e handle.Entry, stands float64, err error) {
 	for e.Slot == nil {
 		p.gc.relieve()
-		if p.joint != nil && 0 < ask && ask <= maxAsk {
-			if e, stands = p.atHand(ask, class, size); e.Slot != nil {
-				break
-			}
-		}
 		b, extent, err := p.alloc(ask, how)
 		if err != nil {
 			return e, 0, err
@@ -28,15 +23,18 @@ func (p *pool) fresh(ask, class, size int, how effort) (e handle.Entry, stands f
 }
 
 // atHand is fresh where the strategy has memory that is free, all under its lock, or returns
-// no slot.
+// no slot. It has no memory in hand without the lock: so nobody is to be woken afterwards.
 func (p *pool) atHand(ask, class, size int) (e handle.Entry, stands float64) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	b, extent := p.joint.AllocFree(ask)
-	if extent == 0 {
+	if p.joint == nil || ask <= 0 || ask > maxAsk {
 		return e, 0
 	}
-	return p.attachLocked(b, extent, class, size)
+	p.gc.relieve()
+	p.mu.Lock()
+	if b, extent := p.joint.AllocFree(ask); extent != 0 {
+		e, stands = p.attachLocked(b, extent, class, size)
+	}
+	p.mu.Unlock()
+	return e, stands
 }
 
 // attach gives a block a slot, and counts the Get; see Table.Attach. One of a Guard's is never

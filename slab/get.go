@@ -58,11 +58,20 @@ func (p *pool) get(size, class int, how effort) (PooledBuffer, error) {
 		}
 		_, ask = p.cache.Fit(size)
 	}
-	if how != again { // which is for one that leads: it does not wake itself
-		defer p.wake()
-	}
 	if size > 0 {
 		p.sweep()
+	}
+	if e, stands := p.atHand(ask, class, size); e.Slot != nil {
+		p.keepWithinHeld()
+		return p.hand(e, size, stands)
+	}
+	return p.getFresh(size, ask, class, how)
+}
+
+// getFresh is get for which the strategy has nothing at hand.
+func (p *pool) getFresh(size, ask, class int, how effort) (PooledBuffer, error) {
+	if how != again { // which is for one that leads: it does not wake itself
+		defer p.wake()
 	}
 	e, stands, err := p.fresh(ask, class, size, how)
 	if ask > size && outOfMemory(err) { // there may be room for what was asked

@@ -100,9 +100,16 @@ func (h *heldBound) note() {
 	}
 }
 
-// keepWithinHeld empties the caches if they keep the strategy from its bound.
+// keepWithinHeld empties the caches if they keep the strategy from its bound. It is inlined, as
+// few pools have one.
 func (p *pool) keepWithinHeld() {
-	if p.held.bytes > 0 && p.held.exceeded(p.strategy) && p.held.cached.Swap(false) {
+	if p.held.bytes > 0 {
+		p.keepWithinBound()
+	}
+}
+
+func (p *pool) keepWithinBound() {
+	if p.held.exceeded(p.strategy) && p.held.cached.Swap(false) {
 		p.emptyCaches()
 	}
 }

@@ -147,23 +147,23 @@ func (p *Bestfit) TookBack(b device.Block, over, ok bool) {
 
 // TakeBack is FreeExtent without the lock; see Numbered.
 func (p *Bestfit) TakeBack(b device.Block, extent int32) (over, ok bool) {
-	return p.takeBack(b, extent, p.merge)
-}
-
-// takeBack gives b to merge: it lies in an extent, from an offset on. Merge reports whether
-// such a block was out. The caller holds the heap's lock.
-func (p *Bestfit) takeBack(b device.Block, extent int32, merge func(extent int32, off, size int) bool) (over, ok bool) {
 	if b == (device.Block{}) {
 		return false, true
 	}
 	extent, off := p.heap.Locate(b, extent)
-	if extent == 0 || !merge(extent, off, b.Len) {
+	if extent == 0 || !p.merge(extent, off, b.Len) {
 		return false, false
 	}
-	p.heap.Shrank(b.Len)
-	p.active.sub(b.Len, 0)
+	return p.cameBack(b.Len), true
+}
+
+// cameBack counts a block of size bytes that is out no more, and reports whether more is held
+// than may be. The caller holds the heap's lock.
+func (p *Bestfit) cameBack(size int) (over bool) {
+	p.heap.Shrank(size)
+	p.active.sub(size, 0)
 	p.heap.Verify()
-	return p.heap.OverHeld(), true
+	return p.heap.OverHeld()
 }
 
 // merge takes the extent back if it is a block of size bytes. The caller holds

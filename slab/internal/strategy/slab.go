@@ -132,7 +132,14 @@ func (s *Slab) FreeExtent(b device.Block, extent int32) {
 
 // TakeBack is FreeExtent without the lock; see Numbered.
 func (s *Slab) TakeBack(b device.Block, extent int32) (over, ok bool) {
-	return s.takeBack(b, extent, s.push)
+	if b == (device.Block{}) {
+		return false, true
+	}
+	extent, off := s.heap.Locate(b, extent)
+	if extent == 0 || !s.push(extent, off, b.Len) {
+		return false, false
+	}
+	return s.cameBack(b.Len), true
 }
 
 // push takes a block of an extent back, and the extent with it if it is a slab
