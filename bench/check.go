@@ -14,7 +14,7 @@ const (
 
 // checked are the workloads and pools whose instructions may not grow.
 var (
-	checkedPools     = []string{"heap", "mmap"}
+	checkedPools     = []string{"heap", "mmap", uncached}
 	checkedWorkloads = []string{"W1 4 KiB", "W1B 4 KiB", "W2", "W3 4 KiB"}
 )
 
@@ -72,7 +72,7 @@ func (c counts) compare(found counts) (report string, grown []string) {
 			}
 			old := c.Of[w][p].Instructions
 			name := w + ", " + p
-			report += fmt.Sprintf("%-14s %6.0f instructions, %.0f kept (%+.1f %%)\n", name, now.Instructions, old, 100*(now.Instructions/old-1))
+			report += fmt.Sprintf("%-23s %6.0f instructions, %.0f kept (%+.1f %%)\n", name, now.Instructions, old, 100*(now.Instructions/old-1))
 			if !(now.Instructions <= old*allowed) {
 				grown = append(grown, name)
 			}

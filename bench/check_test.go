@@ -13,7 +13,10 @@ import (
 func figures(instructions float64, but ...float64) counts {
 	c := counts{"go1.26.8", "amd64", map[string]map[string]count{}}
 	for _, w := range checkedWorkloads {
-		c.Of[w] = map[string]count{"heap": {Instructions: instructions}, "mmap": {Instructions: instructions}}
+		c.Of[w] = map[string]count{}
+		for _, p := range checkedPools {
+			c.Of[w][p] = count{Instructions: instructions}
+		}
 	}
 	for _, n := range but {
 		c.Of["W2"]["mmap"] = count{Instructions: n}

@@ -20,8 +20,12 @@ type counts struct {
 	Of   map[string]map[string]count `json:"of"` // workload, pool
 }
 
+// uncached is a pool of which each Get and Release goes to the strategy. It is counted, and not
+// in the league.
+const uncached = "mmap uncached"
+
 // asCounted are the pools that -count takes unless it is told.
-var asCounted = []string{"heap", "mmap", "sync.Pool", "mcache", "modernc"}
+var asCounted = []string{"heap", "mmap", uncached, "sync.Pool", "mcache", "modernc"}
 
 // A job is one figure to count.
 type job struct {
@@ -89,6 +93,9 @@ func (o options) countAll() error {
 	pools := asCounted
 	if o.pools.String() != "" {
 		pools = names(o.contenders())
+		if o.pools.MatchString(uncached) {
+			pools = append(pools, uncached)
+		}
 	}
 	c, err := countNet(workloads, pools)
 	if err != nil {

@@ -66,7 +66,7 @@ func (o options) run() error {
 	}
 	switch {
 	case o.one != "":
-		return playOne(o.one, o.turns, append(everyone(o.conf), newHarness()))
+		return playOne(o.one, o.turns, append(everyone(o.conf), ours(uncached, "device=mmap,cache_bytes=0"), newHarness()))
 	case o.check:
 		return check()
 	case o.count:

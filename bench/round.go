@@ -9,11 +9,11 @@ import (
 )
 
 const (
-	warmUp    = 50 * time.Millisecond // of each pool, before the first round
-	longest   = 20 * time.Millisecond // of a turn: then it has fewer operations
-	leastOps  = 64                    // of a turn
-	refill    = 1 << 10               // operations that fill a pool which the collector has emptied
-	leastTime = 0.1                   // nanoseconds of an operation, where the harness alone took as long
+	warmUp    = 250 * time.Millisecond // of each pool, before the first round
+	longest   = 20 * time.Millisecond  // of a turn: then it has fewer operations
+	leastOps  = 64                     // of a turn
+	refill    = 1 << 10                // operations that fill a pool which the collector has emptied
+	leastTime = 0.1                    // nanoseconds of an operation, where the harness alone took as long
 )
 
 // A result has what each contender needed for an operation of a workload, in nanoseconds
