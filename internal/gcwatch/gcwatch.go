@@ -43,7 +43,7 @@ func Collect(progress func() int64) {
 
 const (
 	atMost = 100 * time.Millisecond // for finalizers to run
-	quiet  = 10 * time.Millisecond  // without progress that counts as the end: two slices of a busy machine
+	quiet  = 50 * time.Millisecond  // without progress that counts as the end: ten slices of a busy machine
 
 	spin = time.Millisecond // then who waits gives up its thread, for which others may wait
 
