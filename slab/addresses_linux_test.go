@@ -34,12 +34,9 @@ func growGoHeap(n int) {
 }
 
 // Ten thousand pools with a buffer each leave addresses to the Go heap, and mappings
-// to each other.
+// to each other: so many at length, else two thousand.
 func TestTenThousandPoolsLeaveAddressesForOthers(t *testing.T) {
-	n := 10_000
-	if raceEnabled {
-		n = 1000 // of which each costs ten times as much
-	}
+	n := long(t, 2_000)
 	before := addressBytes(t)
 	var pools []*Pool
 	var live []PooledBuffer

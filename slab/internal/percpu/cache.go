@@ -43,9 +43,9 @@ type Cache struct {
 	depot   depot
 	mixed   []atomic.Bool // classes whose blocks are as long as the class above ExactAbove, too
 
-	mu     *sync.Mutex     // Options.Lock; a leaf where a class cache has closing, or the depot a lock
+	mu     *sync.Mutex     // Options.Lock; guards counts
 	_      [lineBytes]byte // keeps the counters off the lines that a hit reads
-	counts counters        // what no class cache served; guarded by mu
+	counts counters        // what no class cache served
 
 	closing sync.Mutex // held while the class caches are closed
 }
