@@ -74,7 +74,7 @@ func (p *Bestfit) AllocFree(size int) (b device.Block, extent int32) {
 	return p.heap.Block(extent, 0, size), extent
 }
 
-// handedOut counts a block that AllocFree returns. The caller holds the heap's lock.
+// handedOut counts a block that is out from now on. The caller holds the heap's lock.
 func (p *Bestfit) handedOut(size int) {
 	p.heap.Grew(size)
 	p.active.add(size, 0)
@@ -119,8 +119,7 @@ func (p *Bestfit) AllocRoomy(size int) (b device.Block, extent int32, ok bool) {
 	if extent = p.heap.AllocRoomy(size); extent == 0 {
 		return b, 0, false
 	}
-	p.heap.Grew(size)
-	p.active.add(size, 0)
+	p.handedOut(size)
 	return p.heap.Block(extent, 0, size), extent, true
 }
 

@@ -26,8 +26,7 @@ func (p *Bestfit) lose(b device.Block, extent int32, find func(extent int32, off
 	if !out {
 		return 0
 	}
-	p.heap.Shrank(b.Len)
-	p.active.sub(b.Len, 0)
+	p.cameBack(b.Len)
 	return with
 }
 
