@@ -3,6 +3,7 @@ package browsertest
 import (
 	"context"
 	"fmt"
+	"os"
 	"os/exec"
 	"sync"
 	"testing"
@@ -23,17 +24,60 @@ type browser struct {
 	faults   []string
 }
 
+// stop closes the browser, if one was started.
+var stop = func() error { return nil }
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if err := stop(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+// browsing is the browser of all tests, once it has started. Each page has a profile of its own.
+var browsing context.Context
+
+// start starts the browser, if it has not started. Chromium crashes now and then before it
+// answers, once in some fifty starts, so several are tried.
+func start(path string) (_ context.Context, err error) {
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU,
+		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true))
+	for tries := 0; browsing == nil && tries < 5; tries++ {
+		allocator, end := chromedp.NewExecAllocator(context.Background(), options...)
+		ctx, _ := chromedp.NewContext(allocator)
+		if err = chromedp.Do(ctx); err != nil {
+			end()
+			continue
+		}
+		browsing, stop = ctx, func() error { defer end(); return chromedp.Cancel(ctx) }
+	}
+	return browsing, err
+}
+
+// chromium returns the path of the browser, or skips the test where there is none.
+func chromium(t *testing.T) string {
+	t.Helper()
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+	}
+	t.Skip("there is no Chromium to look at the page with")
+	return ""
+}
+
 // open opens a page, or skips the test where there is no Chromium.
 func open(t *testing.T, address string) *browser {
 	t.Helper()
-	path := chromium(t)
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.UserDataDir(t.TempDir()),
-		chromedp.NoSandbox, chromedp.DisableGPU, chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true))
-	ctx, stop := context.WithTimeout(context.Background(), 2*time.Minute)
-	t.Cleanup(stop)
-	ctx, stop = chromedp.NewExecAllocator(ctx, options...)
-	t.Cleanup(stop)
-	ctx, _ = chromedp.NewContext(ctx)
+	all, err := start(chromium(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, end := context.WithTimeout(all, 2*time.Minute)
+	t.Cleanup(end)
+	ctx, _ = chromedp.NewContext(ctx, chromedp.WithNewBrowserContext())
 	t.Cleanup(func() {
 		if err := chromedp.Cancel(ctx); err != nil {
 			t.Error(err)
@@ -48,18 +92,6 @@ func open(t *testing.T, address string) *browser {
 	call(t, b, runtime.Enable, cdp.Empty{})
 	b.do(t, chromedp.EmulateViewport(1280, 800), chromedp.Navigate(address))
 	return b
-}
-
-// chromium returns the path of the browser.
-func chromium(t *testing.T) string {
-	t.Helper()
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
-		if path, err := exec.LookPath(name); err == nil {
-			return path
-		}
-	}
-	t.Skip("there is no Chromium to look at the page with")
-	return ""
 }
 
 // listen is told what happens in the page.
