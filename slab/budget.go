@@ -81,8 +81,8 @@ func (p *pool) refusing(err error) budget {
 	return p.budgets[len(p.budgets)-1]
 }
 
-// wake wakes those who may have what the pool has just given to its strategy. It is
-// inlined, as hardly ever somebody waits.
+// wake wakes those who may have what the pool has just given to its strategy. Hardly ever
+// somebody waits.
 func (p *pool) wake() {
 	if p.waits.hurried.Load() > 0 || p.closed.Load() {
 		p.wakeAll()

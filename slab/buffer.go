@@ -59,7 +59,7 @@ func (b PooledBuffer) With(f func([]byte)) error {
 
 func (b PooledBuffer) unpin() {
 	if b.slot.Unpin() {
-		poolOf(b.slot).recycle(b.entry(), b.n)
+		poolOf(b.slot).recycleMarked(b.entry(), b.n)
 	}
 	runtime.KeepAlive(b.ptr)
 }
@@ -119,7 +119,7 @@ func (b PooledBuffer) releasePinned() error {
 		return p.leaks.releasedTwice(b)
 	}
 	if idle {
-		p.recycle(b.entry(), b.n)
+		p.recycleMarked(b.entry(), b.n)
 	}
 	runtime.KeepAlive(b.ptr)
 	return nil

@@ -30,9 +30,12 @@ func (g *gcPressure) exceeded() bool {
 
 // relieve collects if the limit is exceeded.
 func (g *gcPressure) relieve() {
-	if !g.exceeded() {
-		return
+	if g.exceeded() {
+		g.relieveNow()
 	}
+}
+
+func (g *gcPressure) relieveNow() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.exceeded() { // still: another goroutine may have collected

@@ -58,7 +58,7 @@ func (b PooledBuffer) part(i, n int) (c PooledBuffer, err error) {
 func (p *pool) endPart(part *handle.Slot) {
 	p.leaks.recordPartEnd(part.Root(), part)
 	if e, last := part.EndPart(); last {
-		p.recycle(e, e.Slot.Asked())
+		p.recycleMarked(e, e.Slot.Asked())
 	}
 }
 

@@ -153,7 +153,13 @@ func (p *pool) emptyCachesLocked(idle bool) (any bool) {
 // sweep gives back what has waited long enough. While another goroutine gives back it
 // leaves that to the next call.
 func (p *pool) sweep() {
-	if p.pending.Len() > 0 && p.reclaimMu.TryLock() {
+	if p.pending.Len() > 0 {
+		p.sweepNow()
+	}
+}
+
+func (p *pool) sweepNow() {
+	if p.reclaimMu.TryLock() {
 		defer p.reclaimMu.Unlock()
 		p.sweepLocked()
 	}

@@ -11,6 +11,18 @@ import (
 
 // A Release that the processor's caches do not take goes down from here.
 
+// recycleMarked is recycle of a slot whose generation End did not end: it may be sampled, or
+// stray.
+func (p *pool) recycleMarked(e handle.Entry, n int) {
+	p.profile.release(e.Slot)
+	if e.Slot.TakeStray() {
+		p.leaks.recordRelease(e.Slot)
+		p.isolate(e, n)
+		return
+	}
+	p.recycle(e, n)
+}
+
 // recycle puts the block of a released buffer of n bytes into a cache, a queue, or the
 // strategy. A part has none: see part.go.
 func (p *pool) recycle(e handle.Entry, n int) {
@@ -18,11 +30,8 @@ func (p *pool) recycle(e handle.Entry, n int) {
 		p.endPart(e.Slot)
 		return
 	}
-	p.leaks.recordRelease(e.Slot)
-	p.profile.release(e.Slot)
-	if e.Slot.TakeStray() {
-		p.isolate(e, n)
-		return
+	if p.leaks.seesAll() {
+		p.leaks.recordRelease(e.Slot)
 	}
 	if e.Slot.Streamed() {
 		p.countRelease(n)
@@ -32,7 +41,7 @@ func (p *pool) recycle(e handle.Entry, n int) {
 	if p.leaks.check == nil && e.Slot.Extent() != guard.Extent { // they write to what was released
 		handle.GivenUp(e, n)
 	}
-	if !p.held.exceeded(p.strategy) && (!e.Slot.Simple() && p.cache.Push(e, n) || p.cache.PushSlow(e, n)) {
+	if !p.held.exceeded(p.strategy) && p.cache.Keep(e, n) {
 		p.held.note()
 	} else {
 		p.mu.Lock()
@@ -64,13 +73,23 @@ func (p *pool) freeLocked(e handle.Entry) {
 	} else {
 		over, ok := p.joint.TakeBack(b, extent)
 		p.mu.Unlock()
-		p.joint.TookBack(b, over, ok)
+		if over || !ok {
+			p.joint.TookBack(b, ok)
+		}
 	}
 	runtime.KeepAlive(e.Mem) // until now, so that the region was not found dead
+	if p.closed.Load() || p.waits.hurried.Load() > 0 {
+		p.freed()
+	}
+}
+
+// freed is for what the pool has just given to its strategy, where the pool is closed or
+// somebody waits.
+func (p *pool) freed() {
 	if p.closed.Load() {
 		below(p.upstream).FreeHeld() // no later call would
 	}
-	p.wake()
+	p.wakeAll()
 }
 
 // await lets a block wait for its streams.

@@ -168,7 +168,7 @@ func (unnumbered) AllocFree(int) (b device.Block, extent int32) { return b, 0 }
 
 func (unnumbered) TakeBack(device.Block, int32) (over, ok bool) { return false, false }
 
-func (unnumbered) TookBack(device.Block, bool, bool) {}
+func (unnumbered) TookBack(device.Block, bool) {}
 
 func (unnumbered) Extend(device.Block, int32, int, func() bool) bool { return false }
 

@@ -33,7 +33,7 @@ var ofPageHeaps = []mutant{
 	{
 		name: "pageheap: an extent in the middle of its list stays linked",
 		file: "slab/internal/pageheap/tlsf.go",
-		old:  "\t\te.at(t.up).down = t.down\n", new: "",
+		old:  "\t\te.at(up).down = down\n", new: "",
 		killer: killer{pkg: "slab/internal/pageheap", test: "TestARangeDoesNotGrowUnderChurnAndFreeHeld"},
 	},
 	{

@@ -111,7 +111,7 @@ var ofCounts = []mutant{
 	{
 		name: "release: blocks are cached where too much is held",
 		file: "slab/release.go",
-		old:  "!p.held.exceeded(p.strategy) && (", new: "(",
+		old:  "!p.held.exceeded(p.strategy) && ", new: "",
 		killer: killer{pkg: "slab", test: "TestNothingIsCachedWhereTooMuchIsHeld"},
 	},
 }

@@ -45,7 +45,7 @@ var ofPools = []mutant{
 	{
 		name: "release: a page heap holds more than max_held",
 		file: "slab/release.go",
-		old:  "p.joint.TookBack(b, over, ok)", new: "p.joint.TookBack(b, false, over || ok)",
+		old:  "if over || !ok {", new: "if over && !ok || !ok {",
 		killer: killer{pkg: "slab", test: "TestBoundsOfWhatIsHeldIncludeTheCaches"},
 	},
 	{
@@ -63,7 +63,7 @@ var ofPools = []mutant{
 	{
 		name: "release: what goes to the strategy wakes nobody",
 		file: "slab/release.go",
-		old:  "\tp.wake()\n", new: "",
+		old:  "if p.closed.Load() || p.waits.hurried.Load() > 0 {", new: "if p.closed.Load() {",
 		killer: killer{pkg: "slab", test: "TestWhatMakesRoomWakes"},
 	},
 	{

@@ -126,7 +126,9 @@ func (r *Region) detach(s *Slot) (device.Block, int32) {
 	}
 	s.addr = noBlock
 	if s.flags&watched != 0 {
-		delete(r.table.doubted, s.ID())
+		if len(r.table.doubted) > 0 { // hardly ever
+			delete(r.table.doubted, s.ID())
+		}
 		r.table.watchedBytes.Store(r.table.watchedBytes.Load() - uintptr(s.len))
 		if r.watched = append(r.watched, s); r.table.stopped {
 			r.unwatchVacant()

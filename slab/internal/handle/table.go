@@ -137,6 +137,10 @@ func (t *Table) region(r device.Region) *Region {
 	if x := t.recent; x != nil && x.region == r {
 		return x
 	}
+	return t.lookUp(r)
+}
+
+func (t *Table) lookUp(r device.Region) *Region {
 	x, ok := t.regions[r]
 	if !ok {
 		x = t.newRegion(r)

@@ -39,12 +39,12 @@ type extents struct {
 	vacant  []int32
 	index   [2]index // by state
 	align   int      // every offset and length is a multiple of it
-	shift   int      // its logarithm
+	shift   uint     // its logarithm
 	epoch   uint32
 }
 
 func newExtents(align int) extents {
-	return extents{records: []extent{{state: gone}}, align: align, shift: bits.TrailingZeros(uint(align))}
+	return extents{records: []extent{{state: gone}}, align: align, shift: uint(bits.TrailingZeros(uint(align)))}
 }
 
 func (e *extents) at(i int32) *extent { return &e.records[i] }

@@ -168,6 +168,20 @@ func (h *Heap) Free(i int32) {
 	h.lastFreed = h.merge(i, free)
 }
 
+// FreeBlock is Free of the extent that is the block b, and no span, or reports false where
+// none is. A guess is as for Locate. The caller holds the lock.
+func (h *Heap) FreeBlock(b device.Block, guess int32) bool {
+	i := guess
+	if i == none {
+		i = h.search(b)
+	}
+	if !h.inUse(i) || h.Span(i) != 0 || h.Block(i, 0, h.Size(i)) != b {
+		return false
+	}
+	h.Free(i)
+	return true
+}
+
 // Locate returns the used extent that b lies in, 0 if there is none, and where
 // in the extent b begins. A guess other than 0 is the only extent looked at.
 // The caller holds the lock.

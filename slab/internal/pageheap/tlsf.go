@@ -37,8 +37,11 @@ func fitting(n uint) int {
 	return listOf(n + 1<<e - 1)
 }
 
+// units returns n bytes in units of align. The mask saves the compiler a case.
+func (e *extents) units(n int) uint { return uint(n) >> (e.shift & (bits.UintSize - 1)) }
+
 // listFor returns the list for extents of n bytes.
-func (e *extents) listFor(n int) int { return listOf(uint(n) >> e.shift) }
+func (e *extents) listFor(n int) int { return listOf(e.units(n)) }
 
 // list enters extent i, which is in no list, into the index of its state.
 func (e *extents) list(i int32, s state) {
@@ -46,7 +49,7 @@ func (e *extents) list(i int32, s state) {
 	t := e.at(i)
 	l := e.listFor(t.len)
 	if l >= len(x.heads) {
-		x.heads = append(x.heads, make([]int32, l+1-len(x.heads))...)
+		x.grow(l)
 	}
 	t.state, t.up, t.down = s, none, x.heads[l]
 	if t.down != none {
@@ -58,18 +61,24 @@ func (e *extents) list(i int32, s state) {
 	x.bytes += int64(t.len)
 }
 
+// grow makes room for list l.
+//
+//go:noinline
+func (x *index) grow(l int) { x.heads = append(x.heads, make([]int32, l+1-len(x.heads))...) }
+
 // unlist takes extent i out of its index.
 func (e *extents) unlist(i int32) {
 	t := e.at(i)
 	x := &e.index[t.state]
-	if t.down != none {
-		e.at(t.down).up = t.up
+	up, down := t.up, t.down
+	if down != none {
+		e.at(down).up = up
 	}
-	if t.up != none {
-		e.at(t.up).down = t.down
+	if up != none {
+		e.at(up).down = down
 	} else {
 		l := e.listFor(t.len)
-		if x.heads[l] = t.down; t.down == none {
+		if x.heads[l] = down; down == none {
 			x.lists.Clear(l)
 		}
 	}
@@ -86,7 +95,7 @@ func (e *extents) find(s state, n int) int32 {
 		return i
 	}
 	x := &e.index[s]
-	if l := x.lists.Next(fitting(uint(n) >> e.shift)); l >= 0 {
+	if l := x.lists.Next(fitting(e.units(n))); l >= 0 {
 		return x.heads[l]
 	}
 	return e.scan(s, own, n, 32)

@@ -99,7 +99,7 @@ func (s *store) release(e handle.Entry, size int) {
 	c := s.At(on.ID(), e.Slot.Class())
 	kept := c != nil && c.Push(e, size)
 	s.Unpin(on)
-	if !kept && !s.PushSlow(e, size) {
+	if !kept && !s.Keep(e, size) {
 		s.mu.Lock()
 		s.CountRelease(size)
 		s.mu.Unlock()
@@ -374,9 +374,9 @@ func TestClassCachesFillLines(t *testing.T) {
 	}
 }
 
-// Push keeps what its class cache has room for, and never what no class is for: beyond the
+// Keep keeps what its class cache has room for, and never what no class is for: beyond the
 // last class cache of a processor stands the first one of the next.
-func TestPushKnowsWhatIsNotCached(t *testing.T) {
+func TestKeepKnowsWhatIsNotCached(t *testing.T) {
 	s := openStore(t, Options{Largest: 1 << 10, Bytes: 1 << 20, Depot: 1 << 20, Processors: 64})
 	for i := range s.caches {
 		s.caches[i].loaded = &magazine{}
@@ -394,7 +394,7 @@ func TestPushKnowsWhatIsNotCached(t *testing.T) {
 		s.mu.Lock()
 		e, _ := s.table.Attach(b, 0, class, false)
 		s.mu.Unlock()
-		if kept := s.Push(e, size); kept != want {
+		if kept := s.Keep(e, size); kept != want {
 			t.Errorf("a block of %d bytes: kept %v", size, kept)
 		}
 	}

@@ -59,30 +59,32 @@ func (b budget) allows(bytes int64, refused *uint32, price int64) bool {
 	return bytes <= b.most && int64(*refused) > price
 }
 
-// Push is ClassCache.Push on the processor that it runs on, for a block whose Release did
-// not try that.
-func (c *Cache) Push(e handle.Entry, size int) (kept bool) {
-	class := e.Slot.Class()
-	if class >= c.classes {
+// Keep keeps a released block that its class cache has not taken, and makes room for it. The
+// Release of a simple one has tried that before. Keep reports false if the block has to go
+// back to the strategy, as one does that no class is for. That it finds out without a call.
+func (c *Cache) Keep(e handle.Entry, size int) (kept bool) {
+	return e.Slot.Class() < c.classes && c.keep(e, size)
+}
+
+func (c *Cache) keep(e handle.Entry, size int) (kept bool) {
+	if !e.Slot.Simple() && c.push(e, size) {
+		return true
+	}
+	if c.depot.stopped() {
 		return false
 	}
-	on := c.Pin()
-	if k := c.At(on.ID(), class); k != nil {
-		kept = k.Push(e, size)
-	}
-	c.Unpin(on)
+	out, kept := c.pushSlow(e.Slot.Class(), e, size)
+	c.putAway(out)
 	return kept
 }
 
-// PushSlow keeps a block for which its class cache had no room, and makes that room.
-// It reports false if the block has to go back to the strategy.
-func (c *Cache) PushSlow(e handle.Entry, size int) (kept bool) {
-	class := e.Slot.Class()
-	if class >= c.classes || c.depot.stopped() {
-		return false
+// push is ClassCache.Push on the processor that it runs on.
+func (c *Cache) push(e handle.Entry, size int) (kept bool) {
+	on := c.Pin()
+	if k := c.At(on.ID(), e.Slot.Class()); k != nil {
+		kept = k.Push(e, size)
 	}
-	out, kept := c.pushSlow(class, e, size)
-	c.putAway(out)
+	c.Unpin(on)
 	return kept
 }
 

@@ -22,12 +22,11 @@ type Usage struct {
 // stands for in a profile, as Retry does. The caller holds Options.Lock, as those of
 // CountRelease and CountGrow do.
 func (c *Cache) CountGet(size int) (stands float64) {
-	n := &c.counts
-	n.gets++
-	if n.got += int64(size); n.got >= n.missed.due {
-		stands = c.sampleMissed(size)
+	c.counts.gets++
+	if c.counts.got += int64(size); c.counts.got < c.counts.missed.due {
+		return 0
 	}
-	return stands
+	return c.sampleMissed(size)
 }
 
 // CountRelease counts a Release of size bytes that no class cache took.

@@ -131,17 +131,17 @@ func (p *Bestfit) FreeExtent(b device.Block, extent int32) {
 	p.heap.Lock()
 	over, ok := p.TakeBack(b, extent)
 	p.heap.Unlock()
-	p.TookBack(b, over, ok)
+	if over || !ok {
+		p.TookBack(b, ok)
+	}
 }
 
 // TookBack does what is left to do after TakeBack; see Numbered.
-func (p *Bestfit) TookBack(b device.Block, over, ok bool) {
+func (p *Bestfit) TookBack(b device.Block, ok bool) {
 	if !ok {
 		panic(upstream.NotOut(b))
 	}
-	if over {
-		p.heap.ReleaseOverHeld()
-	}
+	p.heap.ReleaseOverHeld()
 }
 
 // TakeBack is FreeExtent without the lock; see Numbered.
@@ -149,8 +149,7 @@ func (p *Bestfit) TakeBack(b device.Block, extent int32) (over, ok bool) {
 	if b == (device.Block{}) {
 		return false, true
 	}
-	extent, off := p.heap.Locate(b, extent)
-	if extent == 0 || !p.merge(extent, off, b.Len) {
+	if !p.heap.FreeBlock(b, extent) {
 		return false, false
 	}
 	return p.cameBack(b.Len), true
@@ -163,16 +162,6 @@ func (p *Bestfit) cameBack(size int) (over bool) {
 	p.active.sub(size, 0)
 	p.heap.Verify()
 	return p.heap.OverHeld()
-}
-
-// merge takes the extent back if it is a block of size bytes. The caller holds
-// the heap's lock.
-func (p *Bestfit) merge(extent int32, off, size int) bool {
-	if off != 0 || size != p.heap.Size(extent) {
-		return false
-	}
-	p.heap.Free(extent)
-	return true
 }
 
 // FreeHeld gives regions that are wholly free upstream, and free pages within ranges.

@@ -127,36 +127,28 @@ func (s *Slab) FreeExtent(b device.Block, extent int32) {
 	s.heap.Lock()
 	over, ok := s.TakeBack(b, extent)
 	s.heap.Unlock()
-	s.TookBack(b, over, ok)
+	if over || !ok {
+		s.TookBack(b, ok)
+	}
 }
 
 // TakeBack is FreeExtent without the lock; see Numbered.
 func (s *Slab) TakeBack(b device.Block, extent int32) (over, ok bool) {
-	if b == (device.Block{}) {
-		return false, true
+	if b.Len > SlabCarveLimit {
+		return s.Bestfit.TakeBack(b, extent)
 	}
 	extent, off := s.heap.Locate(b, extent)
-	if extent == 0 || !s.push(extent, off, b.Len) {
-		return false, false
-	}
-	return s.cameBack(b.Len), true
-}
-
-// push takes a block of an extent back, and the extent with it if it is a slab
-// that is empty: that costs no call upstream, so there is nothing to gain by
-// waiting. The caller holds the heap's lock.
-func (s *Slab) push(extent int32, off, size int) bool {
 	i := s.heap.Span(extent)
 	if i == 0 {
-		return s.merge(extent, off, size)
+		return s.Bestfit.TakeBack(b, extent)
 	}
-	if !s.spans.IsOut(i, off, size) {
-		return false
+	if !s.spans.IsOut(i, off, b.Len) {
+		return false, false
 	}
-	if s.spans.Push(i, off) {
+	if s.spans.Push(i, off) { // an empty slab goes back at once: that costs no call upstream
 		s.heap.Free(s.spans.Remove(i))
 	}
-	return true
+	return s.cameBack(b.Len), true
 }
 
 // FreeHeld gives regions that are wholly free upstream, and free pages within ranges.
