@@ -31,7 +31,9 @@ func (p *pool) atHand(ask, class, size int) (e handle.Entry, stands float64) {
 	p.gc.relieve()
 	p.mu.Lock()
 	if b, extent := p.joint.AllocFree(ask); extent != 0 {
-		e, stands = p.attachLocked(b, extent, class, size)
+		if e, _ = p.table.Attach(b, extent, class, p.isSimple(class)); e.Slot != nil {
+			stands = p.cache.CountGet(size)
+		}
 	}
 	p.mu.Unlock()
 	return e, stands
@@ -45,11 +47,6 @@ func (p *pool) attach(b device.Block, extent int32, class, size int) (e handle.E
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.attachLocked(b, extent, class, size)
-}
-
-// attachLocked is attach for who holds mu.
-func (p *pool) attachLocked(b device.Block, extent int32, class, size int) (e handle.Entry, stands float64) {
 	e, ok := p.table.Attach(b, extent, class, p.isSimple(class))
 	if ok {
 		stands = p.cache.CountGet(size)
@@ -64,9 +61,14 @@ func (p *pool) isSimple(class int) bool { return class < p.cache.Uncached() && !
 // empty the caches, wait for streams, give back what is held here and elsewhere, and look
 // for what was forgotten.
 func (p *pool) alloc(size int, how effort) (b device.Block, extent int32, err error) {
-	if b, extent, err = p.blocks.AllocExtent(size); !outOfMemory(err) {
-		return b, extent, err
+	if b, extent, err = p.blocks.AllocExtent(size); outOfMemory(err) {
+		return p.makeRoom(size, how, err)
 	}
+	return b, extent, err
+}
+
+// makeRoom is alloc after the strategy has refused with err.
+func (p *pool) makeRoom(size int, how effort, err error) (b device.Block, extent int32, _ error) {
 	if p.emptyCaches() {
 		b, extent, err = p.blocks.AllocExtent(size)
 	}

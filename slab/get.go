@@ -81,16 +81,22 @@ func (p *pool) getFresh(size, ask, class int, how effort) (PooledBuffer, error) 
 		e, stands, err = p.besideOthers(size, err)
 	}
 	if err != nil {
-		if s := p.stats(); outOfMemory(err) {
-			err = &OutOfMemoryError{size, ask, s.HeldBytes, max(0, s.ActiveBytes), err, p.config.Name}
-		}
-		if how == fully { // else the caller has more to try
-			p.fail(err)
-		}
-		return PooledBuffer{}, err
+		return PooledBuffer{}, p.refused(size, ask, how, err)
 	}
 	p.keepWithinHeld()
 	return p.hand(e, size, stands)
+}
+
+// refused returns the error of a Get that the strategy has refused with err.
+func (p *pool) refused(size, ask int, how effort, err error) error {
+	if outOfMemory(err) {
+		s := p.stats()
+		err = &OutOfMemoryError{size, ask, s.HeldBytes, max(0, s.ActiveBytes), err, p.config.Name}
+	}
+	if how == fully { // else the caller has more to try
+		p.fail(err)
+	}
+	return err
 }
 
 // refill returns a block of the depot, if it has one, and what percpu's Refill says of it.

@@ -33,7 +33,7 @@ var ofPools = []mutant{
 	{
 		name: "get: what a strategy has at hand is not counted",
 		file: "slab/fresh.go",
-		old:  "\t\tstands = p.cache.CountGet(size)\n", new: "",
+		old:  "\t\t\tstands = p.cache.CountGet(size)\n", new: "",
 		killer: killer{pkg: "slab", test: "TestNoOutOfMemoryWhileABlockIsHeld"},
 	},
 	{

@@ -55,11 +55,11 @@ func (r *Region) block(s *Slot, n int) device.Block {
 	return device.Block{Region: r.region, Off: int(s.addr - r.addr), Len: n}
 }
 
-// attach gives a block a slot of the class. The caller holds Table.mu.
-func (r *Region) attach(a Allocation, class int, isSimple bool) *Slot {
+// attach gives the n bytes at off a slot of the class. The caller holds Table.mu.
+func (r *Region) attach(off, n int, extent int32, class int, isSimple bool) *Slot {
 	r.attached++
-	s := r.slot(a.Block.Len)
-	s.addr, s.len, s.extent, s.class = r.addr+uintptr(a.Block.Off), a.Block.Len, a.Extent, uint16(class)
+	s := r.slot(n)
+	s.addr, s.len, s.extent, s.class = r.addr+uintptr(off), n, extent, uint16(class)
 	s.flags &= watched
 	if isSimple {
 		s.flags |= simple
@@ -95,6 +95,11 @@ func (r *Region) slot(n int) *Slot {
 	if needs {
 		return newWatched(r)
 	}
+	return r.newSlot(n)
+}
+
+// newSlot returns a slot for a block of n bytes where none is vacant.
+func (r *Region) newSlot(n int) *Slot {
 	if r.region.Size()/n <= fewBlocks {
 		s := newSingle(r)
 		r.singles = append(r.singles, s)

@@ -100,18 +100,28 @@ func (t *Table) Attach(b device.Block, extent int32, class int, isSimple bool) (
 	r := t.region(b.Region)
 	base := r.base
 	if r.collected != nil {
-		m := r.collected.Bytes()
-		if m == nil {
-			r.deferred = append(r.deferred, Allocation{b, extent})
-			t.deferred.Add(b.Len)
+		if base = r.collectedBase(); base == nil {
+			r.putOff(b, extent)
 			return Entry{}, false
 		}
-		base = unsafe.Pointer(unsafe.SliceData(m))
-		if r.addr == 0 { // memory of the Go heap stays where it is; owners of its blocks read this without the lock
-			r.addr = uintptr(base)
-		}
 	}
-	return r.attach(allocation(b, extent), class, isSimple).entry(base), true
+	return r.attach(b.Off, b.Len, extent, class, isSimple).entry(base), true
+}
+
+// collectedBase returns where the memory of a region of the Go heap begins, or nil while the
+// collector is about to report the region dead.
+func (r *Region) collectedBase() unsafe.Pointer {
+	base := unsafe.Pointer(unsafe.SliceData(r.collected.Bytes()))
+	if r.addr == 0 { // the memory stays where it is; owners of its blocks read this without the lock
+		r.addr = uintptr(base)
+	}
+	return base
+}
+
+// putOff keeps a block until the collector has reported the region dead.
+func (r *Region) putOff(b device.Block, extent int32) {
+	r.deferred = append(r.deferred, Allocation{b, extent})
+	r.table.deferred.Add(b.Len)
 }
 
 // Lengthen is Detach, and Attach of the block with n bytes: it returns the slot that has it
@@ -119,9 +129,8 @@ func (t *Table) Attach(b device.Block, extent int32, class int, isSimple bool) (
 // and keeps Entry.Mem alive.
 func (t *Table) Lengthen(s *Slot, n, class int, isSimple bool) *Slot {
 	r := s.header().region
-	a := allocation(r.detach(s))
-	a.Block.Len = n
-	return r.attach(a, class, isSimple)
+	b, extent := r.detach(s)
+	return r.attach(b.Off, n, extent, class, isSimple)
 }
 
 // Detach takes the block from the slot of an entry, with its number. The caller keeps Entry.Mem alive

@@ -49,7 +49,7 @@ func (e *extents) list(i int32, s state) {
 	t := e.at(i)
 	l := e.listFor(t.len)
 	if l >= len(x.heads) {
-		x.grow(l)
+		x.heads = append(x.heads, make([]int32, l+1-len(x.heads))...)
 	}
 	t.state, t.up, t.down = s, none, x.heads[l]
 	if t.down != none {
@@ -60,11 +60,6 @@ func (e *extents) list(i int32, s state) {
 	x.count++
 	x.bytes += int64(t.len)
 }
-
-// grow makes room for list l.
-//
-//go:noinline
-func (x *index) grow(l int) { x.heads = append(x.heads, make([]int32, l+1-len(x.heads))...) }
 
 // unlist takes extent i out of its index.
 func (e *extents) unlist(i int32) {

@@ -134,9 +134,17 @@ func (s *Slab) FreeExtent(b device.Block, extent int32) {
 
 // TakeBack is FreeExtent without the lock; see Numbered.
 func (s *Slab) TakeBack(b device.Block, extent int32) (over, ok bool) {
-	if b.Len > SlabCarveLimit {
-		return s.Bestfit.TakeBack(b, extent)
+	if b.Len <= SlabCarveLimit {
+		return s.takeBackSmall(b, extent)
 	}
+	if !s.heap.FreeBlock(b, extent) {
+		return false, false
+	}
+	return s.cameBack(b.Len), true
+}
+
+// takeBackSmall is TakeBack of a block that may be one of a slab.
+func (s *Slab) takeBackSmall(b device.Block, extent int32) (over, ok bool) {
 	extent, off := s.heap.Locate(b, extent)
 	i := s.heap.Span(extent)
 	if i == 0 {
