@@ -16,12 +16,14 @@ type section struct {
 	closed atomic.Bool
 	_      [60]byte
 	a, b   int64 // equal, outside
+	far    [1 << 22]uint32
 }
 
 // run goes in and out until stop.
 func (s *section) run(stop *atomic.Bool) {
-	for !stop.Load() {
+	for i := uint(0); !stop.Load(); i += 1<<14 + 16 {
 		p := Pin()
+		s.far[i%uint(len(s.far))] = 1 // not in the caches: what is stored after it stays unseen meanwhile
 		s.inside = 1
 		if !s.closed.Load() {
 			s.a++
@@ -67,7 +69,7 @@ func trySection(t *testing.T, rounds int, barrier func() bool) int {
 	if runtime.NumCPU() < 2 || runtime.GOMAXPROCS(0) < 2 {
 		t.Skip("there is one processor")
 	}
-	var s section
+	s := new(section)
 	var stop atomic.Bool
 	var wg sync.WaitGroup
 	wg.Go(func() { s.run(&stop) })
