@@ -56,18 +56,6 @@ func start(path string) (_ context.Context, err error) {
 	return browsing, err
 }
 
-// chromium returns the path of the browser, or skips the test where there is none.
-func chromium(t *testing.T) string {
-	t.Helper()
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
-		if path, err := exec.LookPath(name); err == nil {
-			return path
-		}
-	}
-	t.Skip("there is no Chromium to look at the page with")
-	return ""
-}
-
 // open opens a page, or skips the test where there is no Chromium.
 func open(t *testing.T, address string) *browser {
 	t.Helper()
@@ -92,6 +80,18 @@ func open(t *testing.T, address string) *browser {
 	call(t, b, runtime.Enable, cdp.Empty{})
 	b.do(t, chromedp.EmulateViewport(1280, 800), chromedp.Navigate(address))
 	return b
+}
+
+// chromium returns the path of the browser, or skips the test where there is none.
+func chromium(t *testing.T) string {
+	t.Helper()
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+	}
+	t.Skip("there is no Chromium to look at the page with")
+	return ""
 }
 
 // listen is told what happens in the page.

@@ -61,7 +61,7 @@ func (b budget) allows(bytes int64, refused *uint32, price int64) bool {
 
 // Keep keeps a released block that its class cache has not taken, and makes room for it. The
 // Release of a simple one has tried that before. Keep reports false if the block has to go
-// back to the strategy, as one does that no class is for. That it finds out without a call.
+// back to the strategy, as one does that no class is for.
 func (c *Cache) Keep(e handle.Entry, size int) (kept bool) {
 	return e.Slot.Class() < c.classes && c.keep(e, size)
 }
