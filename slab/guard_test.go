@@ -240,7 +240,7 @@ func TestGuardFindsNothingInAGoodProgram(t *testing.T) {
 	for _, dev := range []string{"heap", "mmap"} {
 		t.Run(dev, func(t *testing.T) {
 			p, _ := guarded(t, dev, Config{})
-			n := long(t, 10_000)
+			n := long(t, 4_000)
 			var wg sync.WaitGroup
 			for range 4 {
 				wg.Go(func() { useWell(t, p, n/4) })

@@ -146,7 +146,7 @@ func besideHits(t *testing.T, c Config, size int, disturb func(*pool)) {
 			all.Go(func() {
 				r := rand.New(rand.NewPCG(uint64(g), 3))
 				var live [8]PooledBuffer
-				for i := range bounded(t, long(t, 100_000), 2*time.Second) {
+				for i := range bounded(t, long(t, 40_000), 2*time.Second) {
 					at := &live[r.IntN(len(live))]
 					if m := at.Bytes(); m != nil {
 						if m[0] != byte(g) || m[len(m)-1] != byte(g) {

@@ -18,7 +18,7 @@ func TestStress(t *testing.T) {
 			t.Run(c.withDevice(dev), func(t *testing.T) {
 				t.Parallel()
 				c.MaxBytes = 256 << 20
-				stress(t, openPool(t, dev, c), long(t, 12_000))
+				stress(t, openPool(t, dev, c), long(t, 4_000))
 			})
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strconv"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -29,15 +30,18 @@ import (
 // Without escape nothing is left.
 //
 // Run takes half of BUFSLAB_SOAK, so that a test that calls it with escape and without
-// takes all of it. Where a device is not there t is skipped. No other test may run beside.
+// takes all of it. Unless that is set, it is short and each of the two has half of the pools.
+// Where a device is not there t is skipped. No other test may run beside.
 func Run(t *testing.T, escape bool, devices ...string) {
 	t.Helper()
 	if strconv.IntSize == 32 {
 		t.Skip("a soak takes more addresses than there are")
 	}
-	length, steps := 100*time.Millisecond, 4_000
-	if s := os.Getenv("BUFSLAB_SOAK"); s != "" {
-		d, err := time.ParseDuration(s)
+	length, steps := 50*time.Millisecond, 1_000
+	wanted := os.Getenv("BUFSLAB_SOAK")
+	long := wanted != ""
+	if long {
+		d, err := time.ParseDuration(wanted)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -57,7 +61,20 @@ func Run(t *testing.T, escape bool, devices ...string) {
 		defer keep.Close()
 		s.stacks = append(s.stacks, stacks(name)...)
 	}
+	if !long {
+		s.stacks = everySecond(s.stacks, escape)
+	}
 	s.run(length, steps)
+}
+
+// everySecond returns half of all stacks, the other half with escape.
+func everySecond(all []slab.Config, escape bool) (half []slab.Config) {
+	for i, c := range all {
+		if i%2 == 0 != escape {
+			half = append(half, c)
+		}
+	}
+	return half
 }
 
 // stacks are the configurations of a device.
@@ -90,16 +107,18 @@ type counts struct {
 }
 
 // goHeap is more than the heap of a soak ever has. The Go runtime keeps the addresses of its
-// heap, so it takes them before the first look.
+// heap, so it takes them before the first look. What it has had once it would clear.
 const goHeap = 512 << 20
+
+var takeGoHeap = sync.OnceFunc(func() { runtime.KeepAlive(make([]byte, goHeap)) })
 
 func (s *soak) run(length time.Duration, steps int) {
 	s.t.Helper()
 	for _, c := range s.stacks {
-		s.round(c, 300) // so that what the runtime and the driver take once is taken
+		s.round(c, 100) // so that what the runtime and the driver take once is taken
 	}
 	s.spread()
-	runtime.KeepAlive(make([]byte, goHeap))
+	takeGoHeap()
 	s.quarantined.Store(0)
 	s.left.Store(0)
 	before := footprintOf()
