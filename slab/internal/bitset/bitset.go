@@ -4,26 +4,25 @@ package bitset
 import "math/bits"
 
 // A Set is a set of numbers from 0. Next and Last take a step or two: a word of
-// the summary says which of its 64 words have a bit. It grows as bits are set;
-// the zero Set is empty.
+// the summary says which of its 64 words have a bit. The zero Set is empty, and has
+// room for none: see Grow.
 type Set struct {
 	words, summary []uint64
 }
 
-// Set adds i.
+// Set adds i, for which Grow has made room.
 func (s *Set) Set(i int) {
 	w := i >> 6
-	if w >= len(s.words) {
-		s.grow(w)
-	}
 	s.words[w] |= 1 << (i & 63)
 	s.summary[w>>6] |= 1 << (w & 63)
 }
 
-// grow makes room for word w.
-func (s *Set) grow(w int) {
-	s.words = append(s.words, make([]uint64, w+1-len(s.words))...)
-	s.summary = append(s.summary, make([]uint64, w>>6+1-len(s.summary))...)
+// Grow makes room for numbers up to i.
+func (s *Set) Grow(i int) {
+	if w := i >> 6; w >= len(s.words) {
+		s.words = append(s.words, make([]uint64, w+1-len(s.words))...)
+		s.summary = append(s.summary, make([]uint64, w>>6+1-len(s.summary))...)
+	}
 }
 
 // Clear removes i, which is in the set.

@@ -16,6 +16,7 @@ func TestBitsetLikeAModel(t *testing.T) {
 				s.Clear(i)
 				delete(model, i)
 			} else {
+				s.Grow(i)
 				s.Set(i)
 				model[i] = true
 			}
@@ -48,6 +49,7 @@ func TestAnEmptyBitsetHasNothing(t *testing.T) {
 	if s.Next(0) != -1 || s.Next(1<<30) != -1 || s.Last() != -1 {
 		t.Error("an empty bitset has a bit")
 	}
+	s.Grow(4095)
 	s.Set(4095)
 	s.Clear(4095)
 	if s.Next(0) != -1 || s.Last() != -1 {

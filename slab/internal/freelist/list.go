@@ -194,6 +194,7 @@ func (l *List) setTop(key int, i int32) {
 	if i != 0 {
 		l.tops[key] = i
 		if ordered {
+			l.keys.Grow(key)
 			l.keys.Set(key)
 		}
 		return

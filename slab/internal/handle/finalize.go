@@ -38,7 +38,7 @@ func (t *Table) onRegionDead(r *Region) {
 		for range handles - 1 {
 			t.options.PartForgotten(s, nil)
 		}
-		if !t.options.Forgotten(s.entry(base), false) {
+		if !t.options.Forgotten(r.entry(s, base), false) {
 			freed = append(freed, allocation(r.detach(s)))
 		}
 	})
@@ -117,7 +117,7 @@ func (t *Table) takeDead(s *Slot) (a Allocation, escaped, ok bool) {
 func (t *Table) lose(s *Slot, escaped bool) (a Allocation, _, ok bool) {
 	r := s.header().region
 	escaped = s.TakeStray() || escaped
-	if t.options.Forgotten(s.entry(r.base), escaped) {
+	if t.options.Forgotten(r.entry(s, r.base), escaped) {
 		return a, escaped, false
 	}
 	return allocation(r.detach(s)), escaped, true

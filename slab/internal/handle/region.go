@@ -37,14 +37,14 @@ func allocation(b device.Block, extent int32) Allocation { return Allocation{b, 
 
 // entry returns the block of s, in memory of its region that begins at base. A block of 0
 // bytes is where its slot is, which no other block is.
-func (s *Slot) entry(base unsafe.Pointer) Entry {
+func (r *Region) entry(s *Slot, base unsafe.Pointer) Entry {
 	switch {
 	case s.len == 0:
 		return Entry{s, unsafe.Pointer(s)}
 	case base == nil:
 		return Entry{s, nil}
 	}
-	return Entry{s, unsafe.Add(base, s.addr-s.header().region.addr)}
+	return Entry{s, unsafe.Add(base, s.addr-r.addr)}
 }
 
 // block returns the first n bytes of the block of s.

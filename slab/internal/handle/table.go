@@ -105,7 +105,7 @@ func (t *Table) Attach(b device.Block, extent int32, class int, isSimple bool) (
 			return Entry{}, false
 		}
 	}
-	return r.attach(b.Off, b.Len, extent, class, isSimple).entry(base), true
+	return r.entry(r.attach(b.Off, b.Len, extent, class, isSimple), base), true
 }
 
 // collectedBase returns where the memory of a region of the Go heap begins, or nil while the

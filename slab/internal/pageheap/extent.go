@@ -79,6 +79,7 @@ func (e *extents) segment(seg int32) int32 {
 func (e *extents) extend(last int32, n int, s state) {
 	i := e.record(e.at(last).seg, e.at(last).off, n)
 	e.at(last).off += n
+	e.reserve(e.at(last).off)
 	p := e.at(last).prev
 	e.at(i).prev, e.at(i).next, e.at(last).prev = p, last, i
 	if p != none {

@@ -169,13 +169,16 @@ func (h *Heap) Free(i int32) {
 }
 
 // FreeBlock is Free of the extent that is the block b, and no span, or reports false where
-// none is. A guess is as for Locate. The caller holds the lock.
+// none is. A guess is as for Locate, and of the region of b. The caller holds the lock.
 func (h *Heap) FreeBlock(b device.Block, guess int32) bool {
 	i := guess
 	if i == none {
 		i = h.search(b)
 	}
-	if !h.inUse(i) || h.Span(i) != 0 || h.Block(i, 0, h.Size(i)) != b {
+	if !h.inUse(i) {
+		return false
+	}
+	if x := h.at(i); x.up != 0 || h.Size(i) != b.Len || h.segs[x.seg].block.Off+x.off != b.Off {
 		return false
 	}
 	h.Free(i)

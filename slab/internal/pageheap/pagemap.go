@@ -59,6 +59,7 @@ func (h *Heap) enterMap(i int32) {
 	seg := &h.segs[x.seg]
 	first := seg.pages.entry(x.off)
 	if *first == none {
+		seg.begins.Grow(x.off >> pageShift)
 		seg.begins.Set(x.off >> pageShift)
 	}
 	if *first == none || h.at(*first).off > x.off {

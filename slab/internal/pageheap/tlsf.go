@@ -43,14 +43,22 @@ func (e *extents) units(n int) uint { return uint(n) >> (e.shift & (bits.UintSiz
 // listFor returns the list for extents of n bytes.
 func (e *extents) listFor(n int) int { return listOf(e.units(n)) }
 
+// reserve makes lists for extents of up to n bytes, as long as a segment is. So list need not.
+func (e *extents) reserve(n int) {
+	for s := range e.index {
+		x := &e.index[s]
+		if more := e.listFor(n) + 1 - len(x.heads); more > 0 {
+			x.heads = append(x.heads, make([]int32, more)...)
+			x.lists.Grow(len(x.heads) - 1)
+		}
+	}
+}
+
 // list enters extent i, which is in no list, into the index of its state.
 func (e *extents) list(i int32, s state) {
 	x := &e.index[s]
 	t := e.at(i)
 	l := e.listFor(t.len)
-	if l >= len(x.heads) {
-		x.heads = append(x.heads, make([]int32, l+1-len(x.heads))...)
-	}
 	t.state, t.up, t.down = s, none, x.heads[l]
 	if t.down != none {
 		e.at(t.down).up = i
