@@ -6,6 +6,7 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"sync"
 	"testing"
 	"time"
 
@@ -123,6 +124,7 @@ func TestAlmostNoMappingsLeft(t *testing.T) {
 	}
 	growGoHeap(1)
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
+	spareThreads(16)
 	defer useUpMappings(t, 64)()
 	faults := 0
 	eventually(t, "some late writes fault", func() bool {
@@ -157,6 +159,22 @@ func TestAlmostNoMappingsLeft(t *testing.T) {
 	p.FreeHeld()
 	checkQuiet(t, p)
 	_ = p.Close()
+}
+
+// spareThreads has the runtime keep n threads: to make another takes mappings, and the process
+// ends where there are none.
+func spareThreads(n int) {
+	var running, all sync.WaitGroup
+	running.Add(n)
+	for range n {
+		all.Go(func() {
+			runtime.LockOSThread()
+			defer runtime.UnlockOSThread() // the thread waits for other work
+			running.Done()
+			running.Wait()
+		})
+	}
+	all.Wait()
 }
 
 // writeLate writes to memory that was forgotten, and returns how often that faulted.
