@@ -27,10 +27,11 @@ func (b PooledBuffer) Cap() int {
 // succeeds. Stats counts a Get and a Release.
 //
 // Nothing is copied where the block has room, or the memory after it is free or can be had
-// there: with bestfit and slab, above 256 bytes. Else Grow gets a buffer, copies and
-// releases b: also while a call of With runs on b, whose memory then stays until that
-// returns, while b has parts or is one, with Config.Check, and where device memory has to be
-// cleared.
+// there: with bestfit and slab, above 256 bytes. But host memory that at least doubles is
+// copied where the pool has the room, and has had as much in use: that takes less time than
+// new pages. To copy, Grow gets a buffer, copies and releases b: also while a call of With runs
+// on b, whose memory then stays until that returns, while b has parts or is one, with
+// Config.Check, and where device memory has to be cleared.
 //
 // Streams that use b use the new buffer. A Grow that copies waits for them first. What
 // Lookup returned for a slice of GetBytes stays out for the new slice alone, too.
@@ -56,6 +57,7 @@ func (b PooledBuffer) Grow(n int) (c PooledBuffer, err error) {
 		c, err = g.byCopy()
 	}
 	if outOfMemory(err) { // all that was held has gone back: it may have been in the way
+		g.stay = true
 		if d, ok := g.inPlace(); ok {
 			return d, nil
 		}
@@ -69,6 +71,7 @@ type growth struct {
 	from    PooledBuffer
 	to      int
 	ended   bool // the pin
+	stay    bool // it is not to be copied
 	escaped bool // there may be a slice of the memory
 	sliced  bool // GetBytes returned b: the program may keep the slice alone
 }
@@ -138,7 +141,8 @@ func (g *growth) extend(e *handle.Entry) bool {
 	class, ask := p.cache.Fit(g.to)
 	shared := *g // only what may be extended costs an object of the Go heap
 	defer func() { *g = shared }()
-	if !p.blocks.Extend(s.Block(s.Len()), s.Extent(), ask, shared.end) {
+	stay := g.stay || g.from.ptr == nil || s.Streamed() // to copy is dear, or waits, or there is no room for it
+	if !p.blocks.Extend(s.Block(s.Len()), s.Extent(), ask, stay, shared.end) {
 		return false
 	}
 	on := p.pending.EndUse(s)

@@ -98,8 +98,8 @@ func (g guardedBlocks) AllocRoomy(size int) (device.Block, int32, bool) {
 	return g.numbered.AllocRoomy(size)
 }
 
-func (g guardedBlocks) Extend(b device.Block, extent int32, n int, end func() bool) bool {
-	return extent != guard.Extent && g.numbered.Extend(b, extent, n, end)
+func (g guardedBlocks) Extend(b device.Block, extent int32, n int, stay bool, end func() bool) bool {
+	return extent != guard.Extent && g.numbered.Extend(b, extent, n, stay, end)
 }
 
 // report tells of a fault, on another goroutine: the caller may hold locks.

@@ -170,7 +170,7 @@ func (unnumbered) TakeBack(device.Block, int32) (over, ok bool) { return false, 
 
 func (unnumbered) TookBack(device.Block, bool) {}
 
-func (unnumbered) Extend(device.Block, int32, int, func() bool) bool { return false }
+func (unnumbered) Extend(device.Block, int32, int, bool, func() bool) bool { return false }
 
 func (unnumbered) AllocRoomy(int) (b device.Block, extent int32, ok bool) { return b, 0, false }
 

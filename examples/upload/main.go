@@ -1,6 +1,7 @@
 // Command upload takes uploads of 1 to 4 MiB by HTTP, each read into memory as a whole, and
-// notes its checksum. It does so in memory that the collector takes away, and in that of a
-// pool, on the Go heap and outside, while clients send as fast as they can:
+// notes its checksum. It does so in memory that the collector takes away, in buffers of a
+// sync.Pool, and in those of ours, on the Go heap and outside, while clients send as fast as they
+// can:
 //
 //	go run .
 package main
@@ -58,6 +59,7 @@ type variant struct {
 var variants = []variant{
 	{"bytes.Buffer", "", intoBytesBuffer},
 	{"make", "", intoMade},
+	{"sync.Pool", "", intoPooled},
 	{"Buffer, heap", "device=heap", intoBuffer},
 	{"Buffer, mmap", "device=mmap", intoBuffer},
 }
@@ -82,6 +84,22 @@ func intoMade(_ *slab.Pool, r *http.Request, use func([]byte)) error {
 		return err
 	}
 	use(b)
+	return nil
+}
+
+var pooled = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+
+// intoPooled has a bytes.Buffer of those that the collector has left.
+func intoPooled(_ *slab.Pool, r *http.Request, use func([]byte)) error {
+	b := pooled.Get().(*bytes.Buffer)
+	defer func() {
+		b.Reset()
+		pooled.Put(b)
+	}()
+	if _, err := b.ReadFrom(r.Body); err != nil {
+		return err
+	}
+	use(b.Bytes())
 	return nil
 }
 

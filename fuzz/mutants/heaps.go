@@ -175,6 +175,18 @@ var ofPageHeaps = []mutant{
 		killer: killer{pkg: "slab/internal/pageheap", test: "TestRoomyBlocksGrowSideBySide"},
 	},
 	{
+		name: "pageheap: growth takes new pages whatever is free",
+		file: "slab/internal/pageheap/extend.go",
+		old:  "h.hasRoom(need, n)", new: "false",
+		killer: killer{pkg: "slab", test: "TestGrowthUsesWhatIsFree"},
+	},
+	{
+		name: "pageheap: what moves takes a place apart whatever is free",
+		file: "slab/internal/pageheap/roomy.go",
+		old:  " && !h.hasRoom(n, n)", new: "",
+		killer: killer{pkg: "slab", test: "TestGrowthUsesWhatIsFree"},
+	},
+	{
 		name: "pageheap: growth gives back what it is about to use",
 		file: "slab/internal/pageheap/makegood.go",
 		old:  " || i != none && h.at(i).next == other", new: "",

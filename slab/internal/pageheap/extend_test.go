@@ -95,7 +95,7 @@ func TestGrowthWithoutRoomForAStep(t *testing.T) {
 	p.growBlock(t, &b, 1, true)
 	p.Lock()
 	i, _ := p.Locate(b, 0)
-	extended := p.Extend(i, 21*page, func() bool { return true })
+	extended := p.Extend(i, 21*page, true, func() bool { return true })
 	p.Unlock()
 	if !extended || up.Bytes != up.Capacity {
 		t.Errorf("extended %v, %d bytes upstream of %d", extended, up.Bytes, up.Capacity)

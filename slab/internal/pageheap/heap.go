@@ -59,6 +59,7 @@ type Heap struct {
 	expected  int   // see Expect
 	drainAt   int64 // managed bytes from which draining is worth it again
 	peakUsed  int64 // the most of them that were not free
+	peakLeft  int64 // the same after a Free: without the two blocks of a copy
 	lastFreed int32 // the free extent that the last Free made
 	steps     int   // since the last check, in check builds
 }
@@ -166,6 +167,7 @@ func (h *Heap) Free(i int32) {
 	h.leave(i)
 	h.segs[h.at(i).seg].used--
 	h.lastFreed = h.merge(i, free)
+	h.peakLeft = max(h.peakLeft, h.usedBytes())
 }
 
 // FreeBlock is Free of the extent that is the block b, and no span, or reports false where

@@ -7,6 +7,14 @@ package pageheap
 // freeShare of the managed bytes, as a divisor, may be free where growth makes a new peak.
 const freeShare = 4
 
+// hasRoom reports whether n bytes are free in one place, of a heap of which more has been in use
+// for longer than a copy than will be with more bytes. Then a growing block is better off there
+// than with new pages: to copy a page takes less than to get one, and the program has shown that
+// it needs no more.
+func (h *Heap) hasRoom(more, n int) bool {
+	return h.usedBytes()+int64(more) <= h.peakLeft && h.find(free, n) != none
+}
+
 // makeGood gives free memory back before growth takes n bytes: as many, while too much is free.
 // It leaves what is free after the extent i, as that will use it. The caller holds growMu.
 func (h *Heap) makeGood(n int, i int32) {

@@ -57,4 +57,7 @@ func (h *Heap) PeakUsed() int64 {
 }
 
 // notePeak is called where extents become used. The caller holds the lock.
-func (h *Heap) notePeak() { h.peakUsed = max(h.peakUsed, h.managed-h.index[free].bytes) }
+func (h *Heap) notePeak() { h.peakUsed = max(h.peakUsed, h.usedBytes()) }
+
+// usedBytes counts the managed bytes that are not free. The caller holds the lock.
+func (h *Heap) usedBytes() int64 { return h.managed - h.index[free].bytes }

@@ -96,13 +96,14 @@ func (p *program) freeLocked(b device.Block) (over bool) {
 	return p.OverHeld()
 }
 
-// growBlock makes a block some times as long where that goes, unless it is refused then.
+// growBlock makes a block some times as long where that goes, unless it is refused then. A
+// doubled one need not stay where it is.
 func (p *program) growBlock(t *testing.T, b *device.Block, times int, take bool) {
 	p.Lock()
 	defer p.Unlock()
 	i, _ := p.Locate(*b, 0)
 	was, size := *p.at(i), b.Len*times
-	if !p.Extend(i, size, func() bool { return take }) {
+	if !p.Extend(i, size, times != 2, func() bool { return take }) {
 		if now := *p.at(i); now.len != was.len || now.excess != was.excess {
 			t.Errorf("not extended, but %+v became %+v", was, now)
 		}

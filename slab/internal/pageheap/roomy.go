@@ -21,7 +21,7 @@ const (
 func (h *Heap) AllocRoomy(size int) int32 {
 	n := align.Up(size, h.align)
 	i := h.middle(n)
-	if i == none {
+	if i == none && !h.hasRoom(n, n) {
 		i = h.apart(n)
 	}
 	if i == none {

@@ -92,14 +92,14 @@ func (p *Bestfit) cut(size int) (device.Block, int32, error) {
 
 // Extend makes a block longer where it is; see Numbered. Blocks of a slab are as long as
 // their class.
-func (p *Bestfit) Extend(b device.Block, extent int32, size int, take func() bool) bool {
+func (p *Bestfit) Extend(b device.Block, extent int32, size int, stay bool, take func() bool) bool {
 	if size > upstream.MaxSize {
 		return false
 	}
 	p.heap.Lock()
 	defer p.heap.Unlock()
 	extent, off := p.heap.Locate(b, extent)
-	if extent == 0 || off != 0 || p.heap.Span(extent) != 0 || !p.heap.Extend(extent, size, take) {
+	if extent == 0 || off != 0 || p.heap.Span(extent) != 0 || !p.heap.Extend(extent, size, stay, take) {
 		return false
 	}
 	p.heap.Shrank(b.Len)
