@@ -102,7 +102,7 @@ func TestGrowOfVirtualMemory(t *testing.T) {
 }
 
 // Blocks that come, double where others have gone, and go, take no new pages once the pool has
-// had as much in use: to copy costs less. One Get in fifty may go upstream; without that rule it
+// had as much in use: to copy costs less. One Get in 25 may go upstream; without that rule it
 // was one in ten, and where blocks that moved took a place apart two of three.
 func TestGrowthUsesWhatIsFree(t *testing.T) {
 	for _, line := range []string{"device=mmap", "device=mmap,cache_bytes=0", "device=mmap,strategy=bestfit"} {
@@ -126,7 +126,7 @@ func TestGrowthUsesWhatIsFree(t *testing.T) {
 			}
 		}
 		s := p.Stats()
-		if calls, gets := s.UpstreamAllocs-warm.UpstreamAllocs, s.Hits+s.Misses-warm.Hits-warm.Misses; 50*calls > gets {
+		if calls, gets := s.UpstreamAllocs-warm.UpstreamAllocs, s.Hits+s.Misses-warm.Hits-warm.Misses; 25*calls > gets {
 			t.Errorf("%s: %d calls upstream for %d Gets", line, calls, gets)
 		}
 		for _, b := range uploads {
@@ -152,7 +152,8 @@ func TestGrownBufferIsFoundForgotten(t *testing.T) {
 		eventually(t, "both are found", func() bool {
 			cycle()
 			s := p.Stats()
-			return s.Forgotten == 2 && s.ActiveBytes == 0
+			_, onTheWay, _ := p.pool.leaks.counts() // to quarantine
+			return s.Forgotten == 2 && s.ActiveBytes == 0 && onTheWay.Blocks == 0
 		})
 		if s := p.Stats(); escaped && s.HeldBytes >= s.PeakManagedBytes {
 			t.Errorf("what may be in use is held: %+v", s)
