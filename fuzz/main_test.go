@@ -17,7 +17,9 @@ func TestMain(m *testing.M) {
 	flag.Parse()
 	if f := flag.Lookup("rapid.checks"); os.Getenv("RAPID_CHECKS") == "" && f.Value.String() == f.DefValue {
 		f.DefValue = programs // so that it is no wish for more: see package model
-		_ = f.Value.Set(programs)
+		if err := f.Value.Set(programs); err != nil {
+			panic(err)
+		}
 	}
 	goleak.VerifyTestMain(m)
 }

@@ -186,7 +186,7 @@ func TestBudgetOutlastsWhatIsForgotten(t *testing.T) {
 		for _, s := range []string{"exact", "sizeclass", "bestfit", "slab"} {
 			for size, budget := range map[int]int64{100_000: 16 << 20, 20 << 20: 32 << 20} {
 				p := openPool(t, dev, Config{Strategy: s, MaxBytes: budget})
-				n := long(t, 400) * 100_000 / size
+				n := long(t, 1000) * 100_000 / size
 				for i := range n {
 					b, err := p.Get(size)
 					if err != nil {

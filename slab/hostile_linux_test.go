@@ -30,7 +30,7 @@ func TestSettingsOfTheRuntime(t *testing.T) {
 				return
 			}
 			for _, dev := range []string{"heap", "mmap"} {
-				stress(t, openPool(t, dev, Config{MaxBytes: 64 << 20}), 1_000)
+				stress(t, openPool(t, dev, Config{MaxBytes: 64 << 20}), 2_000)
 				forgetAll(t, openPool(t, dev, Config{MaxBytes: 1 << 20}))
 			}
 		})
@@ -56,7 +56,7 @@ func TestProcessorsComeAndGo(t *testing.T) {
 	go func() {
 		defer close(done)
 		for _, dev := range []string{"heap", "mmap"} {
-			stress(t, openPool(t, dev, Config{}), 1_000)
+			stress(t, openPool(t, dev, Config{}), 2_000)
 		}
 	}()
 	for n := 1; ; n = n%16 + 1 {

@@ -18,7 +18,7 @@ func TestPagesOfEverySize(t *testing.T) {
 				up := &pages{PageBytes: page, RangeBytes: 64 << 20}
 				up.Host = true
 				p := mustOpen(t, up, Config{Strategy: strategy, Decommit: true})
-				stress(t, p, 2_000)
+				stress(t, p, 4_000)
 				if err := p.Close(); err != nil {
 					t.Error(err)
 				}

@@ -168,7 +168,7 @@ func TestAsyncNeverReusesTooSoon(t *testing.T) {
 	for strategy, part := range map[string]int{"slab": 1, "sizeclass": 2, "bestfit": 2} {
 		t.Run(strategy, func(t *testing.T) {
 			a := newAsyncProgram(t, 1, strategy, hasty{})
-			n, err := a.run(bounded(t, long(t, 10_000)/part, time.Second))
+			n, err := a.run(bounded(t, long(t, 25_000)/part, time.Second))
 			if err != nil {
 				t.Fatalf("operation %d: %v", n, err)
 			}

@@ -181,7 +181,7 @@ func TestWrongPlansCostNothing(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "plan")
 	var sum count
 	each := map[string]*count{}
-	for seed := range plansTried(40, 1000) {
+	for seed := range plansTried(100, 1000) {
 		r := rand.New(rand.NewPCG(uint64(seed), 21))
 		p, kind := all[seed%len(all)], "of another program"
 		plan := all[(seed+1+r.IntN(len(all)-1))%len(all)].plan

@@ -12,10 +12,10 @@ import (
 const extendTries = 3
 
 // Extend makes the used extent i one of size bytes, where the memory after it is free or a
-// range can get some there. Unless it has to stay where it is, one that is to have as much again
-// is better copied to where there is room: see hasRoom. take is called when nothing can fail any more; if it refuses,
-// or there is no such memory, Extend reports false and i is as before. The caller holds the
-// lock, which is given back while the heap goes upstream, and keeps i in use.
+// range can get some there. Unless i has to stay where it is, Extend gets none for one that at
+// least doubles and had better be copied: see hasRoom. take is called when nothing can fail any
+// more. If it refuses, or there is no such memory, Extend reports false and i is as before. The
+// caller holds the lock, which is given back while the heap goes upstream, and keeps i in use.
 func (h *Heap) Extend(i int32, size int, stay bool, take func() bool) bool {
 	n := align.Up(size, h.align)
 	for try := 0; ; try++ {

@@ -15,6 +15,7 @@
 //	place.go       an extent at a place that the owner names
 //	extend.go      a longer extent where it is
 //	roomy.go       places with room to extend
+//	makegood.go    whether to grow by new pages, and what goes back for them
 //	release.go     less memory: what goes back, and when
 //	leave.go       whole segments, or pages of a range, on their way upstream
 //	quarantine.go  memory that is never handed out again
@@ -173,10 +174,7 @@ func (h *Heap) Free(i int32) {
 // FreeBlock is Free of the extent that is the block b, and no span, or reports false where
 // none is. A guess is as for Locate, and of the region of b. The caller holds the lock.
 func (h *Heap) FreeBlock(b device.Block, guess int32) bool {
-	i := guess
-	if i == none {
-		i = h.search(b)
-	}
+	i := h.extentOf(b, guess)
 	if !h.inUse(i) {
 		return false
 	}
@@ -191,10 +189,7 @@ func (h *Heap) FreeBlock(b device.Block, guess int32) bool {
 // in the extent b begins. A guess other than 0 is the only extent looked at.
 // The caller holds the lock.
 func (h *Heap) Locate(b device.Block, guess int32) (i int32, off int) {
-	if i = guess; guess == none {
-		i = h.search(b)
-	}
-	if !h.inUse(i) {
+	if i = h.extentOf(b, guess); !h.inUse(i) {
 		return none, 0
 	}
 	x := h.at(i)
@@ -204,6 +199,14 @@ func (h *Heap) Locate(b device.Block, guess int32) (i int32, off int) {
 		return none, 0
 	}
 	return i, off
+}
+
+// extentOf returns the guess, or what search finds where there is none.
+func (h *Heap) extentOf(b device.Block, guess int32) int32 {
+	if guess != none {
+		return guess
+	}
+	return h.search(b)
 }
 
 // search returns the extent that the page map has for b, or none.

@@ -7,10 +7,9 @@ package pageheap
 // freeShare of the managed bytes, as a divisor, may be free where growth makes a new peak.
 const freeShare = 4
 
-// hasRoom reports whether n bytes are free in one place, of a heap of which more has been in use
-// for longer than a copy than will be with more bytes. Then a growing block is better off there
-// than with new pages: to copy a page takes less than to get one, and the program has shown that
-// it needs no more.
+// hasRoom reports whether a block that grows by more bytes, to n, had better be copied than get
+// new pages: n bytes are free in one place, and the heap has had as much in use before. So the
+// program can do without more memory, and to copy a page takes less time than to get one.
 func (h *Heap) hasRoom(more, n int) bool {
 	return h.usedBytes()+int64(more) <= h.peakLeft && h.find(free, n) != none
 }

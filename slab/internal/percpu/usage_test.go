@@ -21,7 +21,7 @@ func TestUsageOfMagazinesThatComeAndGo(t *testing.T) {
 
 // Usage may run beside all else.
 func TestUsageBesideOwners(t *testing.T) {
-	for range 30 {
+	for range 100 {
 		s := openStore(t, Options{Largest: 32 << 10, Bytes: 1 << 20})
 		var wg sync.WaitGroup
 		stop := make(chan struct{})

@@ -53,9 +53,8 @@ type Numbered interface {
 	TakeBack(b device.Block, extent int32) (over, ok bool)
 	TookBack(b device.Block, ok bool)
 	// Extend makes a block, of such an extent, one of size bytes where it is. take is
-	// called when nothing can fail any more; where it refuses, or there is no room, or unless
-	// the block has to stay a copy of it is better, Extend reports false and the block is as
-	// before.
+	// called when nothing can fail any more. Extend reports false, and the block is as before,
+	// where take refuses, or there is no room, or a copy is better and it need not stay.
 	Extend(b device.Block, extent int32, size int, stay bool, take func() bool) bool
 	// AllocRoomy is AllocExtent of a block that Extend may make longer, or false.
 	AllocRoomy(size int) (b device.Block, extent int32, ok bool)
