@@ -30,7 +30,10 @@ func (b PooledBuffer) Len() int { return b.n }
 // belongs to another buffer. Off the Go heap the slice does not keep the buffer
 // from being forgotten: keep the handle, or use With.
 func (b PooledBuffer) Bytes() []byte {
-	if b.ptr == nil || !b.slot.Owns(b.gen) {
+	if b.ptr == nil {
+		return nil
+	}
+	if !b.slot.Owns(b.gen) {
 		return nil
 	}
 	b.slot.Escape()
@@ -97,7 +100,7 @@ func (b PooledBuffer) Release() error {
 	if s.Simple() {
 		handle.GivenUp(b.entry(), b.n)
 		on := p.cache.Pin()
-		if c := p.cache.At(on.ID(), s.Class()); c != nil && c.Push(b.entry(), b.n) {
+		if p.cache.At(on.ID(), s.Class()).Push(b.entry(), b.n) {
 			p.cache.Unpin(on)
 			return nil
 		}

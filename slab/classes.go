@@ -17,7 +17,7 @@ type Classes interface {
 }
 
 var (
-	_ Classes = sizeclass.Grid{}
+	_ Classes = (*sizeclass.Grid)(nil)
 	_ Classes = sizeclass.Bitlog(0)
 )
 

@@ -13,12 +13,30 @@ import (
 // A Get that the processor's caches do not serve goes down from here: the depot, the
 // strategy, and what can be done when there is no room.
 
-// get is Get without a block at hand. Until it is over the Pool is not found forgotten,
-// though its user may be through with it: with no room the collector runs.
-func (p *Pool) get(size, class int) (PooledBuffer, error) {
+// get is Get where a hit is not all that it has to do. Until it is over the Pool is not found
+// forgotten, though its user may be through with it: with no room the collector runs.
+func (p *Pool) get(size int) (PooledBuffer, error) {
+	b, err := p.pool.getNow(size, fully)
+	runtime.KeepAlive(p)
+	return b, err
+}
+
+// miss is Get for which the processor's caches had nothing, while p is kept as get keeps it.
+func (p *Pool) miss(size, class int) (PooledBuffer, error) {
 	b, err := p.pool.get(size, class, fully)
 	runtime.KeepAlive(p)
 	return b, err
+}
+
+// getNow looks in the processor's caches first.
+func (p *pool) getNow(size int, how effort) (PooledBuffer, error) {
+	class, _ := p.cache.Fit(size)
+	if class < p.cache.Uncached() {
+		if e, stands := p.cache.RetryPinned(class, size); e.Slot != nil {
+			return p.hand(e, size, stands)
+		}
+	}
+	return p.get(size, class, how)
 }
 
 // GetZeroed is Get with the size bytes cleared, whatever the block has beyond. For

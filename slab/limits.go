@@ -34,11 +34,11 @@ func cacheOptions(c Config, processors int) percpu.Options {
 	o := percpu.Options{Largest: cachedLimit, Bytes: c.CacheBytes, Depot: depotBytes}
 	switch c.Strategy {
 	case "sizeclass":
-		o.Grid = sizeclass.NewGrid(c.Steps, c.Align)
+		o.Grid = *sizeclass.NewGrid(c.Steps, c.Align)
 		o.Borrow, o.BorrowAbove = c.Steps, strategy.CarveLimit
 		o.Divisor, o.Least = 1, cachedLimit
 	default: // bestfit, slab, and registered ones where cache_bytes asks for it: Validate has seen to it
-		o.Grid = sizeclass.NewGrid(8, c.Align)
+		o.Grid = *sizeclass.NewGrid(8, c.Align)
 		o.Divisor, o.Least, o.Merges = heapShare, percpu.LeastBytes, true
 		o.Borrow, o.BorrowAbove, o.ExactAbove = heapBorrow, strategy.SlabCarveLimit, strategy.SlabCarveLimit
 	}
@@ -48,7 +48,7 @@ func cacheOptions(c Config, processors int) percpu.Options {
 // bound lowers what the caches may hold to what c allows.
 func bound(o percpu.Options, c Config, processors int) percpu.Options {
 	if n := c.MaxBlockBytes; n > 0 && n < int64(o.Largest) {
-		o.Largest = largestWithin(o.Grid, int(n))
+		o.Largest = largestWithin(&o.Grid, int(n))
 	}
 	switch {
 	case c.MaxHeldBlocks < 0:

@@ -77,8 +77,7 @@ func (p *pool) put(b []byte) bool {
 	}
 	e := handle.Entry{Slot: s, Mem: at}
 	handle.GivenUp(e, n)
-	c := p.cache.At(on.ID(), s.Class())
-	kept := c != nil && c.Push(e, n)
+	kept := p.cache.At(on.ID(), s.Class()).Push(e, n)
 	p.cache.Unpin(on)
 	if !kept {
 		p.recycle(e, n)

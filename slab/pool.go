@@ -65,6 +65,7 @@ type pool struct {
 	blocks     numbered // of strategy
 	joint      numbered // blocks, if mu guards them and nothing stands before them; else nil
 
+	direct  int // bytes up to which a hit is all that Get has to do; 0 where it never is
 	cache   percpu.Cache
 	mu      sync.Mutex // of the table, what the cache counts under it, and a page heap
 	table   handle.Table
@@ -165,6 +166,9 @@ func (p *pool) stack(on Allocator) error {
 		p.onClose = append(p.onClose, r.Close)
 	}
 	p.config.needsFinish = p.leaks.seesAll() || c.Zero
+	if !p.config.needsFinish {
+		p.direct = caches.Largest
+	}
 	p.clock.set(c)
 	if p.config.replayed() {
 		c.GCTrigger = -1
@@ -186,29 +190,25 @@ func (p *Pool) Get(size int) (PooledBuffer, error) {
 		return PooledBuffer{}, errNotOpened
 	}
 	q := p.pool
-	if !q.cache.Caches(size) {
-		return p.get(size, q.cache.Uncached())
+	class := q.cache.Class(size) // before the branch: after it the compiler has it wait for Pin
+	if uint(size-1) >= uint(q.direct) {
+		return p.get(size)
 	}
-	class := q.cache.Class(size)
-	var e handle.Entry
-	var stands float64
 	on := q.cache.Pin()
-	if c := q.cache.At(on.ID(), class); c != nil {
-		if at := c.Top(size); at != nil {
-			e = c.Take(at, size)
+	c := q.cache.At(on.ID(), class)
+	if c.Enter() {
+		if at := c.Top(); at.Slot.Len() >= size {
+			e := c.Take(at, size)
 			c.Leave()
 			q.cache.Unpin(on)
-			if q.config.needsFinish {
-				return q.hand(e, size, 0)
-			}
 			return lend(e, size), nil
 		}
-		c.Leave()
-		e, stands = q.cache.Retry(on.ID(), class, size)
 	}
+	c.Leave()
+	e, stands := q.cache.Retry(on.ID(), class, size)
 	q.cache.Unpin(on)
 	if e.Slot == nil {
-		return p.get(size, class)
+		return p.miss(size, class)
 	}
 	return q.hand(e, size, stands)
 }

@@ -146,15 +146,6 @@ func (p *pool) mustQueue() (at budget, must bool) {
 	return at, false
 }
 
-// getNow is Get without a wait.
-func (p *pool) getNow(size int, how effort) (PooledBuffer, error) {
-	class, _ := p.cache.Fit(size)
-	if e, stands := p.cache.RetryPinned(class, size); e.Slot != nil {
-		return p.hand(e, size, stands)
-	}
-	return p.get(size, class, how)
-}
-
 // wait waits in the queue of a budget, which err came from. It enters it before it tries
 // again, so nothing that is released after the try is missed.
 func (p *pool) wait(ctx context.Context, size int, at budget, err error) (b PooledBuffer, _ error) {

@@ -5,8 +5,14 @@ var ofCaches = []mutant{
 	{
 		name: "percpu: a block that is too short is handed out",
 		file: "slab/internal/percpu/cache.go",
-		old:  "at.Slot.Len() >= size {\n\t\t\t\treturn at", new: "at.Slot.Len() >= 0 {\n\t\t\t\treturn at",
+		old:  "at.Slot.Len() >= size {\n\t\t\te = c.Take", new: "at.Slot.Len() >= 0 {\n\t\t\te = c.Take",
 		killer: killer{pkg: "slab/internal/percpu", test: "TestShortBlocksGoBack"},
+	},
+	{
+		name: "slab: Get hands out a cached block that is too short",
+		file: "slab/pool.go",
+		old:  "at.Slot.Len() >= size {", new: "at.Slot.Len() >= 0 {",
+		killer: killer{pkg: "slab", test: "TestNoOutOfMemoryWhileABlockIsHeld"},
 	},
 	{
 		name: "percpu: a taken entry stays in its magazine",
@@ -21,15 +27,15 @@ var ofCaches = []mutant{
 		killer: killer{pkg: "slab/internal/percpu", test: "TestUsageOfMagazinesThatComeAndGo"},
 	},
 	{
-		name: "percpu: Top does not mark the class cache as busy",
+		name: "percpu: Enter does not mark the class cache as busy",
 		file: "slab/internal/percpu/cache.go",
-		old:  "func (c *ClassCache) Top(size int) *handle.Entry {\n\tc.busy = 1", new: "func (c *ClassCache) Top(size int) *handle.Entry {",
+		old:  "func (c *ClassCache) Enter() bool {\n\tc.busy = 1", new: "func (c *ClassCache) Enter() bool {",
 		killer: killer{pkg: "slab/internal/percpu", test: "TestProtocolOfReclaim"},
 	},
 	{
-		name: "percpu: Top does not look whether the class cache is closed",
+		name: "percpu: Enter does not look whether the class cache is closed",
 		file: "slab/internal/percpu/cache.go",
-		old:  "\tif c.limit.Load() >= 0 {\n\t\tif n :=", new: "\t{\n\t\tif n :=",
+		old:  "return c.limit.Load() >= 0 && int32", new: "return int32",
 		killer: killer{pkg: "slab/internal/percpu", test: "TestNothingChangesWhatIsClosed"},
 	},
 	{

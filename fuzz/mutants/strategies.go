@@ -215,7 +215,7 @@ var ofStrategies = []mutant{
 	{
 		name: "sizeclass: a power of two gets the next class",
 		file: "slab/internal/sizeclass/grid.go",
-		old:  "uint(size-1) >> (g.unit & 63)", new: "uint(size) >> (g.unit & 63)",
+		old:  "less := uint(size - 1)", new: "less := uint(size)",
 		killer: killer{pkg: "slab/internal/sizeclass", test: "TestGridKeepsItsWord"},
 	},
 	{

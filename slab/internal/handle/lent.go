@@ -6,7 +6,7 @@ package handle
 // owner's generation.
 func (s *Slot) Lend(size int) (gen uint64) {
 	gen = s.word.Load()
-	s.spare.Store(uint32(s.len - size))
+	s.asked.Store(uint32(size))
 	s.lent.Store(lentTo(gen))
 	return gen
 }

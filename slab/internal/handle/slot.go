@@ -26,7 +26,7 @@ type Slot struct {
 	word   atomic.Uint64
 	addr   uintptr                                     // where the block begins: see Region.addr; noBlock while there is none; guarded by Table.mu
 	len    int                                         // of the block; guarded by Table.mu
-	spare  ownedNumber                                 // bytes of len that the owner did not ask for
+	asked  ownedNumber                                 // the low 32 bits of what the owner asked for: see Asked
 	lent   ownedNumber                                 // the generation that the slot was lent to, and what it has shown: see lentTo
 	_      [(8 - unsafe.Sizeof(uintptr(0))) / 2]uint32 // a single fills a line, also with words of 32 bits
 	extent int32                                       // the strategy's number for the block, 0 if it has none
@@ -158,7 +158,7 @@ func (s *Slot) Len() int { return s.len }
 
 // Asked returns the bytes that the owner asked for. Only the owner may call it, or
 // the finalizer that has found it gone.
-func (s *Slot) Asked() int { return s.len - int(s.spare.Load()) }
+func (s *Slot) Asked() int { return s.len - int(uint32(s.len)-s.asked.Load()) }
 
 // Extent returns the number that the strategy knows the block by, for its owner.
 func (s *Slot) Extent() int32 { return s.extent }

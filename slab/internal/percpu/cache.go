@@ -2,7 +2,7 @@
 // processor by itself: a hit takes no lock and touches nothing that another
 // processor writes.
 //
-//	cache.go      the caches, and a hit: Pop and Push
+//	cache.go      the caches, and a hit: Enter, Top, Take and Leave, and Push
 //	options.go    what they need to know of their pool
 //	cpu.go        the processor that a call runs on
 //	pin*.go       who may touch a processor's caches
@@ -39,6 +39,7 @@ type Cache struct {
 	reach   []ClassCache // where At looks: caches, or in a replay those of the processor it runs on
 	stride  int          // from a processor's first in reach to the next one's: classes, or 0
 	acting  *cpu         // that all calls run on, in a replay
+	none    *ClassCache  // what processors without caches have: always closed
 	cpus    []cpu
 	depot   depot
 	mixed   []atomic.Bool // classes whose blocks are as long as the class above ExactAbove, too
@@ -134,7 +135,9 @@ func (c *Cache) Open(o Options) {
 	c.mixed = make([]atomic.Bool, c.classes)
 	c.depot.classes = make([]depotClass, c.classes)
 	n := c.classes * len(c.cpus)
-	c.caches = make([]ClassCache, n, max(n, pageCaches))
+	all := make([]ClassCache, n+1, max(n+1, pageCaches))
+	c.caches, c.none = all[:n:n], &all[n]
+	c.none.limit.Store(^0)
 	c.reach, c.stride = c.caches, c.classes
 	for i := range c.cpus {
 		c.cpus[i].caches = c.caches[i*c.classes : (i+1)*c.classes]
@@ -145,7 +148,7 @@ func (c *Cache) Open(o Options) {
 // Caches reports whether blocks for size bytes are cached.
 func (c *Cache) Caches(size int) bool { return uint(size-1) < uint(c.options.Largest) }
 
-// Class returns the class of blocks for size bytes, which are cached.
+// Class returns the class of blocks for size bytes; where they are not cached, some number.
 func (c *Cache) Class(size int) int { return c.options.Grid.At(size) }
 
 // Uncached is the class of blocks that are not cached.
@@ -167,31 +170,31 @@ func (c *Cache) Fit(size int) (class, ask int) {
 // BlockBytes returns the size of the blocks of a class, at most.
 func (c *Cache) BlockBytes(class int) int64 { return int64(c.options.Grid.Size(class)) }
 
-// At returns the cache of a class, not Uncached, on processor id, or nil if it has
-// none: it came when GOMAXPROCS was raised. The caller is pinned.
+// At returns the cache of a class, not Uncached, on processor id. A processor that came when
+// GOMAXPROCS was raised has none: for it At returns one that is always closed. The caller is
+// pinned.
 func (c *Cache) At(id, class int) *ClassCache {
-	if i := uint(id*c.stride + class); i < uint(len(c.reach)) {
-		return &c.reach[i]
+	i := uint(id*c.stride + class)
+	if i >= uint(len(c.reach)) {
+		return c.none
 	}
-	return nil
+	return &c.reach[i]
 }
 
-// Top returns the block that Take takes, or nil if the loaded magazine is empty or its
-// last block has fewer than size bytes, or if c is due, which makes n negative. The caller is
-// pinned, and calls Leave at the end. limit must be read before all else.
-func (c *ClassCache) Top(size int) *handle.Entry {
+// Enter begins a Get, which Leave ends, and reports whether there is a Top: the loaded magazine
+// has blocks, and c is not due, which makes n negative. The caller is pinned. limit must be
+// read before all else.
+func (c *ClassCache) Enter() bool {
 	c.busy = 1
-	if c.limit.Load() >= 0 {
-		if n := int32(c.state) & (due | loadedMask); n > 0 {
-			if at := &c.loaded.entries[uint32(n-1)%magazineSlots]; at.Slot.Len() >= size {
-				return at
-			}
-		}
-	}
-	return nil
+	return c.limit.Load() >= 0 && int32(c.state)&(due|loadedMask) > 0
 }
 
-// Take takes the block that Top has returned.
+// Top returns the block that Take takes.
+func (c *ClassCache) Top() *handle.Entry {
+	return &c.loaded.entries[uint32(c.state-1)%magazineSlots]
+}
+
+// Take takes the block that Top has returned, for a Get of size bytes.
 func (c *ClassCache) Take(at *handle.Entry, size int) (e handle.Entry) {
 	e, *at = *at, handle.Entry{} // or the collector would never find it forgotten
 	c.state += oneGet - 1
@@ -199,15 +202,17 @@ func (c *ClassCache) Take(at *handle.Entry, size int) (e handle.Entry) {
 	return e
 }
 
-// Leave ends what Top began.
+// Leave ends what Enter began.
 func (c *ClassCache) Leave() {
 	c.busy = 0
 }
 
 // pop takes a block for size bytes, without a slot if Top has none.
 func (c *ClassCache) pop(size int) (e handle.Entry) {
-	if at := c.Top(size); at != nil {
-		e = c.Take(at, size)
+	if c.Enter() {
+		if at := c.Top(); at.Slot.Len() >= size {
+			e = c.Take(at, size)
+		}
 	}
 	c.Leave()
 	return e
@@ -221,8 +226,9 @@ func (c *ClassCache) Push(e handle.Entry, size int) (kept bool) {
 		c.loaded.entries[n%magazineSlots] = e
 		c.state++
 		c.released += int64(size)
-		kept = true
+		c.busy = 0
+		return true
 	}
 	c.busy = 0
-	return kept
+	return false
 }

@@ -37,7 +37,7 @@ func openStore(t *testing.T, o Options) *store {
 		Forgotten:      func(handle.Entry, bool) bool { return false }, // left over at the end of a test
 		Free:           func([]handle.Allocation) {},
 	})
-	o.Grid, o.Free, o.Lock = sizeclass.NewGrid(4, 0), s.free, &s.mu
+	o.Grid, o.Free, o.Lock = *sizeclass.NewGrid(4, 0), s.free, &s.mu
 	s.Open(o)
 	return s
 }
@@ -71,10 +71,8 @@ func (s *store) get(t *testing.T, size int) handle.Entry {
 	class := s.Class(size)
 	on := s.Pin()
 	var e handle.Entry
-	if c := s.At(on.ID(), class); c != nil {
-		if e = c.pop(size); e.Slot == nil {
-			e, _ = s.Retry(on.ID(), class, size)
-		}
+	if e = s.At(on.ID(), class).pop(size); e.Slot == nil {
+		e, _ = s.Retry(on.ID(), class, size)
 	}
 	s.Unpin(on)
 	if e.Slot == nil {
@@ -96,8 +94,7 @@ func (s *store) get(t *testing.T, size int) handle.Entry {
 
 func (s *store) release(e handle.Entry, size int) {
 	on := s.Pin()
-	c := s.At(on.ID(), e.Slot.Class())
-	kept := c != nil && c.Push(e, size)
+	kept := s.At(on.ID(), e.Slot.Class()).Push(e, size)
 	s.Unpin(on)
 	if !kept && !s.Keep(e, size) {
 		s.mu.Lock()

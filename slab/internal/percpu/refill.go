@@ -15,11 +15,14 @@ func (c *Cache) lastClass(class, size int) int {
 	return min(class+c.options.Borrow, c.classes-1)
 }
 
-// Retry is for a goroutine that Top has nothing for. It is pinned to processor id, which
+// Retry is for a Get whose class cache Enter or the length of Top has refused. It is pinned to processor id, which
 // has a class cache of the class. stands says how many Gets this one stands for in a profile,
 // 0 if it is not sampled.
 func (c *Cache) Retry(id, class, size int) (e handle.Entry, stands float64) {
 	p := c.cpu(id)
+	if p == nil {
+		return e, 0
+	}
 	caches := p.caches[class : c.lastClass(class, size)+1]
 	for i := range caches {
 		q := &caches[i]
@@ -32,12 +35,14 @@ func (c *Cache) Retry(id, class, size int) (e handle.Entry, stands float64) {
 			}
 			c.swap(p, class+i)
 		}
-		if at := q.top(size); at != nil {
-			if e = q.Take(at, size); q.wasDue() {
-				return e, c.rearm(p, class+i)
+		if q.enter() {
+			if at := q.Top(); at.Slot.Len() >= size {
+				if e = q.Take(at, size); q.wasDue() {
+					return e, c.rearm(p, class+i)
+				}
+				q.Leave()
+				break
 			}
-			q.Leave()
-			break
 		}
 		q.Leave()
 	}
@@ -48,7 +53,7 @@ func (c *Cache) Retry(id, class, size int) (e handle.Entry, stands float64) {
 // RetryPinned pins, and tries again what Retry does.
 func (c *Cache) RetryPinned(class, size int) (e handle.Entry, stands float64) {
 	on := c.Pin()
-	if class < c.classes && c.At(on.ID(), class) != nil {
+	if class < c.classes {
 		e, stands = c.Retry(on.ID(), class, size)
 	}
 	c.Unpin(on)
@@ -111,9 +116,7 @@ func (c *Cache) takeFull(class, size int) (m *magazine, from int) {
 func (c *Cache) dropShort(class, size int) {
 	var e handle.Entry
 	on := c.Pin()
-	if k := c.At(on.ID(), class); k != nil {
-		e = k.takeShort(size)
-	}
+	e = c.At(on.ID(), class).takeShort(size)
 	c.Unpin(on)
 	if e.Slot != nil {
 		c.mixed[class].Store(true)

@@ -81,9 +81,7 @@ func (c *Cache) keep(e handle.Entry, size int) (kept bool) {
 // push is ClassCache.Push on the processor that it runs on.
 func (c *Cache) push(e handle.Entry, size int) (kept bool) {
 	on := c.Pin()
-	if k := c.At(on.ID(), e.Slot.Class()); k != nil {
-		kept = k.Push(e, size)
-	}
+	kept = c.At(on.ID(), e.Slot.Class()).Push(e, size)
 	c.Unpin(on)
 	return kept
 }

@@ -147,12 +147,24 @@ func TestNothingIsAboveTheLargestClass(t *testing.T) {
 	}
 }
 
-// A processor that a Cache does not know has no class caches.
+// A processor that a Cache does not know has no class caches: what it is given keeps nothing,
+// and serves nothing.
 func TestAProcessorTooManyHasNoCache(t *testing.T) {
 	s := openStore(t, Options{Largest: 4 << 10, Bytes: 1 << 20})
-	if n := len(s.cpus); s.At(n-1, s.classes-1) == nil || s.At(n, 0) != nil || s.cpu(n) != nil {
-		t.Error("a processor too many has a cache, or the last one none")
+	n := len(s.cpus)
+	if s.At(n-1, s.classes-1) != &s.caches[len(s.caches)-1] || s.cpu(n) != nil {
+		t.Error("the last processor has not the last cache, or one too many has some")
 	}
+	k := s.At(n, 0)
+	e := s.get(t, 100)
+	if k != s.At(n+1, s.classes-1) || k.Push(e, 100) || k.Enter() {
+		t.Error("a processor too many has a cache that keeps a block")
+	}
+	k.Leave()
+	if e, _ := s.Retry(n, 0, 100); e.Slot != nil {
+		t.Error("a processor too many has a block")
+	}
+	s.release(e, 100)
 }
 
 // What a processor may hold for the asking grows with what is managed, from a least and up to

@@ -4,7 +4,6 @@ import (
 	"math"
 	"runtime"
 
-	"github.com/bufslab/bufslab/slab/internal/handle"
 	"github.com/bufslab/bufslab/slab/internal/profile"
 )
 
@@ -47,17 +46,10 @@ func (c *ClassCache) wasDue() bool { return uint32(c.state) >= (dueGets+1)*oneGe
 // isArmed reports whether c was armed.
 func (c *ClassCache) isArmed() bool { return c.state>>fromAt != 0 }
 
-// top is Top though c may be due.
-func (c *ClassCache) top(size int) *handle.Entry {
+// enter is Enter though c may be due.
+func (c *ClassCache) enter() bool {
 	c.busy = 1
-	if c.limit.Load() >= 0 {
-		if n := c.state & loadedMask; n != 0 {
-			if at := &c.loaded.entries[(n-1)%magazineSlots]; at.Slot.Len() >= size {
-				return at
-			}
-		}
-	}
-	return nil
+	return c.limit.Load() >= 0 && c.n() > 0
 }
 
 // gets counts the Gets since c was armed.

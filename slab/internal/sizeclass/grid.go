@@ -16,39 +16,53 @@ const Max = min(1<<48, uint64(maxInt)>>1+1)
 // i, of n units, is n-1 up to 2<<shift; from there on each power of two of
 // units begins 1<<shift classes. With small it has classes of 16, 32 and 48
 // bytes before those.
-type Grid struct{ unit, shift, small int }
+type Grid struct {
+	unit, shift, small int
+	doublings          [65]doubling // by the bits that one less than the size has
+}
+
+// A doubling is first<<firstAt | width: the class of a size in it is first + (size-1)>>width.
+type doubling uint32
+
+const firstAt = 8
 
 // NewGrid returns a grid of steps classes a doubling, aligned to align bytes,
 // both powers of two. Align 0 is 16, and 64 from 64 bytes up.
-func NewGrid(steps, align int) Grid {
-	g := Grid{unit: bits.Len(uint(align)) - 1, shift: bits.Len(uint(steps)) - 1}
+func NewGrid(steps, align int) *Grid {
+	g := &Grid{unit: bits.Len(uint(align)) - 1, shift: bits.Len(uint(steps)) - 1}
 	if align == 0 {
 		g.unit, g.small = 6, 3
+	}
+	for n := range g.doublings {
+		e := max(0, n-1-g.unit-g.shift)
+		first, width := g.small+e<<g.shift, g.unit+e
+		if n <= g.unit && g.small > 0 { // up to one unit
+			first, width = 0, 4
+		}
+		g.doublings[n] = doubling(first<<firstAt | width)
 	}
 	return g
 }
 
 // Index returns the smallest class whose blocks hold size bytes, or -1 if size
 // is negative or above [Max].
-func (g Grid) Index(size int) int {
+func (g *Grid) Index(size int) int {
 	if uint64(size) > Max { // negative sizes too
 		return -1
 	}
 	return g.At(max(size, 1))
 }
 
-// At is Index for a size from 1 to [Max]. It is short so that it can be inlined.
-func (g Grid) At(size int) int {
-	if size <= g.small<<4 {
-		return (size - 1) >> 4
-	}
-	u := uint(size-1) >> (g.unit & 63) // one less than the units
-	e := bits.Len(u>>(g.shift&63)|1) - 1
-	return g.small + e<<(g.shift&63) + int(u>>(e&63))
+// At is Index for a size from 1 to [Max], and some number for others. It is short so that it
+// can be inlined.
+func (g *Grid) At(size int) int {
+	less := uint(size - 1)
+	d := g.doublings[bits.Len(less|1)]
+	return int(d>>firstAt) + int(less>>(d&63))
 }
 
 // Size returns the block size of a class in bytes.
-func (g Grid) Size(class int) int {
+func (g *Grid) Size(class int) int {
 	if class < g.small {
 		return (class + 1) << 4
 	}

@@ -26,7 +26,7 @@ import (
 //	sizeclass_quarantine.go  what is taken out of use
 type Sizeclass struct {
 	keeper  // its blocks are whole, among them slabs that were empty
-	grid    sizeclass.Grid
+	grid    *sizeclass.Grid
 	steps   int
 	align   int   // least size of a block that no class has: the heap aligns by size
 	maxHeld int64 // bytes of whole blocks and free blocks of slabs that may be held

@@ -18,7 +18,7 @@ import (
 // have eight classes a doubling, multiples of it. Alloc and Free take constant time.
 type Slab struct {
 	Bestfit
-	grid  sizeclass.Grid
+	grid  *sizeclass.Grid
 	spans *span.List[int32] // of extents; under the heap's lock
 }
 
