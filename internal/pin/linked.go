@@ -28,9 +28,8 @@ func Numbers() int { return processors() }
 //go:noescape
 func Pin() Processor
 
-// Unpin undoes Pin.
-func Unpin(Processor) { procUnpin() }
-
-//go:linkname procUnpin runtime.procUnpin
+// Unpin undoes Pin. The runtime's has no parameter, and does not look at this one.
+//
+//go:linkname Unpin runtime.procUnpin
 //go:noescape
-func procUnpin()
+func Unpin(Processor)
