@@ -15,8 +15,12 @@ import (
 
 // get is Get where a hit is not all that it has to do. Until it is over the Pool is not found
 // forgotten, though its user may be through with it: with no room the collector runs.
-func (p *Pool) get(size int) (PooledBuffer, error) {
-	b, err := p.pool.getNow(size, fully)
+func (p *Pool) get(size int) (b PooledBuffer, err error) {
+	if q := p.pool; q.cache.Caches(size) {
+		b, err = q.getNow(size, fully)
+	} else {
+		b, err = q.get(size, q.cache.Uncached(), fully)
+	}
 	runtime.KeepAlive(p)
 	return b, err
 }
@@ -31,10 +35,8 @@ func (p *Pool) miss(size, class int) (PooledBuffer, error) {
 // getNow looks in the processor's caches first.
 func (p *pool) getNow(size int, how effort) (PooledBuffer, error) {
 	class, _ := p.cache.Fit(size)
-	if class < p.cache.Uncached() {
-		if e, stands := p.cache.RetryPinned(class, size); e.Slot != nil {
-			return p.hand(e, size, stands)
-		}
+	if e, stands := p.cache.RetryPinned(class, size); e.Slot != nil {
+		return p.hand(e, size, stands)
 	}
 	return p.get(size, class, how)
 }
