@@ -61,6 +61,12 @@ var ofPageHeaps = []mutant{
 		killer: killer{pkg: "slab/internal/pageheap", test: "TestGrowthThatAnotherHasMadeIsEnough"},
 	},
 	{
+		name: "pageheap: a lazy range asks for the Gets each time",
+		file: "slab/internal/pageheap/grow.go",
+		old:  "!h.isLazy(h.current) ||", new: "true ||",
+		killer: killer{pkg: "slab/internal/pageheap", test: "TestGetsAreAskedForWhereTheyCount"},
+	},
+	{
 		name: "pageheap: the peak goes down",
 		file: "slab/internal/pageheap/policy.go",
 		old:  "g.high = max(g.high, managed)", new: "g.high = managed",

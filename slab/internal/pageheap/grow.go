@@ -46,7 +46,9 @@ func (h *Heap) fits(n int) bool {
 // there are no addresses for a range it adds a segment. The caller holds growMu.
 func (h *Heap) growOnce(n int, exact bool) error {
 	if !exact {
-		h.noteGets()
+		if h.needsBudget(n) {
+			h.noteGets()
+		}
 		h.decommitBeforePeak(n)
 	}
 	p, err := h.place(n, exact)
@@ -59,7 +61,16 @@ func (h *Heap) growOnce(n int, exact bool) error {
 	return err
 }
 
-// noteGets tells the policy how many Gets there were, those that others have served too.
+// needsBudget reports whether growth by n bytes goes by the calls that are affordable. On a lazy
+// range it does where n is a large part of the heap: see worthDecommitting. The caller holds growMu.
+func (h *Heap) needsBudget(n int) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.current < 0 || h.room(h.current) < n || !h.isLazy(h.current) || int64(n) >= h.managed/lazyShare
+}
+
+// noteGets tells the policy how many Gets there were, those that others have served too. To ask
+// the owner reads every class cache.
 // The caller holds growMu.
 func (h *Heap) noteGets() {
 	if h.gets == nil {

@@ -90,6 +90,20 @@ func TestOthersFreeBeforeThePeak(t *testing.T) {
 	p.mustCheck(t, &up.Source)
 }
 
+// A lazy range that grows by a small part takes no call, and does not ask for the Gets.
+func TestGetsAreAskedForWhereTheyCount(t *testing.T) {
+	asked := 0
+	grow := func(ahead int) int {
+		asked = 0
+		p := start(&pages{RangeBytes: 64 << 20, Ahead: ahead}, Options{Gets: func() int64 { asked++; return 0 }})
+		fill(t, p, 1000)
+		return asked
+	}
+	if lazy, other := grow(1<<20), grow(0); lazy == 0 || lazy > lazyShare+1 || other < 10 {
+		t.Errorf("asked %d times on a lazy range, %d on one that is not", lazy, other)
+	}
+}
+
 // Gets that never reach the heap count for the budget: where nine of ten are served before
 // it, ten times as few of its own allocations may go upstream, and steps are as large.
 func TestGetsCountForTheBudget(t *testing.T) {
