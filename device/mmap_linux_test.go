@@ -67,6 +67,50 @@ func TestSmallCommitsFindMemory(t *testing.T) {
 	}
 }
 
+// A Commit of a page at the top finds memory for the next ones, too. All of it goes back with the
+// top, and what is not behind the top stays.
+func TestCommitsAtTheTopFindMemoryAhead(t *testing.T) {
+	g := check.Ok(opened(t, "mmap").(Reserver).Reserve(leastRange))(t)
+	defer func() { check.Must(t, g.Close()) }()
+	m, page := g.Region().(HostRegion).Bytes(), g.Page()
+	check.Must(t, g.Commit(0, page))
+	if unix.Madvise(m[:page], unix.MADV_POPULATE_WRITE) != nil {
+		t.Skip("this kernel finds memory when a page is first used")
+	}
+	ahead := foundAhead / page
+	want := func(pages int, when string) {
+		t.Helper()
+		if n := residentPages(t, m[:4*foundAhead]); n != pages {
+			t.Errorf("%d pages have memory %s, not %d", n, when, pages)
+		}
+	}
+	want(ahead, "after a Commit")
+	check.Must(t, g.Commit(page, page), g.Commit(2*page, foundAhead-2*page))
+	want(ahead, "when all of that is committed")
+	check.Must(t, g.Commit(foundAhead, page), g.Decommit(0, page))
+	want(2*ahead-1, "after a Decommit at the bottom")
+	check.Must(t, g.Decommit(foundAhead, page))
+	want(ahead-1, "after a Decommit at the top")
+	check.Must(t, g.Decommit(page, foundAhead-page), g.Commit(2*foundAhead, page))
+	want(1, "after a Commit above the top")
+	check.Must(t, g.Commit(2*foundAhead+page, page), g.Region().(Shrinker).GiveUp(2*foundAhead+2*page, len(m)-2*foundAhead-2*page))
+	m = g.Region().(HostRegion).Bytes()
+	check.Must(t, g.Decommit(2*foundAhead, 2*page))
+	if n := residentPages(t, m); n != 0 {
+		t.Errorf("%d pages have memory where addresses were given up", n)
+	}
+}
+
+// Nothing is found in a hole, and the top goes back although there is one behind it.
+func TestNothingIsFoundWhereAddressesWereGivenUp(t *testing.T) {
+	g := check.Ok(opened(t, "mmap").(Reserver).Reserve(leastRange))(t)
+	defer func() { check.Must(t, g.Close()) }()
+	page := g.Page()
+	check.Must(t, g.Commit(0, page), g.Decommit(0, page), g.Region().(Shrinker).GiveUp(2*page, page))
+	check.Must(t, g.Commit(0, page), g.Commit(page, page), g.Decommit(0, 2*page))
+	check.Must(t, g.Commit(3*page, page), g.Decommit(3*page, page))
+}
+
 // residentPages counts the pages of m, which begins with a page, that have memory.
 func residentPages(t *testing.T, m []byte) (n int) {
 	f, err := os.Open("/proc/self/pagemap")

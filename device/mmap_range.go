@@ -36,6 +36,8 @@ func (d *mmap) Reserve(size int) (Range, error) {
 type mmapRange struct {
 	r     *mmapRegion
 	ready int
+	top   int // the end of what is committed
+	found int // the end of what has memory, if that is behind the top
 }
 
 // aheadBytes is the least that a range makes accessible at a time. From there on it
@@ -55,7 +57,8 @@ const populated = 1 << 20
 // Ready returns the end of what is accessible from the first byte on.
 func (g *mmapRange) Ready() int { return g.ready }
 
-// Commit makes the pages accessible that are not, and finds memory for a few.
+// Commit makes the pages accessible that are not, and finds memory for a few; at the top up to
+// foundAhead behind them have memory, too.
 func (g *mmapRange) Commit(off, n int) error {
 	if err := g.r.dev.Usable(); err != nil {
 		return err
@@ -67,10 +70,34 @@ func (g *mmapRange) Commit(off, n int) error {
 	if err := g.open(m, off, off+n); err != nil {
 		return err
 	}
-	if n <= populated {
-		populate(m[off : off+n])
-	}
+	g.find(m, off, off+n)
 	return nil
+}
+
+// foundAhead is what a small Commit at the top finds memory for at once. The next ones need no
+// call then: a range grows by a page at a time where blocks are small.
+const foundAhead = 64 << 10
+
+// find finds memory for m[lo:hi], which is committed and accessible, unless that is much.
+func (g *mmapRange) find(m []byte, lo, hi int) {
+	end, few := hi, hi-lo <= populated
+	if few && lo == g.top {
+		lo, end = max(lo, g.found), g.endAhead(hi, len(m))
+	}
+	if few && lo < hi {
+		populate(m[lo:end])
+		g.found = max(g.found, end)
+	}
+	g.top = max(g.top, hi)
+}
+
+// endAhead returns where to stop that finds memory up to hi, and ahead where that is accessible.
+func (g *mmapRange) endAhead(hi, size int) int {
+	end := min(roundUp(hi, foundAhead), g.ready, size)
+	if end < hi || g.r.gone.overlap(hi, end) > 0 {
+		return hi
+	}
+	return end
 }
 
 // open makes m[lo:hi] accessible.
@@ -107,13 +134,20 @@ func access(m []byte, lo, hi int) error {
 
 // Decommit leaves the pages accessible. Taking that back too would split the
 // mapping, of which a process has some 65,000, and buys nothing: untouched
-// pages have no memory behind them.
+// pages have no memory behind them. At the top it gives back what was found ahead.
 func (g *mmapRange) Decommit(off, n int) error {
 	m, err := g.check(off, n)
 	if err != nil {
 		return err
 	}
-	return release(m, off, off+n)
+	if n == 0 || off+n != g.top {
+		return release(m, off, off+n)
+	}
+	if err := release(m, off, min(max(g.top, g.found), len(m))); err != nil {
+		return err
+	}
+	g.top, g.found = off, off
+	return nil
 }
 
 func (g *mmapRange) check(off, n int) ([]byte, error) {

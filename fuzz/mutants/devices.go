@@ -24,13 +24,28 @@ var ofDevices = []mutant{
 	},
 	{
 		name: "device: a large Commit finds memory, too",
-		file: "device/mmap_range.go", old: "if n <= populated {", new: "if n > 0 {",
+		file: "device/mmap_range.go", old: "hi-lo <= populated", new: "hi-lo > 0",
 		killer: killer{pkg: "device", test: "TestSmallCommitsFindMemory"},
 	},
 	{
 		name: "device: no Commit finds memory",
-		file: "device/mmap_range.go", old: "if n <= populated {", new: "if n < 0 {",
+		file: "device/mmap_range.go", old: "hi-lo <= populated", new: "hi-lo < 0",
 		killer: killer{pkg: "device", test: "TestSmallCommitsFindMemory"},
+	},
+	{
+		name: "device: memory is found ahead where addresses were given up",
+		file: "device/mmap_range.go", old: " || g.r.gone.overlap(hi, end) > 0 {", new: " {",
+		killer: killer{pkg: "device", test: "TestNothingIsFoundWhereAddressesWereGivenUp"},
+	},
+	{
+		name: "device: what was found ahead stays when the top goes back",
+		file: "device/mmap_range.go", old: "min(max(g.top, g.found), len(m))", new: "off+n",
+		killer: killer{pkg: "device", test: "TestCommitsAtTheTopFindMemoryAhead"},
+	},
+	{
+		name: "device: more goes back than the range has addresses",
+		file: "device/mmap_range.go", old: "min(max(g.top, g.found), len(m))", new: "max(g.top, g.found)",
+		killer: killer{pkg: "device", test: "TestCommitsAtTheTopFindMemoryAhead"},
 	},
 	{
 		name: "device: Discard gives back a page that is used in part",
