@@ -43,8 +43,8 @@ type Range interface {
 type LazyRange interface {
 	Range
 	// Ready returns the end of the bytes from 0 that are usable: their Commit at most finds
-	// memory for pages before they are used, and for few beyond. It is negative of a wrapper around a Range that
-	// is not lazy.
+	// memory for pages before they are used, and for few beyond. It is negative of a wrapper
+	// around a Range that is not lazy.
 	Ready() int
 }
 

@@ -108,7 +108,7 @@ func TestNothingIsFoundWhereAddressesWereGivenUp(t *testing.T) {
 	page := g.Page()
 	check.Must(t, g.Commit(0, page), g.Decommit(0, page), g.Region().(Shrinker).GiveUp(2*page, page))
 	check.Must(t, g.Commit(0, page), g.Commit(page, page), g.Decommit(0, 2*page))
-	check.Must(t, g.Commit(3*page, page), g.Decommit(3*page, page))
+	check.Must(t, g.Commit(3*page, page), g.Region().(Shrinker).GiveUp(6*page, page), g.Decommit(3*page, page))
 }
 
 // residentPages counts the pages of m, which begins with a page, that have memory.

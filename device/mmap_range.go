@@ -82,22 +82,13 @@ const foundAhead = 64 << 10
 func (g *mmapRange) find(m []byte, lo, hi int) {
 	end, few := hi, hi-lo <= populated
 	if few && lo == g.top {
-		lo, end = max(lo, g.found), g.endAhead(hi, len(m))
+		lo, end = max(lo, g.found), g.unlessGone(hi, min(roundUp(hi, foundAhead), g.ready, len(m)))
 	}
 	if few && lo < hi {
 		populate(m[lo:end])
 		g.found = max(g.found, end)
 	}
 	g.top = max(g.top, hi)
-}
-
-// endAhead returns where to stop that finds memory up to hi, and ahead where that is accessible.
-func (g *mmapRange) endAhead(hi, size int) int {
-	end := min(roundUp(hi, foundAhead), g.ready, size)
-	if end < hi || g.r.gone.overlap(hi, end) > 0 {
-		return hi
-	}
-	return end
 }
 
 // open makes m[lo:hi] accessible.
@@ -143,11 +134,19 @@ func (g *mmapRange) Decommit(off, n int) error {
 	if n == 0 || off+n != g.top {
 		return release(m, off, off+n)
 	}
-	if err := release(m, off, min(max(g.top, g.found), len(m))); err != nil {
+	if err := release(m, off, g.unlessGone(g.top, min(g.found, len(m)))); err != nil {
 		return err
 	}
 	g.top, g.found = off, off
 	return nil
+}
+
+// unlessGone returns hi, or lo where that is not below, or addresses between them were given up.
+func (g *mmapRange) unlessGone(lo, hi int) int {
+	if hi < lo || g.r.gone.overlap(lo, hi) > 0 {
+		return lo
+	}
+	return hi
 }
 
 func (g *mmapRange) check(off, n int) ([]byte, error) {

@@ -33,18 +33,18 @@ var ofDevices = []mutant{
 		killer: killer{pkg: "device", test: "TestSmallCommitsFindMemory"},
 	},
 	{
-		name: "device: memory is found ahead where addresses were given up",
-		file: "device/mmap_range.go", old: " || g.r.gone.overlap(hi, end) > 0 {", new: " {",
+		name: "device: memory ahead does not end where addresses were given up",
+		file: "device/mmap_range.go", old: "hi < lo || g.r.gone.overlap(lo, hi) > 0", new: "hi < lo",
 		killer: killer{pkg: "device", test: "TestNothingIsFoundWhereAddressesWereGivenUp"},
 	},
 	{
 		name: "device: what was found ahead stays when the top goes back",
-		file: "device/mmap_range.go", old: "min(max(g.top, g.found), len(m))", new: "off+n",
+		file: "device/mmap_range.go", old: "g.unlessGone(g.top, min(g.found, len(m)))", new: "off+n",
 		killer: killer{pkg: "device", test: "TestCommitsAtTheTopFindMemoryAhead"},
 	},
 	{
 		name: "device: more goes back than the range has addresses",
-		file: "device/mmap_range.go", old: "min(max(g.top, g.found), len(m))", new: "max(g.top, g.found)",
+		file: "device/mmap_range.go", old: "min(g.found, len(m))", new: "g.found",
 		killer: killer{pkg: "device", test: "TestCommitsAtTheTopFindMemoryAhead"},
 	},
 	{

@@ -70,8 +70,7 @@ func (h *Heap) needsBudget(n int) bool {
 }
 
 // noteGets tells the policy how many Gets there were, those that others have served too. To ask
-// the owner reads every class cache.
-// The caller holds growMu.
+// the owner reads every class cache. The caller holds growMu.
 func (h *Heap) noteGets() {
 	if h.gets == nil {
 		return

@@ -15,9 +15,9 @@ func (c *Cache) lastClass(class, size int) int {
 	return min(class+c.options.Borrow, c.classes-1)
 }
 
-// Retry is for a Get whose class cache Enter or the length of Top has refused. It is pinned to processor id, which
-// has a class cache of the class. stands says how many Gets this one stands for in a profile,
-// 0 if it is not sampled.
+// Retry is for a Get whose class cache has no Top, or one that is too short. The caller is pinned
+// to processor id. stands says how many Gets this one stands for in a profile, 0 if it is not
+// sampled.
 func (c *Cache) Retry(id, class, size int) (e handle.Entry, stands float64) {
 	p := c.cpu(id)
 	if p == nil {
