@@ -1,6 +1,7 @@
 package slab
 
 import (
+	"math"
 	"runtime"
 	"unsafe"
 
@@ -37,8 +38,11 @@ func (b PooledBuffer) Bytes() []byte {
 		return nil
 	}
 	b.slot.Escape()
-	return unsafe.Slice((*byte)(b.ptr), b.n)
+	return (*[mostBytes]byte)(b.ptr)[:b.n:b.n] // one comparison, of which unsafe.Slice makes two
 }
+
+// mostBytes is more than any memory has that the CPU can reach.
+const mostBytes = min(1<<47, math.MaxInt)
 
 // With calls f with the buffer's memory, nil for device memory. While f runs the
 // memory is not recycled, even if the buffer is released meanwhile: that takes effect

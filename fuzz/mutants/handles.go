@@ -51,7 +51,7 @@ var ofSlots = []mutant{
 	{
 		name: "handle: a new owner has shown what the last one did",
 		file: "slab/internal/handle/lent.go",
-		old:  "s.lent.Store(lentTo(gen))\n\treturn", new: "s.lent.Store(s.lent.Load()&(1<<lentBits-1) | lentTo(gen))\n\treturn",
+		old:  "s.setOwner(uint32(size), lentTo(gen))", new: "s.setOwner(uint32(size), s.lent.Load()&(1<<lentBits-1)|lentTo(gen))",
 		killer: killer{pkg: "slab/internal/handle", test: "TestASlotThatWasFoundBySliceIsAlive"},
 	},
 	{

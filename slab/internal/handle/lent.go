@@ -6,8 +6,7 @@ package handle
 // owner's generation.
 func (s *Slot) Lend(size int) (gen uint64) {
 	gen = s.word.Load()
-	s.asked.Store(uint32(size))
-	s.lent.Store(lentTo(gen))
+	s.setOwner(uint32(size), lentTo(gen))
 	return gen
 }
 
