@@ -68,18 +68,18 @@ func TestSmallCommitsFindMemory(t *testing.T) {
 }
 
 // A Commit of a page at the top finds memory for the next ones, too. All of it goes back with the
-// top, and what is not behind the top stays.
+// top, and what is not behind the top stays. A kernel that finds none has none at any time.
 func TestCommitsAtTheTopFindMemoryAhead(t *testing.T) {
 	g := check.Ok(opened(t, "mmap").(Reserver).Reserve(leastRange))(t)
 	defer func() { check.Must(t, g.Close()) }()
 	m, page := g.Region().(HostRegion).Bytes(), g.Page()
 	check.Must(t, g.Commit(0, page))
-	if unix.Madvise(m[:page], unix.MADV_POPULATE_WRITE) != nil {
-		t.Skip("this kernel finds memory when a page is first used")
-	}
-	ahead := foundAhead / page
+	ahead, finds := foundAhead/page, unix.Madvise(m[:page], unix.MADV_POPULATE_WRITE) == nil
 	want := func(pages int, when string) {
 		t.Helper()
+		if !finds {
+			pages = 0
+		}
 		if n := residentPages(t, m[:4*foundAhead]); n != pages {
 			t.Errorf("%d pages have memory %s, not %d", n, when, pages)
 		}

@@ -36,8 +36,8 @@ func (d *mmap) Reserve(size int) (Range, error) {
 type mmapRange struct {
 	r     *mmapRegion
 	ready int
-	top   int // the end of what is committed
-	found int // the end of what has memory, if that is behind the top
+	top   int // nothing at or behind it is committed
+	found int // if behind the top, the pages between have memory
 }
 
 // aheadBytes is the least that a range makes accessible at a time. From there on it

@@ -32,7 +32,7 @@ func (p *Pool) miss(size, class int) (PooledBuffer, error) {
 	return b, err
 }
 
-// getNow looks in the processor's caches first.
+// getNow is Get with an effort. It looks in the processor's caches first.
 func (p *pool) getNow(size int, how effort) (PooledBuffer, error) {
 	class, _ := p.cache.Fit(size)
 	if e, stands := p.cache.RetryPinned(class, size); e.Slot != nil {

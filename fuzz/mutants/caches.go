@@ -4,8 +4,8 @@ package main
 var ofCaches = []mutant{
 	{
 		name: "percpu: a block that is too short is handed out",
-		file: "slab/internal/percpu/cache.go",
-		old:  "at.Slot.Len() >= size {\n\t\t\te = c.Take", new: "at.Slot.Len() >= 0 {\n\t\t\te = c.Take",
+		file: "slab/internal/percpu/refill.go",
+		old:  "at.Slot.Len() >= size {\n\t\t\t\tif e = q.Take", new: "at.Slot.Len() >= 0 {\n\t\t\t\tif e = q.Take",
 		killer: killer{pkg: "slab/internal/percpu", test: "TestShortBlocksGoBack"},
 	},
 	{

@@ -156,7 +156,8 @@ func (s *Slot) Class() int { return int(s.class) }
 // Len returns the length of the block in bytes.
 func (s *Slot) Len() int { return s.len }
 
-// Asked returns the bytes that the owner asked for. Only the owner may call it, or
+// Asked returns the bytes that the owner asked for. A block has less than 4 GiB beyond them, so
+// their low bits are enough to know. Only the owner may call it, or
 // the finalizer that has found it gone.
 func (s *Slot) Asked() int { return s.len - int(uint32(s.len)-s.asked.Load()) }
 

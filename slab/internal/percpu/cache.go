@@ -207,17 +207,6 @@ func (c *ClassCache) Leave() {
 	c.busy = 0
 }
 
-// pop takes a block for size bytes, without a slot if Top has none.
-func (c *ClassCache) pop(size int) (e handle.Entry) {
-	if c.Enter() {
-		if at := c.Top(); at.Slot.Len() >= size {
-			e = c.Take(at, size)
-		}
-	}
-	c.Leave()
-	return e
-}
-
 // Push keeps a block that was released with size bytes, if the loaded magazine
 // may have one more. The caller is pinned.
 func (c *ClassCache) Push(e handle.Entry, size int) (kept bool) {

@@ -66,12 +66,23 @@ func (s *store) free(e handle.Entry) {
 	}
 }
 
+// pop is a hit as Pool.Get has it.
+func (c *ClassCache) pop(size int) (e handle.Entry) {
+	if c.Enter() {
+		if at := c.Top(); at.Slot.Len() >= size {
+			e = c.Take(at, size)
+		}
+	}
+	c.Leave()
+	return e
+}
+
 // get is what a pool does, without handles.
 func (s *store) get(t *testing.T, size int) handle.Entry {
 	class := s.Class(size)
 	on := s.Pin()
-	var e handle.Entry
-	if e = s.At(on.ID(), class).pop(size); e.Slot == nil {
+	e := s.At(on.ID(), class).pop(size)
+	if e.Slot == nil {
 		e, _ = s.Retry(on.ID(), class, size)
 	}
 	s.Unpin(on)

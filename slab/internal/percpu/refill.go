@@ -114,9 +114,8 @@ func (c *Cache) takeFull(class, size int) (m *magazine, from int) {
 // way of the next Get, too. From now on blocks of the class are as long as the class, and
 // serve all who ask for it. Where all ask for the same they stay as long as that.
 func (c *Cache) dropShort(class, size int) {
-	var e handle.Entry
 	on := c.Pin()
-	e = c.At(on.ID(), class).takeShort(size)
+	e := c.At(on.ID(), class).takeShort(size)
 	c.Unpin(on)
 	if e.Slot != nil {
 		c.mixed[class].Store(true)
