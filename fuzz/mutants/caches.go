@@ -147,6 +147,18 @@ var ofCaches = []mutant{
 		killer: killer{pkg: "slab/internal/percpu", test: "TestAPanicOfTheStrategyLosesNoBlock"},
 	},
 	{
+		name: "percpu: classes empty each other all the time",
+		file: "slab/internal/percpu/resize.go",
+		old:  "!full || !paid", new: "!full",
+		killer: killer{pkg: "slab/internal/percpu", test: "TestAFullBudgetIsNotTakenAtOnce"},
+	},
+	{
+		name: "percpu: a class that is new starves",
+		file: "slab/internal/percpu/resize.go",
+		old:  "!full || !paid", new: "true",
+		killer: killer{pkg: "slab/internal/percpu", test: "TestAFullBudgetIsNotTakenAtOnce"},
+	},
+	{
 		name: "percpu: blocks after a panic of the strategy are lost",
 		file: "slab/internal/percpu/resize.go",
 		old:  "m.n = int32(n)\n\t}()", new: "m.n = 0\n\t}()",

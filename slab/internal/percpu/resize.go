@@ -19,7 +19,7 @@ type budget struct{ share, most, managed int64 }
 func (c *Cache) budget(most int64) budget {
 	o := &c.options
 	if o.Divisor == 0 {
-		return budget{most, most, 1}
+		return budget{most, most, most}
 	}
 	managed := max(o.Managed(), 1)
 	part := managed / o.Divisor / int64(len(c.cpus)+1)
@@ -112,8 +112,10 @@ func (c *Cache) pushSlow(class int, e handle.Entry, size int) (out *magazine, ke
 }
 
 // makeRoom lets the loaded magazine of the class have one more block than it has,
-// if that is within the budget, and returns the magazines that leave for it. The
-// caller is pinned, and p has an empty magazine.
+// if that is within the budget, and returns the magazines that leave for it. Where the
+// budget is full the class empties another one for that, once for each time that it has
+// been refused as often as the block costs: classes in use would empty each other all the
+// time. The caller is pinned, and p has an empty magazine.
 func (c *Cache) makeRoom(p *cpu, class int, b budget) (out *magazine) {
 	k := &p.caches[class]
 	limit, bytes := k.limit.Load(), c.BlockBytes(class)
@@ -130,9 +132,10 @@ func (c *Cache) makeRoom(p *cpu, class int, b budget) (out *magazine) {
 		if p.grow(k, limit, bytes, b) {
 			return nil
 		}
-		if p.granted+bytes <= b.most {
+		full, paid := p.granted+bytes > b.most, int64(k.refused)%b.price(limit+1, bytes) == 0
+		if !full || !paid { // it has to be refused more often
 			if limit == 0 || c.options.Merges {
-				return nil // it has to be refused more often
+				return nil
 			}
 			return c.exchange(p, class, b)
 		}

@@ -213,6 +213,32 @@ func TestWhatIsRefusedGoesToTheDepot(t *testing.T) {
 	}
 }
 
+// Where the budget is full, a class takes the room of another once for as many refusals as the
+// block costs: it does not starve, nor do two classes in use empty each other all the time.
+func TestAFullBudgetIsNotTakenAtOnce(t *testing.T) {
+	const old, size = 4 << 10, 2 << 10
+	s := oneCPU(t, Options{Largest: old, Bytes: 4 * old, Depot: 1})
+	live := []handle.Entry{s.get(t, old), s.get(t, old), s.get(t, old), s.get(t, old)}
+	for _, e := range live {
+		s.release(e, old)
+	}
+	full, k := s.At(0, s.Class(old)), s.At(0, s.Class(size))
+	if full.n() != 4 {
+		t.Fatalf("%d blocks of %d bytes fill the budget, want 4", full.n(), old)
+	}
+	price := budget{managed: s.options.Bytes}.price(1, size)
+	for range price - 1 {
+		s.release(s.get(t, size), size)
+	}
+	if full.n() != 4 || k.n() != 0 {
+		t.Errorf("after %d refusals %d blocks are left, and %d new ones there", k.refused, full.n(), k.n())
+	}
+	if s.release(s.get(t, size), size); full.n() != 0 || k.n() != 1 {
+		t.Errorf("after %d refusals %d blocks are left, and %d new ones there", k.refused, full.n(), k.n())
+	}
+	s.checkMagazines()
+}
+
 // A block of a larger class serves only from BorrowAbove bytes on, and up to Borrow classes above.
 func TestLargerBlocksServeLargeSizes(t *testing.T) {
 	s := oneCPU(t, Options{Largest: 32 << 10, Bytes: 1 << 20, Borrow: 3, BorrowAbove: 1000})
