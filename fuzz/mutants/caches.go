@@ -130,13 +130,13 @@ var ofCaches = []mutant{
 	},
 	{
 		name: "percpu: a budget passes its hard bound",
-		file: "slab/internal/percpu/resize.go",
+		file: "slab/internal/percpu/budget.go",
 		old:  "return bytes <= b.most && ", new: "return ",
 		killer: killer{pkg: "slab/internal/percpu", test: "TestDepotIsEarned"},
 	},
 	{
 		name: "percpu: refusals are not counted",
-		file: "slab/internal/percpu/resize.go",
+		file: "slab/internal/percpu/budget.go",
 		old:  "\t*refused++\n", new: "",
 		killer: killer{pkg: "slab/internal/percpu", test: "TestDepotIsEarned"},
 	},
@@ -144,18 +144,18 @@ var ofCaches = []mutant{
 		name: "percpu: a class empties its own cache to make room",
 		file: "slab/internal/percpu/resize.go",
 		old:  "p.victim == but || ", new: "",
-		killer: killer{pkg: "slab/internal/percpu", test: "TestAPanicOfTheStrategyLosesNoBlock"},
+		killer: killer{pkg: "slab/internal/percpu", test: "TestAFullBudgetIsNotTakenAtOnce"},
 	},
 	{
 		name: "percpu: classes empty each other all the time",
 		file: "slab/internal/percpu/resize.go",
-		old:  "!full || !paid", new: "!full",
+		old:  "!full || !paid", new: "!full || !paid && !full",
 		killer: killer{pkg: "slab/internal/percpu", test: "TestAFullBudgetIsNotTakenAtOnce"},
 	},
 	{
 		name: "percpu: a class that is new starves",
 		file: "slab/internal/percpu/resize.go",
-		old:  "!full || !paid", new: "true",
+		old:  "!full || !paid", new: "!full || full && (paid || limit >= 0)",
 		killer: killer{pkg: "slab/internal/percpu", test: "TestAFullBudgetIsNotTakenAtOnce"},
 	},
 	{

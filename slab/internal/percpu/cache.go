@@ -7,7 +7,8 @@
 //	cpu.go        the processor that a call runs on
 //	pin*.go       who may touch a processor's caches
 //	refill.go     what happens when a class cache is empty
-//	resize.go     what happens when it is full, and how much it may hold
+//	resize.go     what happens when it is full
+//	budget.go     how much it may hold
 //	depot.go      where magazines wait for other processors
 //	reclaim.go    how the caches are emptied by others
 //	sample.go     which hits a profile samples, and how they are counted

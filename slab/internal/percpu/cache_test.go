@@ -159,53 +159,6 @@ func TestBudgets(t *testing.T) {
 	}
 }
 
-// A class for which the share is too small has a block when it was refused often enough,
-// more where more is released, and never more than the most. It has that again once it was
-// emptied and is used.
-func TestBlocksAreEarned(t *testing.T) {
-	const size = 32 << 10
-	s := oneCPU(t, Options{Largest: size, Bytes: 3 * size, Depot: 1, Divisor: 1 << 20, Managed: func() int64 { return dearShare * size }})
-	k := s.At(0, s.Class(size))
-	blocks := func(n int) (most int32) {
-		for range n {
-			live := []handle.Entry{s.get(t, size), s.get(t, size), s.get(t, size), s.get(t, size)}
-			for _, e := range live {
-				s.release(e, size)
-			}
-		}
-		return k.limit.Load() + k.nprevious
-	}
-	if n := blocks(2 * blockPrice / 4); n != 0 {
-		t.Errorf("%d blocks for %d refusals", n, k.refused)
-	}
-	if n := blocks(1); n != 1 {
-		t.Errorf("%d blocks after %d refusals, want one", n, k.refused)
-	}
-	if n := blocks(100); n != 3 {
-		t.Errorf("%d blocks within a budget of 3", n)
-	}
-	earned := k.refused
-	if s.Reclaim(false); k.refused != earned || k.limit.Load() != 0 {
-		t.Errorf("%d of %d refusals count after a reclaim, which left %d blocks", k.refused, earned, k.limit.Load())
-	}
-	if n := blocks(1); n != 3 {
-		t.Errorf("%d blocks after a round, want 3 as before the reclaim", n)
-	}
-}
-
-// A block costs more the larger a part it is of what is managed, and the more there are.
-func TestPriceOfABlock(t *testing.T) {
-	b := budget{managed: 256 << 20}
-	for _, c := range []struct {
-		nth        int32
-		size, want int64
-	}{{1, 4 << 10, 16}, {3, 4 << 10, 48}, {1, 1 << 20, 32}, {2, 1 << 20, 64}, {1, 256 << 20, 16 * 257}} {
-		if n := b.price(c.nth, c.size); n != c.want {
-			t.Errorf("block %d of %d bytes costs %d, want %d", c.nth, c.size, n, c.want)
-		}
-	}
-}
-
 // A block that is shorter than its class serves what fits, and is in the figures as long
 // as it is.
 func TestExactBlocks(t *testing.T) {

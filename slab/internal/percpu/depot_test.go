@@ -5,8 +5,6 @@ import "testing"
 func aByte(int) int64 { return 1 }
 
 // flat is a budget that nothing has to be earned of.
-func flat(n int64) budget { return budget{n, n, 1} }
-
 // The depot has magazines above the share for a class that was refused often enough, and
 // none above the most.
 func TestDepotIsEarned(t *testing.T) {

@@ -6,59 +6,6 @@ import "github.com/bufslab/bufslab/slab/internal/handle"
 // block and doubles, so that a class which is hardly used takes little of the
 // budget.
 
-// most returns the blocks that a magazine of a class may have: two of them are
-// within classBytes.
-func most(bytes int64) int32 { return int32(max(1, min(magazineSlots, classBytes/2/bytes))) }
-
-// A budget says how many bytes a processor, or the depot, may hold: a share of what is
-// managed for the asking, and as much as most for what has earned it.
-type budget struct{ share, most, managed int64 }
-
-// budget returns the part of most that is free to take now. It grows with what is managed,
-// from a least that costs little memory.
-func (c *Cache) budget(most int64) budget {
-	o := &c.options
-	if o.Divisor == 0 {
-		return budget{most, most, most}
-	}
-	managed := max(o.Managed(), 1)
-	part := managed / o.Divisor / int64(len(c.cpus)+1)
-	return budget{min(most, max(part, o.Least)), most, managed}
-}
-
-// depotBudget is that of the depot. What is there serves all processors: so it is bounded by
-// what is managed only where the strategy would make more of it.
-func (c *Cache) depotBudget() budget {
-	if !c.options.Merges {
-		return budget{c.options.Depot, c.options.Depot, 1}
-	}
-	return c.budget(c.options.Depot)
-}
-
-const (
-	// blockPrice is how many refusals a block costs that is above the share, and as many
-	// more for each part of what is managed that it is: to go to the strategy takes as
-	// long for any block, but a large one, held for nothing, costs more memory.
-	blockPrice = 16
-	dearShare  = 256 // the part, as a divisor
-)
-
-// price is what the nth block of a class costs.
-func (b budget) price(nth int32, size int64) int64 {
-	return blockPrice * int64(nth) * (1 + size*dearShare/b.managed)
-}
-
-// allows reports whether bytes may be held in all. Refused counts, for the one that asks,
-// how often the share was too small. When that is the price it may have more: so a class
-// in use has what it needs even where little is managed.
-func (b budget) allows(bytes int64, refused *uint32, price int64) bool {
-	if bytes <= b.share {
-		return true
-	}
-	*refused++
-	return bytes <= b.most && int64(*refused) > price
-}
-
 // Keep keeps a released block that its class cache has not taken, and makes room for it. The
 // Release of a simple one has tried that before. Keep reports false if the block has to go
 // back to the strategy, as one does that no class is for.

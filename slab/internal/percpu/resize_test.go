@@ -167,29 +167,6 @@ func TestAProcessorTooManyHasNoCache(t *testing.T) {
 	s.release(e, 100)
 }
 
-// What a processor may hold for the asking grows with what is managed, from a least and up to
-// the most; so does that of the depot, but only before a strategy that merges.
-func TestBudgetGrowsWithWhatIsManaged(t *testing.T) {
-	var managed int64
-	s := openStore(t, Options{Largest: 4 << 10, Bytes: 1 << 20, Depot: 1 << 21, Divisor: 4, Least: LeastBytes, Managed: func() int64 { return managed }})
-	shares := 4 * int64(len(s.cpus)+1)
-	for _, c := range [][3]int64{{0, LeastBytes, LeastBytes}, {shares * LeastBytes * 2, LeastBytes * 2, LeastBytes * 2}, {1 << 50, 1 << 20, 1 << 21}} {
-		managed = c[0]
-		if b := s.budget(1 << 20); b.share != c[1] || b.most != 1<<20 {
-			t.Errorf("%d bytes managed: %+v, want a share of %d", managed, b, c[1])
-		}
-		for _, merges := range []bool{false, true} {
-			want := int64(1 << 21)
-			if s.options.Merges = merges; merges {
-				want = c[2]
-			}
-			if b := s.depotBudget(); b.share != want || b.most != 1<<21 {
-				t.Errorf("%d bytes managed, merges %v: the depot has %+v, want a share of %d", managed, merges, b, want)
-			}
-		}
-	}
-}
-
 // What a processor may not hold goes to the depot, where others find it; to a strategy that
 // merges it goes at once.
 func TestWhatIsRefusedGoesToTheDepot(t *testing.T) {
@@ -218,15 +195,27 @@ func TestWhatIsRefusedGoesToTheDepot(t *testing.T) {
 func TestAFullBudgetIsNotTakenAtOnce(t *testing.T) {
 	const old, size = 4 << 10, 2 << 10
 	s := oneCPU(t, Options{Largest: old, Bytes: 4 * old, Depot: 1})
-	live := []handle.Entry{s.get(t, old), s.get(t, old), s.get(t, old), s.get(t, old)}
-	for _, e := range live {
-		s.release(e, old)
+	pass := func(n int) { // gets n blocks, and releases them
+		var live []handle.Entry
+		for range n {
+			live = append(live, s.get(t, old))
+		}
+		for _, e := range live {
+			s.release(e, old)
+		}
 	}
 	full, k := s.At(0, s.Class(old)), s.At(0, s.Class(size))
-	if full.n() != 4 {
-		t.Fatalf("%d blocks of %d bytes fill the budget, want 4", full.n(), old)
+	b := flat(s.options.Bytes)
+	pass(4)
+	for range b.price(5, old) { // there is no other class
+		if pass(5); full.limit.Load() != 4 {
+			t.Fatalf("after %d refusals it may have %d blocks", full.refused, full.limit.Load())
+		}
 	}
-	price := budget{managed: s.options.Bytes}.price(1, size)
+	if pass(4); full.n() != 4 || int64(full.refused) < b.price(5, old) {
+		t.Fatalf("%d blocks of %d bytes fill the budget, after %d refusals", full.n(), old, full.refused)
+	}
+	price := b.price(1, size)
 	for range price - 1 {
 		s.release(s.get(t, size), size)
 	}
