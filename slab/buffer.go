@@ -77,9 +77,10 @@ func (b PooledBuffer) unpin() {
 // it.
 func (b PooledBuffer) Block() device.Block {
 	s := b.slot
-	if s == nil || b.n == 0 || !s.Owns(b.gen) {
+	if s == nil || b.n == 0 || !s.Pin(b.gen) {
 		return device.Block{}
 	}
+	defer b.unpin() // until then a Release does not change the slot
 	if s.Collected() {
 		return device.Host(unsafe.Slice((*byte)(b.ptr), b.n))
 	}

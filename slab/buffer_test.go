@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/internal/check"
 )
 
 func TestOfAllReleasesOneCounts(t *testing.T) {
@@ -144,5 +145,29 @@ func TestHitDoesNotAllocate(t *testing.T) {
 		}); a != 0 {
 			t.Errorf("%d bytes: %v allocations", n, a)
 		}
+	}
+}
+
+// All methods of a handle may run beside its Release, also where its block goes back at once.
+func TestMethodsBesideRelease(t *testing.T) {
+	for _, line := range []string{"device=heap", "device=mmap", "device=mmap,cache_bytes=0", "device=heap,strategy=exact"} {
+		p := openLine(t, line)
+		for range 100 {
+			b := check.Ok(p.Get(100_000))(t)
+			var wg sync.WaitGroup
+			for _, f := range []func(){
+				func() { b.Bytes() }, func() { b.Block() }, func() { b.Cap() }, func() { _ = b.With(func([]byte) {}) }, func() { check.Must(t, b.Release()) },
+				func() { check.Must(t, check.Ok(p.Get(90_000))(t).Release()) },
+				func() {
+					if c, err := b.Share(); err == nil {
+						check.Must(t, c.Release())
+					}
+				},
+			} {
+				wg.Go(f)
+			}
+			wg.Wait()
+		}
+		check.Must(t, p.Close())
 	}
 }

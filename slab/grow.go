@@ -88,7 +88,7 @@ func (g *growth) unpin() {
 func (g *growth) end() bool {
 	s := g.from.slot
 	if g.ended = s.EndOwn(g.from.gen); g.ended {
-		g.escaped, g.sliced = s.MayHaveEscaped(g.from.gen), s.IsSliced(g.from.gen)
+		g.escaped, g.sliced = s.MayHaveEscaped(), s.IsSliced(g.from.gen)
 		g.pool.leaks.recordRelease(s)
 		g.pool.profile.release(s)
 	}
@@ -141,7 +141,7 @@ func (g *growth) extend(e *handle.Entry) bool {
 	class, ask := p.cache.Fit(g.to)
 	shared := *g // only what may be extended costs an object of the Go heap
 	defer func() { *g = shared }()
-	stay := g.stay || g.from.ptr == nil || s.Streamed() // to copy is dear, or waits, or there is no room for it
+	stay := g.stay || g.from.ptr == nil || len(p.pending.Uses(s)) > 0 // to copy is dear, or waits, or there is no room for it
 	if !p.blocks.Extend(s.Block(s.Len()), s.Extent(), ask, stay, shared.end) {
 		return false
 	}

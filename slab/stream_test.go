@@ -2,10 +2,12 @@ package slab
 
 import (
 	"errors"
+	"sync"
 	"testing"
 
 	"github.com/bufslab/bufslab/device"
 	"github.com/bufslab/bufslab/device/sim"
+	"github.com/bufslab/bufslab/internal/check"
 )
 
 // A block that a stream uses waits until its event is done. Then Get may have it.
@@ -189,4 +191,34 @@ func TestReleaseSweeps(t *testing.T) {
 		mustRelease(t, b)
 		waiting(t, p, 1)
 	})
+}
+
+// A buffer is used on a stream from any goroutine, beside others that read it, share it, or
+// have it grow. The race detector sees to it.
+func TestUsedOnBesideReaders(t *testing.T) {
+	d := check.Ok(device.Open("sim"))(t)
+	s := check.Ok(d.NewStream())(t)
+	for _, line := range []string{"device=heap", "device=mmap"} {
+		p := openLine(t, line)
+		for range 50 {
+			b := check.Ok(p.Get(100_000))(t)
+			var wg sync.WaitGroup
+			wg.Go(func() { check.Must(t, b.UsedOn(s)) })
+			wg.Go(func() { b.Bytes()[0] = 1 })
+			wg.Go(func() { _ = b.Block().Len })
+			wg.Go(func() { check.Must(t, check.Ok(b.Share())(t).Release()) })
+			wg.Wait()
+			wg.Go(func() {
+				if err := b.UsedOn(s); err != nil && !errors.Is(err, ErrReleased) {
+					t.Error(err)
+				}
+			})
+			c := check.Ok(b.Grow(200_000))(t)
+			wg.Wait()
+			check.Must(t, s.Sync())
+			check.Must(t, c.Release())
+		}
+		check.Must(t, p.Close())
+	}
+	check.Must(t, s.Close())
 }

@@ -105,7 +105,7 @@ func (t *Table) takeDead(s *Slot) (a Allocation, escaped, ok bool) {
 		return a, false, false
 	}
 	s.watch()
-	escaped = s.len > 0 && s.hasEscaped() // a slice of 0 bytes reaches nothing
+	escaped = s.len > 0 && s.MayHaveEscaped() // a slice of 0 bytes reaches nothing
 	if s.isSliced() || t.doubts(s) || !s.expire() {
 		return a, false, false
 	}

@@ -10,25 +10,22 @@ func (s *Slot) Lend(size int) (gen uint64) {
 	return gen
 }
 
-// lentTo is what Slot.lent is of generation gen. It comes again after 2^29 generations, but
+// lentTo is what Slot.lent is of generation gen. It comes again after 2^13 generations, but
 // is compared with the slot's own or the one before only.
-func lentTo(gen uint64) uint32 { return uint32(gen >> (lowBits - lentBits)) }
+func lentTo(gen uint64) uint16 { return uint16(gen >> (lowBits - lentBits)) }
 
-// What the owner has shown, in bits of Slot.lent below the generation.
+// What the owner has, in bits of Slot.lent below the generation.
 const (
-	escaped  = 1 << iota // a raw slice
-	sliced               // nothing but a raw slice: the program has no handle
+	sliced   = 1 << iota // a raw slice, and no handle
 	hidden               // who has a slice alone is not the owner: see Hide
 	lentBits = iota
 )
 
-// Escape notes that the owner has a raw slice. Only slots with a
-// finalizer need to know: of other memory the collector sees every slice.
-func (s *Slot) Escape() {
-	if s.flags&watched != 0 {
-		s.lent.Store(s.lent.Load() | escaped)
-	}
-}
+// Escape notes that the owner has a raw slice. Only slots with a finalizer need to know: of
+// other memory the collector sees every slice. An Escape that comes late, when the slot was
+// lent again, says the same of the next owner. It must not change lent, by which Put finds
+// that one.
+func (s *Slot) Escape() { s.lent.escape() }
 
 // Slice is Escape for an owner that has the raw slice alone, no handle. The block is not
 // forgotten when nothing reaches the slot: see takeDead. A slice of 0 bytes reaches it.
@@ -43,26 +40,23 @@ func (s *Slot) Slice() (gen uint64) {
 		gen |= wasSliced
 		s.word.Or(wasSliced)
 	}
-	s.lent.Store(lentTo(gen) | escaped | sliced)
+	s.lent.set(lentTo(gen) | sliced)
+	s.Escape()
 	return gen
 }
 
 // Hide has no one find the owner by its slice: the memory is another owner's to cut up. A
 // slice may have escaped, which is noted, too.
-func (s *Slot) Hide() { s.lent.Store(lentTo(s.generation()) | escaped | hidden) }
-
-// MayHaveEscaped reports whether the owner, of generation gen, may have a raw slice.
-func (s *Slot) MayHaveEscaped(gen uint64) bool {
-	return s.flags&watched == 0 || s.lent.Load() != lentTo(gen)
+func (s *Slot) Hide() {
+	s.lent.set(lentTo(s.generation()) | hidden)
+	s.Escape()
 }
 
-// hasEscaped reports whether the last owner, who is gone, may have had a raw slice. That is
-// so unless lent says that it showed nothing: an Escape of the owner before, which came
-// late, may have written over what this one showed.
-func (s *Slot) hasEscaped() bool { return s.lent.Load() != lentTo(s.generation()) }
+// MayHaveEscaped reports whether the last owner may have a raw slice.
+func (s *Slot) MayHaveEscaped() bool { return s.lent.escaped() }
 
 // IsSliced reports whether the owner, of generation gen, has a raw slice alone.
-func (s *Slot) IsSliced(gen uint64) bool { return s.lent.Load() == lentTo(gen)|escaped|sliced }
+func (s *Slot) IsSliced(gen uint64) bool { return s.lent.get() == lentTo(gen)|sliced }
 
 // isSliced is IsSliced of the last owner.
 func (s *Slot) isSliced() bool { return s.IsSliced(s.generation()) }

@@ -10,8 +10,18 @@ type ownedNumber struct{ n uint32 }
 func (a *ownedNumber) Store(n uint32) { a.n = n }
 func (a *ownedNumber) Load() uint32   { return a.n }
 
-// setOwner is both Stores of Lend in one call, of which a hit has fewer instructions.
-func (s *Slot) setOwner(asked, lent uint32) { s.asked.n, s.lent.n = asked, lent }
+// A lending is to whom a slot is lent, which the owner writes, and whether a raw slice has
+// escaped, which an owner before may write, too.
+type lending struct{ to, slice uint16 }
+
+func (l *lending) set(to uint16) { l.to = to }
+func (l *lending) get() uint16   { return l.to }
+func (l *lending) escape()       { l.slice = 1 }
+func (l *lending) escaped() bool { return l.slice != 0 }
+
+// setOwner is what Lend writes, in one call, of which a hit has fewer instructions. Nothing has
+// escaped from the new owner.
+func (s *Slot) setOwner(asked uint32, to uint16) { s.asked.n, s.lent = asked, lending{to: to} }
 
 // A lockedNumber is one that is written under a lock, and read without it by who takes an
 // old value as well. An atomic store would cost as much as the lock.

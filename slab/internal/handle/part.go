@@ -133,7 +133,7 @@ func (s *Slot) expireAll() (handles int, ok bool) {
 
 // onPartDead ends a part off the heap that nothing reaches, if it was not released.
 func (t *Table) onPartDead(p *partial) {
-	escaped := p.slot.len > 0 && p.slot.hasEscaped()
+	escaped := p.slot.len > 0 && p.slot.MayHaveEscaped()
 	if !p.slot.End(0) { // its only generation
 		return
 	}

@@ -27,7 +27,7 @@ type Slot struct {
 	addr   uintptr                                     // where the block begins: see Region.addr; noBlock while there is none; guarded by Table.mu
 	len    int                                         // of the block; guarded by Table.mu
 	asked  ownedNumber                                 // the low 32 bits of what the owner asked for: see Asked
-	lent   ownedNumber                                 // the generation that the slot was lent to, and what it has shown: see lentTo
+	lent   lending                                     // the generation that the slot was lent to, and what it has: see lentTo
 	_      [(8 - unsafe.Sizeof(uintptr(0))) / 2]uint32 // a single fills a line, also with words of 32 bits
 	extent int32                                       // the strategy's number for the block, 0 if it has none
 	class  uint16                                      // of the caches
@@ -59,7 +59,7 @@ const (
 // init makes a slot that is so far behind its header.
 func (s *Slot) init(back uint8) {
 	s.back, s.addr = back, noBlock
-	s.lent.Store(lentTo(nextGen)) // not to generation 0, which is the first
+	s.lent.set(lentTo(nextGen)) // not to generation 0, which is the first
 }
 
 // An Entry is a block that no handle owns, in a cache or a queue or on its way. Its
