@@ -61,6 +61,7 @@ func (a *array) access(lo, hi int, c access, s device.Stream) error {
 		}
 	}
 	a.res.grant(lo, hi, c)
+	a.res.limit(a.unsettled)
 	return nil
 }
 

@@ -34,6 +34,46 @@ func TestCopyThatFailsLate(t *testing.T) {
 	}
 }
 
+// A copy that fails late is undone also where there are so many dirty ranges that the short
+// gaps between them, as it would be one, count as dirty.
+func TestCopyThatFailsLateBetweenManyRanges(t *testing.T) {
+	const n = 4 * unified.MaxRanges
+	for _, toHost := range []bool{true, false} {
+		d, b, s := slow(t, n)
+		check.Must(t, b.Fill(1), b.SyncToDevice())
+		other := func(i int) { // makes element i dirty on the side that is copied to
+			v := check.Ok(b.View(i, i+1))(t)
+			if toHost {
+				check.Must(t, v.Fill(2))
+			} else {
+				writeDevice(t, d, v, 2)
+			}
+		}
+		v := check.Ok(b.View(1, 2))(t)
+		other(0)
+		if toHost {
+			writeDevice(t, d, v, 7)
+		} else {
+			check.Must(t, v.Fill(7))
+		}
+		check.Must(t, s.Launch(time.Second, func(...[]byte) {}))
+		d.FailCopy(1, errLate)
+		if toHost {
+			check.Must(t, v.SyncToHostOn(s))
+		} else {
+			check.Must(t, v.SyncToDeviceOn(s))
+		}
+		for i := 2; i < n; i += 2 {
+			other(i)
+		}
+		check.Wraps(t, s.Sync(), errLate)
+		if m := check.Ok(b.ToSlice())(t); m[1] != 7 || m[0] != 2 || m[n-2] != 2 {
+			t.Errorf("to host %v: elements are %d, %d and %d, want 7, 2 and 2", toHost, m[1], m[0], m[n-2])
+		}
+		check.Must(t, b.Free())
+	}
+}
+
 // What a stream has failed to compute shows at every read until it is written
 // anew.
 func TestKernelThatFailsLate(t *testing.T) {

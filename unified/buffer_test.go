@@ -1,6 +1,7 @@
 package unified_test
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"testing"
@@ -134,6 +135,29 @@ func TestViewOfAll(t *testing.T) {
 	v := check.Ok(b.View(0, 10))(t)
 	check.Must(t, v.Free())
 	check.Wraps(t, b.Free(), unified.ErrReleased)
+}
+
+// After Free every call that has an error says so, whatever else is wrong.
+func TestEveryCallAfterFree(t *testing.T) {
+	d := sim.New(1 << 20)
+	s := stream(t, d)
+	b := made[byte](t, d, 10)
+	check.Must(t, b.Free())
+	for _, of := range []*unified.Buffer[byte]{b, {}, nil} {
+		for i, err := range []error{
+			of.SyncToDeviceOn(s), of.SyncToHostOn(s), check.Err(of.DeviceOn(s)), check.Err(of.DeviceMutOn(s)),
+			check.Err(of.DeviceOverwriteOn(s)), of.UsedOn(s), of.UsedOn(nil), of.Free(), of.Release(),
+			check.Err(of.Device()), check.Err(of.DeviceMut()), check.Err(of.DeviceOverwrite()), of.SyncToDevice(),
+			of.MarkDeviceDirty(), check.Err(of.Host()), check.Err(of.HostMut()), check.Err(of.HostOverwrite()),
+			check.Err(of.HostRange(3, 99)), check.Err(of.HostMutRange(2, 1)), of.SyncToHost(), of.MarkHostDirty(),
+			of.CopyFrom(make([]byte, 3)), of.CopyTo(make([]byte, 11)), check.Err(of.ToSlice()), of.Fill(1), of.Zero(),
+			check.Err(of.View(-1, 2)),
+		} {
+			if !errors.Is(err, unified.ErrReleased) {
+				t.Errorf("call %d of %v: %v", i, of, err)
+			}
+		}
+	}
 }
 
 func TestStateText(t *testing.T) {

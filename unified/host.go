@@ -91,10 +91,15 @@ func (b *Buffer[T]) CopyTo(dst []T) error {
 }
 
 func (b *Buffer[T]) fits(which string, n int) error {
-	if n != b.Len() {
-		return fmt.Errorf("unified: copy of %d elements %s %d: %w", b.Len(), which, n, device.ErrSize)
+	if n == b.Len() {
+		return nil
 	}
-	return nil
+	a, err := b.lock() // a buffer that has ended says so
+	if err != nil {
+		return err
+	}
+	a.mu.Unlock()
+	return fmt.Errorf("unified: copy of %d elements %s %d: %w", b.Len(), which, n, device.ErrSize)
 }
 
 // ToSlice returns a copy of the contents. The caller owns it.

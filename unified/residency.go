@@ -3,7 +3,8 @@ package unified
 // MaxRanges is how many ranges of different states a buffer keeps apart. When
 // there are more, the shortest Synchronized range between two that are dirty on
 // the same side counts as dirty too, and is copied once without need. Ranges that
-// are dirty on different sides always stay apart.
+// are dirty on different sides always stay apart, and so does one that a copy on a
+// stream brings about, as long as that may fail.
 const MaxRanges = 64
 
 // A residency says for each element in which state it is: ranges, sorted and
@@ -69,7 +70,6 @@ func (r *residency) change(lo, hi int, next func(State) State) {
 		from = x.end
 	}
 	r.ranges, r.spare = out, r.ranges
-	r.limit()
 }
 
 // swap gives elements that are in one state another one.
@@ -104,10 +104,11 @@ func grow(out []stretch, lo, hi int, s State) []stretch {
 	return append(out, stretch{hi, s})
 }
 
-// limit merges what it may until there are no more than MaxRanges.
-func (r *residency) limit() {
+// limit merges what it may until there are no more than MaxRanges. Gaps that are to be kept
+// stay.
+func (r *residency) limit(kept func(lo, hi int) bool) {
 	for len(r.ranges) > MaxRanges {
-		i := r.shortestGap()
+		i := r.shortestGap(kept)
 		if i < 0 {
 			return
 		}
@@ -117,15 +118,16 @@ func (r *residency) limit() {
 }
 
 // shortestGap returns the place of a Synchronized range between two that are
-// dirty on the same side, or -1.
-func (r *residency) shortestGap() int {
+// dirty on the same side, and not kept, or -1.
+func (r *residency) shortestGap(kept func(lo, hi int) bool) int {
 	best, shortest := -1, 0
 	for i := 1; i < len(r.ranges)-1; i++ {
 		s := r.ranges[i-1].state
 		if r.ranges[i].state != Synchronized || s != r.ranges[i+1].state || s < HostDirty {
 			continue
 		}
-		if n := r.ranges[i].end - r.ranges[i-1].end; best < 0 || n < shortest {
+		lo, hi := r.ranges[i-1].end, r.ranges[i].end
+		if n := hi - lo; (best < 0 || n < shortest) && !kept(lo, hi) {
 			best, shortest = i, n
 		}
 	}

@@ -140,6 +140,12 @@ func (a *array) undo(i int) {
 	a.uses = slices.Delete(a.uses, i, i+1)
 }
 
+// unsettled reports whether a copy of ours that may still fail is about some of the elements.
+// They count as Synchronized, and undo has to find them so.
+func (a *array) unsettled(lo, hi int) bool {
+	return slices.ContainsFunc(a.uses, func(u use) bool { return u.ours && u.meets(lo, hi) })
+}
+
 // outside returns the use without some of its elements.
 func (u *use) outside(lo, hi int) (parts []use) {
 	if u.lo < lo {

@@ -8,6 +8,11 @@ var ofUnified = []mutant{
 		killer: killer{pkg: "unified", test: "TestFreeWhileACopyToTheHostIsUnderWay"},
 	},
 	{
+		name: "unified: a gap that a copy may still leave dirty counts as the dirt beside it",
+		file: "unified/uses.go", old: "return u.ours && u.meets(lo, hi) })", new: "return false })",
+		killer: killer{pkg: "unified", test: "TestCopyThatFailsLateBetweenManyRanges"},
+	},
+	{
 		name: "unified: the caller's work does not keep the memory",
 		file: "unified/uses.go", old: "return a.usedOn(s)\n", new: "return nil\n",
 		killer: killer{pkg: "unified", test: "TestFreeWaitsForWorkUnderWay"}, fast: true,
