@@ -18,8 +18,9 @@ func (t *Trace) Halves() (first, second *Trace) {
 			b.addOp(&op)
 			continue
 		}
-		a.addOp(&op)
-		live[op.ID] = op
+		if a.addOp(&op); op.Kind != Step { // a step has no ID
+			live[op.ID] = op
+		}
 	}
 	return &a.Trace, &b.Trace
 }

@@ -22,7 +22,7 @@ each LINE costs. It needs no network. The same traces and lines give the same pa
 	bufslab report -o page.html program.csv.gz
 	bufslab report -config strategy=slab -config strategy=slab,decommit=true -o page.html program.csv.gz
 
-	TRACE         as bufslab replay takes it, of allocations; if there is none, the recording that
+	TRACE         a file, as bufslab replay takes it, of allocations; if there is none, the recording that
 	              ships with the command
 	-config LINE  a configuration, once for each pool. If there is none: slab, slab without
 	              caches, bestfit and sizeclass. A line without device= runs on device=virtual

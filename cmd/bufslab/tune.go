@@ -24,7 +24,7 @@ which the search did not see. It ends with one line to paste.
 	bufslab tune -budget 0.1% -ns 10 monday.csv.gz tuesday.csv.gz
 	bufslab tune -config device=heap,max_bytes=4GiB -limit 5m program.csv.gz
 
-	TRACE          as bufslab replay takes it, of allocations; several are tuned for together
+	TRACE          a file, as bufslab replay takes it, of allocations; several are tuned for together
 	-config LINE   options that every line has; device=virtual if it names no device, which has
 	               addresses and no memory behind them
 	-budget SHARE  the share of allocations that may go to the device, 1% if it is left out.
@@ -46,7 +46,7 @@ which the search did not see. It ends with one line to paste.
 	unseen         the same of the second half
 
 Without -limit and -plan the same TRACE gives the same line each time. The defaults are kept unless a
-line costs 2 % less. It exits with 1 if a replay fails, with 2 if an option is wrong, with 3
+line costs 2 % less. A line for which there is no room is left out. It exits with 1 if a replay fails, with 2 if an option is wrong, with 3
 if TRACE is.
 `
 

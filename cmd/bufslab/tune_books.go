@@ -29,10 +29,13 @@ func crowdOf(t *trace.Trace) (most crowd) {
 	used := map[int]bool{}
 	for op := range t.Ops() {
 		by := int64(1)
-		if op.Kind == trace.Free {
-			by = -1
-		} else {
+		switch op.Kind {
+		case trace.Alloc:
 			used[finest.Index(op.Size)] = true
+		case trace.Free:
+			by = -1
+		default:
+			continue
 		}
 		live.all += by
 		if op.Size > 256 {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/bufslab/bufslab/device"
 	"github.com/bufslab/bufslab/slab"
 	"github.com/bufslab/bufslab/trace"
 )
@@ -86,13 +87,28 @@ func (t *tuner) run() (*finding, error) {
 			continue
 		}
 		c, _ := configOf(line.Config) // which was tried
-		if f.unseen[line.Config], err = t.judge(line.Config, c, t.unseen); err != nil {
+		got, err := t.judge(line.Config, c, t.unseen)
+		switch {
+		case err == nil:
+			f.unseen[line.Config] = got
+		case line.Config != defaults.Config && errors.Is(err, device.ErrOutOfMemory):
+			f.drop(line.Config)
+		default:
 			return nil, err
 		}
 	}
 	t.bar.clear()
 	f.replays, f.took = t.replays, time.Since(begin)
 	return f, nil
+}
+
+// drop leaves out a line that does not fit into the half that the search did not see.
+func (f *finding) drop(line string) {
+	is := func(s score) bool { return s.Config == line }
+	if is(f.chosen) {
+		f.chosen = f.defaults
+	}
+	f.front = slices.DeleteFunc(f.front, is)
 }
 
 // enough is the share that a line has to cost less than the defaults to be chosen: a

@@ -1,11 +1,13 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/bufslab/bufslab/device"
 	"github.com/bufslab/bufslab/slab"
 )
 
@@ -81,6 +83,9 @@ func (s *search) along(c coordinate, at []choice, best score) ([]choice, score, 
 		}
 		next := set(from, c.key, v)
 		got, err := s.try(next)
+		if errors.Is(err, device.ErrOutOfMemory) {
+			continue // others may fit
+		}
 		if err != nil {
 			return at, best, err
 		}

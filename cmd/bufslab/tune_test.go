@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bufslab/bufslab/device"
 	"github.com/bufslab/bufslab/slab"
 	"github.com/bufslab/bufslab/trace"
 )
@@ -104,6 +105,57 @@ func TestTuneKeepsTheBase(t *testing.T) {
 	}
 	if len(scores) < 4 {
 		t.Errorf("%d lines", len(scores))
+	}
+}
+
+// Lines for which there is no room are left out: others may fit, on the half that the search
+// sees, and on the other.
+func TestTuneLeavesOutWhatDoesNotFit(t *testing.T) {
+	path := steady(t, 1000)
+	whole, err := trace.Load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, second := whole.Halves()
+	for _, room := range []int64{first.PeakLiveBytes, second.PeakLiveBytes} {
+		base := fmt.Sprintf("device=virtual,strategy=bestfit,cache_bytes=0,max_bytes=%d", room+room/4)
+		scores, found := tuned(t, "-config", base, path)
+		if len(scores) == 0 || found.Chosen.Config == "" {
+			t.Errorf("%d lines fit, and %q is chosen", len(scores), found.Chosen.Config)
+		}
+	}
+	s := search{score: func(line string, _ slab.Config) (score, error) {
+		if line != "" {
+			return score{}, fmt.Errorf("%s: %w", line, device.ErrOutOfMemory)
+		}
+		return score{Config: line, Cost: 1, Within: true}, nil
+	}}
+	if _, best, err := s.run(); err != nil || best.Config != "" {
+		t.Errorf("%q, %v, where nothing but the defaults fits", best.Config, err)
+	}
+	f := finding{defaults: score{}, chosen: score{Config: "a"}, front: []score{{Config: "a"}, {Config: "b"}}}
+	if f.drop("a"); f.chosen.Config != "" || len(f.front) != 1 {
+		t.Errorf("%q is chosen, with %d on the front", f.chosen.Config, len(f.front))
+	}
+}
+
+// Steps are no allocations: the records of a pool are as many with them.
+func TestBooksOfSteps(t *testing.T) {
+	var with, without strings.Builder
+	for i := range 100 {
+		fmt.Fprintf(&without, "a,%d,100000\nf,%d,\n", i, i)
+		fmt.Fprintf(&with, "s,,\na,%d,100000\nf,%d,\n", i, i)
+	}
+	var crowds []crowd
+	for _, text := range []string{with.String(), without.String()} {
+		whole, err := trace.Read(strings.NewReader(text), "t.csv")
+		if err != nil {
+			t.Fatal(err)
+		}
+		crowds = append(crowds, crowdOf(whole))
+	}
+	if crowds[0] != crowds[1] || crowds[0] != (crowd{1, 1, 1, 1}) {
+		t.Errorf("%+v with steps, %+v without", crowds[0], crowds[1])
 	}
 }
 

@@ -194,6 +194,12 @@ func TestMakeOfOtherTraces(t *testing.T) {
 	if p, err := Make(readTrace(t, "op,id,size\n"), Options{}); err != nil || p.Height != 0 || p.Blocks != 0 {
 		t.Errorf("an empty trace: %+v, %v", p, err)
 	}
+	more := func() bool { return true } // for ever: there is nothing to search for
+	for _, rows := range []string{"op,id,size\n", "s,,\ns,,\n", "a,0,0\nf,0,0\n"} {
+		if p, err := Make(readTrace(t, rows), Options{More: more}); err != nil || p.Height != 0 || p.Blocks != 0 {
+			t.Errorf("%q: %+v, %v", rows, p, err)
+		}
+	}
 }
 
 func readTrace(t *testing.T, rows string) *trace.Trace {

@@ -26,6 +26,9 @@ func newSearch(r recording, o Options) *search {
 
 // run tries the rules and then improves the best, as long as there is something to gain.
 func (s *search) run() {
+	if len(s.blocks) == 0 {
+		return
+	}
 	for _, by := range orders {
 		order := s.sorted(by)
 		for _, s.placer.best = range []bool{true, false} {
