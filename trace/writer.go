@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"fmt"
 	"io"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,10 +24,11 @@ type Writer struct {
 	keyed bool        // extra has the column key
 	timer *time.Timer // writes a part
 
-	mu  sync.Mutex // as the timer has a goroutine of its own
-	out *tracefile.Writer
-	buf []byte // the next part
-	err error  // the first, which every later call returns
+	mu     sync.Mutex // as the timer has a goroutine of its own
+	out    *tracefile.Writer
+	buf    []byte // the next part
+	err    error  // the first, which every later call returns
+	closed bool
 }
 
 // NewWriter returns a Writer of the columns op, id and size, and then those of
@@ -39,25 +41,32 @@ func NewWriter(out io.Writer, extra ...string) *Writer {
 // Create makes a file and returns a Writer to it as [NewWriter] does. The file
 // is compressed if its name ends in .gz. Close closes it.
 func Create(path string, extra ...string) (*Writer, error) {
+	if err := checkExtra(extra); err != nil {
+		return nil, err
+	}
 	out, err := tracefile.Create(path, gzip.DefaultCompression)
 	if err != nil {
 		return nil, fmt.Errorf("trace: %w", err)
 	}
-	w := newWriter(out, extra)
-	return w, w.err
+	return newWriter(out, extra), nil
 }
 
 func newWriter(out *tracefile.Writer, extra []string) *Writer {
 	w := &Writer{out: out, extra: extra, keyed: slices.Contains(extra, "key")}
 	w.timer = time.AfterFunc(tracefile.Every, w.flush)
+	if w.err = checkExtra(extra); w.err == nil {
+		w.buf = append([]byte(strings.Join(append(slices.Clone(columns[:3]), extra...), ",")), '\n')
+	}
+	return w
+}
+
+func checkExtra(extra []string) error {
 	for i, name := range extra {
 		if !slices.Contains(columns[3:], name) || slices.Contains(extra[:i], name) {
-			w.err = fmt.Errorf("trace: extra column %q, want each once of %s", name, strings.Join(columns[3:], ","))
-			return w
+			return fmt.Errorf("trace: extra column %q, want each once of %s", name, strings.Join(columns[3:], ","))
 		}
 	}
-	w.buf = append([]byte(strings.Join(append(slices.Clone(columns[:3]), extra...), ",")), '\n')
-	return w
+	return nil
 }
 
 // flush writes a part.
@@ -78,6 +87,9 @@ func (w *Writer) flushLocked() {
 func (w *Writer) Write(op Op) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if w.closed {
+		return fmt.Errorf("trace: Write after Close: %w", os.ErrClosed)
+	}
 	if w.err == nil {
 		w.err = w.check(op)
 	}
@@ -134,13 +146,16 @@ func quoted(key string) string {
 	return `"` + strings.ReplaceAll(key, `"`, `""`) + `"`
 }
 
-// Close writes what is buffered and returns the first error of all.
+// Close writes what is buffered and returns the first error of all, also a second time. After it
+// Write fails.
 func (w *Writer) Close() error {
 	w.timer.Stop()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.flushLocked()
-	err := w.out.Close()
-	w.err = cmp.Or(w.err, err)
+	if !w.closed {
+		w.closed = true
+		w.flushLocked()
+		w.err = cmp.Or(w.err, w.out.Close())
+	}
 	return w.err
 }

@@ -80,6 +80,33 @@ func TestWriterRefusesOtherColumns(t *testing.T) {
 	}
 }
 
+// A file stays as it is where a column cannot be, and no row comes after Close.
+func TestWriterWritesNothingElse(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "t.csv")
+	if err := os.WriteFile(path, []byte("precious"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if w, err := Create(path, "color"); w != nil || err == nil || !strings.Contains(err.Error(), "color") {
+		t.Errorf("%v, %v", w, err)
+	}
+	if text, err := os.ReadFile(path); string(text) != "precious" {
+		t.Errorf("%q is left, %v", text, err)
+	}
+	var out bytes.Buffer
+	w := NewWriter(&out)
+	for range 2 {
+		if err := w.Close(); err != nil {
+			t.Error(err)
+		}
+		if err := w.Write(Op{Kind: Alloc}); !errors.Is(err, os.ErrClosed) {
+			t.Errorf("Write after Close: %v", err)
+		}
+	}
+	if out.String() != "op,id,size\n" {
+		t.Errorf("%q was written", out.String())
+	}
+}
+
 func TestCreateCompressesByName(t *testing.T) {
 	for name, magic := range map[string]string{"t.csv": "op", "t.csv.gz": "\x1f\x8b"} {
 		path := filepath.Join(t.TempDir(), name)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/schollz/progressbar/v3"
 
+	"github.com/bufslab/bufslab/internal/wholefile"
 	"github.com/bufslab/bufslab/trace"
 )
 
@@ -60,7 +61,7 @@ type imported struct {
 	pools         map[string]bool // that were seen
 }
 
-// importFile writes a trace, or removes what it has written of it.
+// importFile writes a trace. If it fails, a file that was there is as before, also the log.
 func importFile(in, out, pool string, stderr io.Writer) (n imported, err error) {
 	f, err := os.Open(in)
 	if err != nil {
@@ -73,13 +74,15 @@ func importFile(in, out, pool string, stderr io.Writer) (n imported, err error) 
 	if err != nil {
 		return n, err
 	}
-	w, err := trace.Create(out, log.Columns()...)
-	if err != nil {
-		return n, err
-	}
 	n = imported{format: log.Format(), pools: make(map[string]bool)}
-	if err := errors.Join(n.copy(w, log, pool), w.Close()); err != nil {
-		return n, errors.Join(err, os.Remove(out))
+	if err := wholefile.Replace(out, func(part string) error {
+		w, err := trace.Create(part, log.Columns()...)
+		if err != nil {
+			return err
+		}
+		return errors.Join(n.copy(w, log, pool), w.Close())
+	}); err != nil {
+		return n, err
 	}
 	bar.clear()
 	warn(log.Warnings(), stderr)

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/bufslab/bufslab/trace"
 )
 
 const cupyLog = `{"hook":"malloc","device_id":0,"size":24,"mem_size":512,"mem_ptr":4096}
@@ -71,5 +73,35 @@ func TestImportRefuses(t *testing.T) {
 	}
 	if code, stdout, _ := command("import", "-help"); code != exitOK || stdout != importHelp {
 		t.Errorf("exit %d: %s", code, stdout)
+	}
+}
+
+// A file that was there stays if nothing can be made of the log, and the log may be that file.
+func TestImportReplacesAtOnce(t *testing.T) {
+	rows := strings.Split(cupyLog, "\n")[0] + "\n"
+	log := file(t, strings.Repeat(rows, 5000)) // of more than one part
+	was, err := os.ReadFile(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if code, _, stderr := command("import", "-pool", "none", log, "-o", log); code != exitBad {
+		t.Errorf("exit %d: %s", code, stderr)
+	}
+	if now, err := os.ReadFile(log); string(now) != string(was) {
+		t.Errorf("%d bytes are left of %d, %v", len(now), len(was), err)
+	}
+	code, stdout, stderr := command("import", log, "-o", log)
+	if code != exitOK || !strings.Contains(stdout, "5000 allocations") {
+		t.Errorf("exit %d: %s%s", code, stdout, stderr)
+	}
+	if tr, err := trace.Load(log); err != nil || tr.Allocs != 5000 {
+		t.Errorf("%+v, %v", tr, err)
+	}
+	page := file(t, "precious")
+	if code, _, stderr := command("report", "-o", page, "-config", "max_bytes=2000", file(t, small)); code != exitFailed {
+		t.Errorf("exit %d: %s", code, stderr)
+	}
+	if now, err := os.ReadFile(page); string(now) != "precious" {
+		t.Errorf("%q is left, %v", now, err)
 	}
 }

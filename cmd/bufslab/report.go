@@ -11,6 +11,7 @@ import (
 	"github.com/dustin/go-humanize/english"
 
 	"github.com/bufslab/bufslab/cmd/bufslab/internal/report"
+	"github.com/bufslab/bufslab/internal/wholefile"
 )
 
 const reportHelp = `bufslab report [-config LINE]... -o PAGE [TRACE...]
@@ -73,16 +74,15 @@ func reportPage(args []string, stdout, stderr io.Writer) int {
 	return exitOK
 }
 
-// writePage writes a file, or removes what it has written of it.
+// writePage writes a file. If it fails, one that was there is as before.
 func writePage(page *report.Page, path string) error {
-	f, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	if err := errors.Join(page.Write(f), f.Close()); err != nil {
-		return errors.Join(err, os.Remove(path))
-	}
-	return nil
+	return wholefile.Replace(path, func(part string) error {
+		f, err := os.Create(part)
+		if err != nil {
+			return err
+		}
+		return errors.Join(page.Write(f), f.Close())
+	})
 }
 
 // lineName is what a line is called on the page.

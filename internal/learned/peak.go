@@ -9,7 +9,8 @@ import (
 	"io/fs"
 	"math"
 	"os"
-	"path/filepath"
+
+	"github.com/bufslab/bufslab/internal/wholefile"
 )
 
 // A FileError says that a file that a Config names is there, but not what it should be.
@@ -53,16 +54,7 @@ func WritePeak(file string, peak int64) error {
 	if peak == 0 {
 		return nil
 	}
-	f, err := os.CreateTemp(filepath.Dir(file), filepath.Base(file)+".*")
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(f, peakFormat, peak)
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), file)
-	}
-	if err != nil {
-		_ = os.Remove(f.Name())
-	}
-	return err
+	return wholefile.Replace(file, func(part string) error {
+		return os.WriteFile(part, fmt.Appendf(nil, peakFormat, peak), 0o666)
+	})
 }

@@ -17,6 +17,7 @@ import (
 	"strings"
 
 	"github.com/bufslab/bufslab/internal/learned"
+	"github.com/bufslab/bufslab/internal/wholefile"
 	"github.com/bufslab/bufslab/trace"
 )
 
@@ -61,8 +62,11 @@ func Make(t *trace.Trace, o Options) (*Plan, error) {
 	return p, nil
 }
 
-// Save writes the plan to a file, compressed if the name ends in .gz.
-func (p *Plan) Save(path string) error {
+// Save writes the plan to a file, compressed if the name ends in .gz. If it fails, a file that
+// was there is as before.
+func (p *Plan) Save(path string) error { return wholefile.Replace(path, p.save) }
+
+func (p *Plan) save(path string) error {
 	f, err := os.Create(path)
 	if err != nil {
 		return err

@@ -1,0 +1,39 @@
+// Package wholefile writes files that are there as a whole, or not at all.
+package wholefile
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+)
+
+// Replace has write make a file, by the path that it is given, and puts it in the place of the
+// one at path. If write fails, what was there is as before. So write may read it meanwhile. The
+// name is the same in another folder. What is no file, as a device or a pipe, is written to as
+// it is.
+func Replace(path string, write func(path string) error) (err error) {
+	old, err := os.Stat(path)
+	if err == nil && !old.Mode().IsRegular() {
+		return write(path)
+	}
+	if to, err := filepath.EvalSymlinks(path); err == nil {
+		path = to
+	}
+	dir, err := os.MkdirTemp(filepath.Dir(path), ".part-")
+	if at := (*os.PathError)(nil); errors.As(err, &at) {
+		return &os.PathError{Op: "create", Path: path, Err: at.Err} // who asked knows of no other
+	} else if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	part := filepath.Join(dir, filepath.Base(path))
+	if err := write(part); err != nil {
+		return err
+	}
+	if old != nil {
+		if err := os.Chmod(part, old.Mode().Perm()); err != nil {
+			return err
+		}
+	}
+	return os.Rename(part, path)
+}
