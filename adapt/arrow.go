@@ -75,9 +75,11 @@ func (a *ArrowAllocator) resize(size int, b []byte) []byte {
 	}
 	h, ok := a.pool.Lookup(b)
 	if !ok || size < 0 {
+		if size >= 0 {
+			a.Free(b) // is refused, with a panic in a strict pool; b stays whose it is
+		}
 		m := a.Allocate(size)
 		copy(m, b)
-		a.Free(b)
 		return m
 	}
 	h, err := h.Grow(rounded(size))

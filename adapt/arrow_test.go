@@ -122,6 +122,16 @@ func TestArrowReallocatesForeignSlices(t *testing.T) {
 	}
 }
 
+// In a strict pool the refusal panics, and nothing is out afterwards.
+func TestArrowReallocatesForeignSlicesStrictly(t *testing.T) {
+	p := open(t, "strict=true")
+	a := adapt.Arrow(p)
+	panics(t, func() { a.Reallocate(1000, []byte("foreign")) })
+	if s := p.Stats(); s.ActiveBlocks != 0 || s.ForeignPuts != 1 {
+		t.Errorf("%+v", s)
+	}
+}
+
 // Without room Arrow panics with the pool's error, and what it was called with stays.
 func TestArrowWithoutRoom(t *testing.T) {
 	p := open(t, "max_bytes=1MiB")

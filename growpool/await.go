@@ -17,9 +17,11 @@ func (p *Pool[K]) allocateOrWait(wait context.Context, e *entry[K], b *buffer) e
 	if wait == noWait || !outOfMemory(err) {
 		return err
 	}
-	e.mu.Unlock()
-	err = p.await(wait, b)
-	e.mu.Lock()
+	func() {
+		e.mu.Unlock()
+		defer e.mu.Lock() // also if the device panics
+		err = p.await(wait, b)
+	}()
 	if !p.closed.Load() {
 		return err
 	}

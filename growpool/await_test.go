@@ -21,7 +21,7 @@ func acquireLater(t *testing.T, ctx context.Context, p *Pool[string], key string
 	go func() {
 		l, err := Acquire[byte](ctx, p, key, n)
 		if err == nil {
-			if l.Slice()[0] = 1; l.Len() != n {
+			if l.Slice()[0] = 1; l.Len() != n || !l.Valid() {
 				t.Errorf("%d of %d bytes", l.Len(), n)
 			}
 			err = l.Release()
@@ -196,5 +196,20 @@ func TestManyKeysWaitForLittle(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A lease that waited while the pool stopped holding goes back whole.
+func TestStopHoldingBesideAWait(t *testing.T) {
+	p := New[string](openSlab(t, "device=mmap,max_bytes=1MiB,strategy=exact"), Config{})
+	a := acquire[byte](t, p, "a", 1<<20)
+	waits := acquireLater(t, t.Context(), p, "k", 500_000)
+	p.StopHolding()
+	release(t, a)
+	if err := <-waits; err != nil {
+		t.Fatal(err)
+	}
+	if u, s := p.MemoryUsage(), p.slab.Stats(); u.HeldBytes != 0 || len(u.Keys) != 0 || s.ActiveBytes != 0 || s.ManagedBytes != 0 {
+		t.Errorf("%+v, %d bytes out, %d managed", u, s.ActiveBytes, s.ManagedBytes)
 	}
 }

@@ -37,7 +37,8 @@ func leasedError(key any) error {
 }
 
 // A BudgetError says that a buffer does not fit in Config.MaxBytes beside what
-// cannot be dropped. Nothing changed. It wraps [device.ErrOutOfMemory].
+// cannot be dropped. No lease has lost anything, but keys that are not in use may have lost their
+// buffers, as ever when a lease needs room. It wraps [device.ErrOutOfMemory].
 type BudgetError struct {
 	Bytes    int64 // of the buffer
 	Held     int64 // by the pool

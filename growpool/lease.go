@@ -60,11 +60,17 @@ func Acquire[T any, K comparable](ctx context.Context, p *Pool[K], key K, shape 
 	if err := p.wait(ctx, e); err != nil {
 		return nil, err
 	}
+	lent := false
+	defer func() { // also if Config.Growth or the device panics
+		if !lent {
+			e.turn.pass()
+		}
+	}()
 	b, err := p.lend(ctx, e, t, d)
 	if err != nil {
-		e.turn.pass()
 		return nil, err
 	}
+	lent = true
 	return newLease[T](p, e, b, newView[T](e, b, d, shape)), nil
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 
 	"github.com/bufslab/bufslab/device"
 )
@@ -47,11 +46,17 @@ func (p *Pool[K]) miss(wait context.Context, e *entry[K], n int) (*buffer, error
 		return nil, p.budget.refusal(n)
 	}
 	old, have := p.detach(e)
+	done := false
+	defer func() { // also if Config.Growth or the device panics
+		if !done {
+			p.reattach(e, old, have)
+		}
+	}()
 	b, err := p.build(wait, e, have, n)
 	if err != nil {
-		p.reattach(e, old, have)
 		return nil, err
 	}
+	done = true
 	if have > 0 {
 		e.grows++
 	} else {
@@ -82,6 +87,7 @@ func (p *Pool[K]) detach(e *entry[K]) (old *buffer, have int) {
 func (p *Pool[K]) reattach(e *entry[K], old *buffer, have int) {
 	switch {
 	case old != nil && p.budget.reserve(old.size):
+		p.expel(e) // what the cache has already it does not admit
 		p.publish(e, old)
 		if !p.admit(e, old) {
 			p.evict(old)
@@ -126,10 +132,21 @@ func (p *Pool[K]) makeKept(wait context.Context, e *entry[K], size int) (*buffer
 		p.expel(e)
 		return nil, errNotKept
 	}
+	done := false
+	defer func() {
+		if !done {
+			p.budget.free(size)
+			p.expel(e)
+		}
+	}()
 	if err := p.allocateOrWait(wait, e, b); err != nil {
-		p.budget.free(size)
-		p.expel(e)
 		return nil, err
+	}
+	done = true
+	if wait != noWait && p.stopped.Load() { // since admit has asked: it is the lease's alone
+		p.expel(e)
+		b.apply(lend)
+		return b, nil
 	}
 	p.publish(e, b)
 	return b, nil
@@ -141,79 +158,22 @@ func (p *Pool[K]) makeLeased(wait context.Context, e *entry[K], size int) (*buff
 	if !p.reserveEvicting(e, size) {
 		return nil, p.budget.refusal(size)
 	}
+	done := false
+	defer func() {
+		if !done {
+			p.budget.free(size)
+		}
+	}()
 	if err := p.allocateOrWait(wait, e, b); err != nil {
-		p.budget.free(size)
 		return nil, err
 	}
+	done = true
 	b.apply(lend)
 	return b, nil
 }
 
 func (p *Pool[K]) newBuffer(e *entry[K], size int) *buffer {
 	return newBuffer(size, p.budget, e)
-}
-
-// admit asks the cache whether the key may keep b, and evicts what has to go
-// for it. After StopHolding no key may.
-func (p *Pool[K]) admit(e *entry[K], b *buffer) bool {
-	if p.stopped.Load() {
-		return false
-	}
-	if p.policy == nil {
-		return true
-	}
-	evicted, ok := p.policy.admit(e.id, b, int64(b.size)+p.budget.perKey)
-	p.evictAll(evicted)
-	return ok
-}
-
-// expel undoes admit.
-func (p *Pool[K]) expel(e *entry[K]) {
-	if p.policy != nil {
-		p.evictAll(p.policy.remove(e.id))
-	}
-}
-
-// reserveEvicting reserves bytes for a buffer in use. It evicts idle buffers of
-// other keys until there is room or none is left.
-func (p *Pool[K]) reserveEvicting(e *entry[K], size int) bool {
-	for !p.budget.reserve(size) {
-		if !p.evictIdle(e) {
-			return p.budget.reserve(size)
-		}
-	}
-	return true
-}
-
-// candidates is how many idle buffers evictIdle looks at. A budget of no more is
-// served exactly; of more, the least used of that many is about the least used of all.
-const candidates = 64
-
-// evictIdle evicts, of the idle buffers that it comes by, that of the key with the fewest
-// requests. The cache only compares a key with few others, and not on demand; by
-// the order of the table a scan with leases would empty it.
-func (p *Pool[K]) evictIdle(e *entry[K]) bool {
-	var least *entry[K]
-	var buf *buffer
-	fewest, seen := int64(math.MaxInt64), 0
-	for x := range p.table.all() {
-		b := x.cur.Load()
-		if x == e || b == nil || !b.idle() {
-			continue
-		}
-		if n := x.hits.load(); n < fewest {
-			least, buf, fewest = x, b, n
-		}
-		if seen++; seen == candidates {
-			break
-		}
-	}
-	if least == nil {
-		return false
-	}
-	p.expel(least)
-	p.evict(buf)
-	return true
 }
 
 // allocate gets the memory. It runs the collector first if much was left to

@@ -1,6 +1,7 @@
 package growpool
 
 import (
+	"errors"
 	"reflect"
 	"runtime"
 	"runtime/debug"
@@ -134,4 +135,80 @@ func TestRoomTakenInTheMeantime(t *testing.T) {
 	if v.Valid() || len(f.has) != 0 || p.MemoryUsage().HeldBytes != 800 || p.MemoryUsage().LeftBytes != 400 {
 		t.Errorf("valid %v, %d in the cache, %+v", v.Valid(), len(f.has), p.MemoryUsage())
 	}
+}
+
+// A panic of the growth policy or of the device passes through. The key is as before, and free
+// for others; nothing stays in the budget, nor out of the slab.Pool.
+func TestAPanicUndoesAMiss(t *testing.T) {
+	for _, from := range []string{"growth", "device"} {
+		for _, shown := range []bool{true, false} {
+			for _, c := range []Config{{}, {MaxBytes: 10_000}} {
+				panics := ""
+				c.Growth = func(have, want int) int {
+					if panics == "growth" {
+						panic("told to")
+					}
+					return want
+				}
+				heap, err := device.Open("heap")
+				if err != nil {
+					t.Fatal(err)
+				}
+				below, err := slab.Open(disturbed{heap, func() {
+					if panics == "device" {
+						panics = "" // once: an undo may need memory
+						panic("told to")
+					}
+				}}, slab.Config{Strategy: "direct"})
+				if err != nil {
+					t.Fatal(err)
+				}
+				p := New[string](below, c)
+				if shown {
+					mustGet[byte](t, p, "k", 100)
+				} else {
+					release(t, acquire[byte](t, p, "k", 100))
+				}
+				for _, get := range []func(){
+					func() { _, _ = Get[byte](p, "k", 5000) },
+					func() { _, _ = Acquire[byte](t.Context(), p, "k", 5000) },
+				} {
+					panics = from
+					func() {
+						defer func() {
+							if recover() != "told to" {
+								t.Error("no panic")
+							}
+						}()
+						get()
+					}()
+					panics = ""
+					if u := p.MemoryUsage(); u.HeldBytes != 100 || u.Keys["k"] != 100 || u.LeftBytes != 0 || below.Stats().ActiveBytes != 100 {
+						t.Errorf("%s, shown %v: %+v, and %d bytes out", from, shown, u, below.Stats().ActiveBytes)
+					}
+				}
+				release(t, acquire[byte](t, p, "k", 100))
+				if err := p.Close(); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+	}
+}
+
+// A lease that has no room takes nothing from other leases.
+func TestABudgetErrorTakesNothingInUse(t *testing.T) {
+	p := open(t, Config{MaxBytes: 10_000})
+	a := acquire[byte](t, p, "a", 6000)
+	a.Slice()[5999] = 7
+	release(t, acquire[byte](t, p, "b", 3000)) // not in use: it may go
+	var none *BudgetError
+	if _, err := Acquire[byte](t.Context(), p, "c", 5000); !errors.As(err, &none) || none.Bytes != 5000 || none.MaxBytes != 10_000 {
+		t.Errorf("%+v", none)
+	}
+	if a.Len() != 6000 || a.Slice()[5999] != 7 {
+		t.Error("the lease has lost its memory")
+	}
+	release(t, a)
+	release(t, acquire[byte](t, p, "c", 5000))
 }

@@ -79,7 +79,11 @@ func (v View[T]) Row(i ...int) []T {
 	if !ok || len(i) >= v.rank() {
 		v.outOfRange(i)
 	}
-	return v.Slice()[off : off+n : off+n]
+	m := v.Slice()
+	if m == nil {
+		return nil
+	}
+	return m[off : off+n : off+n]
 }
 
 // Block returns the memory as a block of its device, for copies, as

@@ -240,7 +240,7 @@ func TestMemoryThatTheCPUDoesNotReach(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if b := v.Block(); v.Slice() != nil || b.Len != 4000 || b.Region == nil {
+	if b := v.Block(); v.Slice() != nil || v.Row(1) != nil || b.Len != 4000 || b.Region == nil {
 		t.Errorf("%v", b)
 	}
 	if text := recovered(func() { v.At(0, 0) }); !strings.Contains(text, "does not reach") {

@@ -9,17 +9,17 @@ var ofGrowpool = []mutant{
 	},
 	{
 		name: "growpool: a miss that fails stays in the cache",
-		file: "growpool/miss.go", old: "p.budget.free(size)\n\t\tp.expel(e)\n", new: "p.budget.free(size)\n",
+		file: "growpool/miss.go", old: "p.budget.free(size)\n\t\t\tp.expel(e)\n", new: "p.budget.free(size)\n",
 		killer: killer{pkg: "growpool", test: "TestFailedMissIsUndoneInTheCache"}, fast: true,
 	},
 	{
 		name: "growpool: a miss that fails keeps its reservation",
-		file: "growpool/miss.go", old: "p.budget.free(size)\n\t\tp.expel(e)\n", new: "p.expel(e)\n",
+		file: "growpool/miss.go", old: "p.budget.free(size)\n\t\t\tp.expel(e)\n", new: "p.expel(e)\n",
 		killer: killer{pkg: "growpool", test: "TestFailedMissIsUndoneInTheCache"},
 	},
 	{
 		name: "growpool: a lease without room keeps its reservation",
-		file: "growpool/miss.go", old: "\t\tp.budget.free(size)\n\t\treturn nil, err\n", new: "\t\treturn nil, err\n",
+		file: "growpool/miss.go", old: "\t\t\tp.budget.free(size)\n\t\t}\n", new: "\t\t}\n",
 		killer: killer{pkg: "growpool", test: "TestFailedMissIsUndoneInTheCache"},
 	},
 	{
@@ -83,8 +83,18 @@ var ofGrowpool = []mutant{
 		killer: killer{pkg: "growpool", test: "TestCloseEndsWaiting"},
 	},
 	{
+		name: "growpool: a key keeps what it waited for beside StopHolding",
+		file: "growpool/miss.go", old: "wait != noWait && p.stopped.Load()", new: "false",
+		killer: killer{pkg: "growpool", test: "TestStopHoldingBesideAWait"},
+	},
+	{
+		name: "growpool: after a panic the key is without its buffer",
+		file: "growpool/miss.go", old: "\t\t\tp.reattach(e, old, have)\n", new: "",
+		killer: killer{pkg: "growpool", test: "TestAPanicUndoesAMiss"},
+	},
+	{
 		name: "growpool: a lease without room keeps its turn",
-		file: "growpool/lease.go", old: "\t\te.turn.pass()\n\t\treturn nil, err\n", new: "\t\treturn nil, err\n",
+		file: "growpool/lease.go", old: "\t\t\te.turn.pass()\n\t\t}\n", new: "\t\t}\n",
 		killer: killer{pkg: "growpool", test: "TestNoRoomForALeaseLeavesTheTurn"},
 	},
 	{
@@ -134,7 +144,7 @@ var ofGrowpool = []mutant{
 	},
 	{
 		name: "growpool: a lease evicts the hottest key",
-		file: "growpool/miss.go", old: "n < fewest", new: "n > fewest || least == nil",
+		file: "growpool/room.go", old: "n < fewest", new: "n > fewest || least == nil",
 		killer: killer{pkg: "growpool", test: "TestALeaseTakesTheLeastUsed"},
 	},
 	{
@@ -144,7 +154,7 @@ var ofGrowpool = []mutant{
 	},
 	{
 		name: "growpool: a key keeps a buffer after StopHolding",
-		file: "growpool/miss.go", old: "if p.stopped.Load() {\n\t\treturn false", new: "if false {\n\t\treturn false",
+		file: "growpool/room.go", old: "if p.stopped.Load() {\n\t\treturn false", new: "if false {\n\t\treturn false",
 		killer: killer{pkg: "growpool", test: "TestStopHoldingKeepsNothing"},
 	},
 	{

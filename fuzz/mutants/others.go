@@ -44,7 +44,7 @@ var ofOthers = []mutant{
 	},
 	{
 		name: "adapt: a moved foreign slice is not refused",
-		file: "adapt/arrow.go", old: "\t\tcopy(m, b)\n\t\ta.Free(b)\n", new: "\t\tcopy(m, b)\n",
+		file: "adapt/arrow.go", old: "\t\t\ta.Free(b) // is refused", new: "\t\t\t// is refused",
 		killer: killer{pkg: "adapt", test: "TestArrowReallocatesForeignSlices"},
 	},
 	{
@@ -133,9 +133,14 @@ var ofOthers = []mutant{
 		killer: killer{pkg: "internal/learned", test: "TestWhatIsNoPlan"},
 	},
 	{
-		name: "learned: the file of a failed write stays",
-		file: "internal/learned/peak.go", old: "\t\t_ = os.Remove(f.Name())\n", new: "\t\t_ = 0\n",
-		killer: killer{pkg: "internal/learned", test: "TestPeaksAreReplacedAtOnce"},
+		name: "wholefile: the file of a failed write stays",
+		file: "internal/wholefile/wholefile.go", old: "errors.Join(err, os.RemoveAll(dir))", new: "errors.Join(err, nil)",
+		killer: killer{pkg: "internal/wholefile", test: "TestReplace"},
+	},
+	{
+		name: "wholefile: what is no file is removed",
+		file: "internal/wholefile/wholefile.go", old: "err == nil && !old.Mode().IsRegular()", new: "false && !old.Mode().IsRegular()",
+		killer: killer{pkg: "internal/wholefile", test: "TestReplaceOfADevice"},
 	},
 	{
 		name: "learned: any peak is believed",

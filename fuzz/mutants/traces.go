@@ -124,7 +124,7 @@ var ofTraces = []mutant{
 	},
 	{
 		name: "trace: a Writer keeps the last part",
-		file: "trace/writer.go", old: "\tw.flushLocked()\n\terr := w.out.Close()", new: "\terr := w.out.Close()",
+		file: "trace/writer.go", old: "\t\tw.flushLocked()\n\t\tw.err = cmp.Or", new: "\t\tw.err = cmp.Or",
 		killer: killer{pkg: "trace", test: "TestWriterReportsTheFirstError"},
 	},
 	{
@@ -139,7 +139,7 @@ var ofTraces = []mutant{
 	},
 	{
 		name: "trace: a Writer forgets its first error",
-		file: "trace/writer.go", old: "\tw.err = cmp.Or(w.err, err)\n\treturn w.err", new: "\t_ = cmp.Or(w.err, err)\n\treturn err",
+		file: "trace/writer.go", old: "w.err = cmp.Or(w.err, w.out.Close())", new: "w.err = cmp.Or(w.out.Close(), nil)",
 		killer: killer{pkg: "trace", test: "TestWriterReportsTheFirstError"},
 	},
 	{

@@ -1,0 +1,68 @@
+package growpool
+
+import "math"
+
+// How a miss gets room in the budget.
+
+// admit asks the cache whether the key may keep b, and evicts what has to go
+// for it. After StopHolding no key may.
+func (p *Pool[K]) admit(e *entry[K], b *buffer) bool {
+	if p.stopped.Load() {
+		return false
+	}
+	if p.policy == nil {
+		return true
+	}
+	evicted, ok := p.policy.admit(e.id, b, int64(b.size)+p.budget.perKey)
+	p.evictAll(evicted)
+	return ok
+}
+
+// expel undoes admit.
+func (p *Pool[K]) expel(e *entry[K]) {
+	if p.policy != nil {
+		p.evictAll(p.policy.remove(e.id))
+	}
+}
+
+// reserveEvicting reserves bytes for a buffer in use. It evicts idle buffers of
+// other keys until there is room or none is left.
+func (p *Pool[K]) reserveEvicting(e *entry[K], size int) bool {
+	for !p.budget.reserve(size) {
+		if !p.evictIdle(e) {
+			return p.budget.reserve(size)
+		}
+	}
+	return true
+}
+
+// candidates is how many idle buffers evictIdle looks at. A budget of no more is
+// served exactly; of more, the least used of that many is about the least used of all.
+const candidates = 64
+
+// evictIdle evicts, of the idle buffers that it comes by, that of the key with the fewest
+// requests. The cache only compares a key with few others, and not on demand; by
+// the order of the table a scan with leases would empty it.
+func (p *Pool[K]) evictIdle(e *entry[K]) bool {
+	var least *entry[K]
+	var buf *buffer
+	fewest, seen := int64(math.MaxInt64), 0
+	for x := range p.table.all() {
+		b := x.cur.Load()
+		if x == e || b == nil || !b.idle() {
+			continue
+		}
+		if n := x.hits.load(); n < fewest {
+			least, buf, fewest = x, b, n
+		}
+		if seen++; seen == candidates {
+			break
+		}
+	}
+	if least == nil {
+		return false
+	}
+	p.expel(least)
+	p.evict(buf)
+	return true
+}
