@@ -98,6 +98,23 @@ func TestStrictPanicsWithBothSites(t *testing.T) {
 	b.Release()
 }
 
+// So it does where the program had a slice alone, which Lookup has made a handle of.
+func TestStrictPanicsWithBothSitesOfASlice(t *testing.T) {
+	p := openPool(t, "heap", Config{Strict: true})
+	b, ok := p.Lookup(check.Ok(p.GetBytes(10_000))(t))
+	if !ok {
+		t.Fatal("not found")
+	}
+	mustRelease(t, b)
+	defer func() {
+		if s := fmt.Sprint(recover()); strings.Count(s, "_test.go:") != 2 {
+			t.Error(s)
+		}
+	}()
+	_ = b.Release() // panics
+	t.Error("no panic")
+}
+
 // While one goroutine releases, others are in With: they see their bytes or
 // ErrReleased, and the block is recycled once.
 func TestWithWhileAnotherReleases(t *testing.T) {

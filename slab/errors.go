@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/slab/internal/handle"
 	"github.com/bufslab/bufslab/slab/internal/upstream"
 )
 
@@ -48,7 +49,7 @@ func (l *leakLog) releasedTwice(b PooledBuffer) error {
 	switch {
 	case b.slot.IsPart():
 		first = "a place that is not kept for parts"
-	case s.gen != b.gen:
+	case !handle.SameOwner(s.gen, b.gen):
 		first = "an earlier owner's Release"
 	case first == "":
 		first = "a place not known yet, as a part or a call of With has the memory"

@@ -114,7 +114,7 @@ func checked(up Allocator, align int) upstream.Checked {
 }
 
 // account returns the accounting of a pool over up; see checked.
-func account(up Allocator, align int, leaving func(device.Region)) *upstream.Accounting {
+func account(up Allocator, align int, leaving func(device.Region) func()) *upstream.Accounting {
 	return upstream.NewAccounting(checked(up, align), leaving)
 }
 

@@ -24,12 +24,15 @@ func (e *GuaranteeError) Error() string {
 //
 // The error is a *GuaranteeError if guarantee is negative, above max, or more than l has
 // left of its own maximum beside other promises; a *LimitError if the bytes are in use now,
-// though the pools that share l were asked to give back what they hold. A GetContext that
+// though the pools that share l, or a Limit or device that it draws on, were asked to give back
+// what they hold. A GetContext that
 // waits for bytes which are promised to others waits until they are no longer.
 func (l *Limit) Within(max, guarantee int64) (*Limit, error) {
 	err := l.promise(max, guarantee)
-	if outOfMemory(err) {
-		l.reclaim(nil)
+	if outOfMemory(err) { // l's, or that of a Limit around it
+		for _, s := range sharersOf(l) {
+			s.reclaim(nil)
+		}
 		err = l.promise(max, guarantee)
 	}
 	if err != nil {

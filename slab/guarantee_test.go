@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/device/sim"
+	"github.com/bufslab/bufslab/internal/check"
 )
 
 func mustLimit(t testing.TB, l *Limit, max, guarantee int64) *Limit {
@@ -210,4 +212,13 @@ func TestAGuaranteeTakesWhatIsHeld(t *testing.T) {
 	if _, err := top.Within(4<<20, 2<<20); !errors.As(err, &full) {
 		t.Error(err)
 	}
+}
+
+// A promise asks all to give back who may have what it needs: also pools on a Limit around.
+func TestAPromiseAsksThoseAround(t *testing.T) {
+	top := NewLimit(sim.New(4<<20), 1<<20)
+	a := check.Ok(top.Within(1<<20, 0))(t)
+	p := mustOpen(t, top, Config{})
+	mustRelease(t, mustGet(t, p, 900<<10)) // held, and not in use
+	check.Ok(a.Within(500<<10, 500<<10))(t)
 }

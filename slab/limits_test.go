@@ -232,3 +232,18 @@ func TestCachesHaveAQuarterOfWhatMayBeHeld(t *testing.T) {
 		t.Errorf("%d bytes: %+v", all, o)
 	}
 }
+
+// So is the one of what was asked for aligned.
+func TestBudgetServesWhatIsAligned(t *testing.T) {
+	l := NewLimit(openDevice(t, "heap"), 7000)
+	s := strategyOn("sizeclass", l, Config{Align: 4096})
+	p := openPool(t, "heap", Config{Strategy: "sizeclass", Align: 4096, MaxBytes: 7000})
+	for range 20 { // an address may be right by chance
+		if _, err := s.Alloc(5049); !outOfMemory(err) || l.InUse() != 0 {
+			t.Errorf("%v, with %d bytes in use", err, l.InUse())
+		}
+		if _, err := p.Get(5049); !outOfMemory(err) {
+			t.Error(err)
+		}
+	}
+}

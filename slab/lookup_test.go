@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/internal/check"
 )
 
 // bySlice are the lines whose pools find buffers by slice.
@@ -326,5 +327,29 @@ func TestPutsBesideCollections(t *testing.T) {
 		if s := p.Stats(); s.ActiveBlocks != 0 || s.Forgotten != 0 || s.ForeignPuts != 0 {
 			t.Errorf("%s: %+v", line, s)
 		}
+	}
+}
+
+// What a slice of 0 bytes grows to is out for the new slice alone, as any other.
+func TestAnEmptySliceGrows(t *testing.T) {
+	for _, line := range []string{"device=mmap", "device=mmap,strategy=exact", "device=heap"} {
+		p := openLine(t, line)
+		m := check.Ok(p.GetBytes(0))(t)
+		m = func() []byte {
+			b, ok := p.Lookup(m)
+			if !ok {
+				t.Fatal("not found")
+			}
+			return check.Ok(b.Grow(100 << 10))(t).Bytes()
+		}()
+		for range 3 {
+			cycle()
+		}
+		if m[0] = 1; p.Stats().Forgotten != 0 {
+			t.Errorf("%s: %v", line, p.Stats())
+		}
+		check.Must(t, p.Put(m))
+		checkNoneOut(t, p)
+		check.Must(t, p.Close())
 	}
 }

@@ -4,8 +4,10 @@ import (
 	"io"
 	"math/rand/v2"
 	"testing"
+	"unsafe"
 
 	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/device/sim"
 )
 
 const told = "told to"
@@ -203,4 +205,37 @@ func (b *breaker) end() {
 	if b.check(); b.up.Out() != 0 || b.up.Open != 0 {
 		b.t.Fatalf("%d blocks and %d ranges left", b.up.Out(), b.up.Open)
 	}
+}
+
+// A Release that panics gives its block back, and so wakes who waits for memory: where a canary
+// is dead, and where the upstream panics.
+func TestAReleaseThatPanicsWakes(t *testing.T) {
+	for _, s := range Strategies() {
+		d := &panicky{Device: sim.New(2 << 20)}
+		for name, p := range map[string]*Pool{
+			"canary":   openPool(t, "heap", uncached(Config{Strategy: s, Check: true, MaxBytes: 2 << 20})),
+			"upstream": mustOpen(t, d, uncached(Config{Strategy: s, MaxHeld: -1})),
+		} {
+			b := mustGet(t, p, 3<<19)
+			c := getLater(t, t.Context(), p, 1<<20)
+			if name == "canary" {
+				*(*byte)(unsafe.Add(b.ptr, b.n)) = 7
+			} else {
+				d.in.Store(1)
+			}
+			if !doesPanic(func() { _ = b.Release() }) {
+				t.Errorf("%s, %s: no panic", s, name)
+			}
+			mustRelease(t, mustHave(t, c))
+		}
+	}
+}
+
+// uncached is c without caches, where its strategy has some.
+func uncached(c Config) Config {
+	with := c
+	if c.CacheBytes = -1; c.Validate() != nil {
+		return with
+	}
+	return c
 }

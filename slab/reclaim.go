@@ -34,7 +34,7 @@ func (p *Pool) Trim(idle int) int64 { return p.opened().trimHeld(idle) }
 // buffers are still out its error wraps a *LeakError; they stay valid, and their memory
 // goes upstream as they are released. It wraps each *[GuardError] of a write, too. Later calls
 // return nil.
-func (p *Pool) Close() error {
+func (p *Pool) Close() (err error) {
 	if !p.isOpened() {
 		return errNotOpened
 	}
@@ -44,13 +44,19 @@ func (p *Pool) Close() error {
 	}
 	q.endWaits()
 	q.clock.stop()
+	defer func() { err = q.end() }() // also if the upstream panics
 	q.stopHolding(below(q.upstream).FreeHeld)
-	q.leaveBudgets()
-	errs := []error{q.leakError(q.stats()), q.leaks.check.err(), q.guard.err()}
-	for _, f := range q.onClose {
+	return nil
+}
+
+// end is what is left of Close once the pool holds nothing.
+func (p *pool) end() error {
+	p.leaveBudgets()
+	errs := []error{p.leakError(p.stats()), p.leaks.check.err(), p.guard.err()}
+	for _, f := range p.onClose {
 		errs = append(errs, f())
 	}
-	return errors.Join(append(errs, q.config.closeDevice())...)
+	return errors.Join(append(errs, p.config.closeDevice())...)
 }
 
 // Closed reports whether Close was called.

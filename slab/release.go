@@ -69,23 +69,32 @@ func (p *pool) freeLocked(e handle.Entry) {
 	b, extent := p.table.Detach(e.Slot)
 	if p.joint == nil {
 		p.mu.Unlock()
-		p.blocks.FreeExtent(b, extent)
-	} else {
-		over, ok := p.joint.TakeBack(b, extent)
+		p.freeing(func() { p.blocks.FreeExtent(b, extent) })
+	} else if over, ok := p.joint.TakeBack(b, extent); over || !ok {
 		p.mu.Unlock()
-		if over || !ok {
-			p.joint.TookBack(b, ok)
-		}
+		p.freeing(func() { p.joint.TookBack(b, ok) })
+	} else {
+		p.mu.Unlock()
+		p.freed()
 	}
 	runtime.KeepAlive(e.Mem) // until now, so that the region was not found dead
+}
+
+// freeing runs f, which may call Check or go upstream. If that panics the block is free as well.
+func (p *pool) freeing(f func()) {
+	defer p.freed()
+	f()
+}
+
+// freed is for what the pool has just given to its strategy.
+func (p *pool) freed() {
 	if p.closed.Load() || p.waits.hurried.Load() > 0 {
-		p.freed()
+		p.giveOn()
 	}
 }
 
-// freed is for what the pool has just given to its strategy, where the pool is closed or
-// somebody waits.
-func (p *pool) freed() {
+// giveOn is freed where the pool is closed or somebody waits.
+func (p *pool) giveOn() {
 	if p.closed.Load() {
 		below(p.upstream).FreeHeld() // no later call would
 	}

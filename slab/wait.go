@@ -110,7 +110,11 @@ func (p *pool) getContext(ctx context.Context, size int) (b PooledBuffer, err er
 	}
 	at, queued := p.mustQueue()
 	if !queued {
-		if b, err = p.getNow(size, atOnce); !outOfMemory(err) || p.exceedsDevice(size) {
+		if b, err = p.getNow(size, atOnce); !outOfMemory(err) {
+			return b, err
+		}
+		if p.exceedsDevice(size) {
+			p.fail(err)
 			return b, err
 		}
 		at = p.refusing(err)

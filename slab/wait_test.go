@@ -739,3 +739,12 @@ func TestWhatMakesRoomWakes(t *testing.T) {
 		t.Errorf("the pool is hurried %d times when nobody waits", n)
 	}
 }
+
+// What the device never has is told as Get tells it.
+func TestGetContextBeyondTheDevice(t *testing.T) {
+	told := 0
+	p := mustOpen(t, sim.New(1<<20), Config{Hooks: &Hooks{OutOfMemory: func(*OutOfMemoryError) { told++ }}})
+	if _, err := p.GetContext(t.Context(), 2<<20); !outOfMemory(err) || p.Stats().Failed != 1 || told != 1 {
+		t.Errorf("%v, %d failed, told %d times", err, p.Stats().Failed, told)
+	}
+}

@@ -97,7 +97,7 @@ func TestABlockIsVerifiedOnceInAStack(t *testing.T) {
 		"direct": func(a Allocator) Allocator { return NewStatistics(NewLimit(strategyOn("direct", a, Config{}), 1<<20)) },
 		"exact":  func(a Allocator) Allocator { return NewStatistics(NewLimit(strategyOn("exact", a, Config{}), 1<<20)) },
 		"as a pool stacks them": func(a Allocator) Allocator {
-			on := account(newLimit(a, 1<<20, 16), 16, func(device.Region) {})
+			on := account(newLimit(a, 1<<20, 16), 16, func(device.Region) func() { return func() {} })
 			return newStrategy(on.Checked(), Config{Strategy: "exact"}.withDefaults(), knowledge{}, nil)
 		},
 	} {

@@ -113,7 +113,7 @@ var ofBudgets = []mutant{
 	{
 		name: "reclaim: Close keeps its place among the sharers",
 		file: "slab/reclaim.go",
-		old:  "\tq.leaveBudgets()\n", new: "",
+		old:  "\tp.leaveBudgets()\n", new: "",
 		killer: killer{pkg: "slab", test: "TestCloseUnshares"},
 	},
 	{

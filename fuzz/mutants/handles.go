@@ -165,7 +165,7 @@ var ofSlots = []mutant{
 	{
 		name: "handle: what the program has a slice of is forgotten",
 		file: "slab/internal/handle/finalize.go",
-		old:  "if s.isSliced() || ", new: "if ",
+		old:  "if s.len > 0 && s.isSliced() || ", new: "if ",
 		killer: killer{pkg: "slab", test: "TestSlicesOffTheHeapStayOut"},
 	},
 	{
@@ -177,13 +177,13 @@ var ofSlots = []mutant{
 	{
 		name: "handle: a region with blocks out is forgotten",
 		file: "slab/internal/handle/table.go",
-		old:  "ok && x.attached == 0", new: "ok",
+		old:  "!ok || x.attached > 0", new: "!ok",
 		killer: killer{pkg: "slab/internal/handle", test: "TestForgetUnwatches"},
 	},
 	{
 		name: "handle: vacant slots of a region that left are still watched",
 		file: "slab/internal/handle/table.go",
-		old:  "\t\tt.recent = nil\n\t\tx.unwatchVacant()\n", new: "\t\tt.recent = nil\n",
+		old:  "\tt.recent = nil\n\tx.unwatchVacant()\n", new: "\tt.recent = nil\n",
 		killer: killer{pkg: "slab/internal/handle", test: "TestForgetUnwatches"},
 	},
 	{

@@ -45,8 +45,21 @@ var ofPools = []mutant{
 	{
 		name: "release: a page heap holds more than max_held",
 		file: "slab/release.go",
-		old:  "if over || !ok {", new: "if over && !ok || !ok {",
+		old:  "; over || !ok {", new: "; over && !ok || !ok {",
 		killer: killer{pkg: "slab", test: "TestBoundsOfWhatIsHeldIncludeTheCaches"},
+	},
+	{
+		name: "release: one that panics wakes nobody",
+		file: "slab/release.go",
+		old:  "\tdefer p.freed()\n\tf()\n", new: "\tf()\n\tp.freed()\n",
+		killer: killer{pkg: "slab", test: "TestAReleaseThatPanicsWakes"},
+	},
+	{
+		name:   "reclaim: a Close that panics is never over",
+		file:   "slab/reclaim.go",
+		old:    "\tdefer func() { err = q.end() }() // also if the upstream panics\n\tq.stopHolding(below(q.upstream).FreeHeld)\n\treturn nil\n",
+		new:    "\tq.stopHolding(below(q.upstream).FreeHeld)\n\treturn q.end()\n",
+		killer: killer{pkg: "slab", test: "TestACloseThatPanicsIsOver"},
 	},
 	{
 		name: "release: what a stream uses is free at once",

@@ -23,7 +23,7 @@ var ofUpstream = []mutant{
 	{
 		name: "upstream: the pool is not told of a region that leaves",
 		file: "slab/internal/upstream/accounting.go",
-		old:  "\ta.leaving(b.Region)\n", new: "",
+		old:  "stays := a.leaving(b.Region)\n", new: "stays := func() {}\n",
 		killer: killer{pkg: "slab/internal/upstream", test: "TestAccountingCountsFootprints"},
 	},
 	{
@@ -57,9 +57,15 @@ var ofUpstream = []mutant{
 		killer: killer{pkg: "slab/internal/upstream", test: "TestPassing"},
 	},
 	{
+		name: "upstream: the pool is not told of a region that stays",
+		file: "slab/internal/upstream/accounting.go",
+		old:  "\t\t\tstays()\n", new: "",
+		killer: killer{pkg: "slab", test: "TestAHeapRegionWhoseFreePanicsIsHeld"},
+	},
+	{
 		name: "upstream: what a closed range had stays managed",
 		file: "slab/internal/upstream/accounting.go",
-		old:  "r.a.giveBack(r.bytes, r.Range.Close)", new: "r.a.giveBack(0, r.Range.Close)",
+		old:  "r.a.giveBack(r.bytes, r.Range.Close", new: "r.a.giveBack(0, r.Range.Close",
 		killer: killer{pkg: "slab/internal/upstream", test: "TestAccountingCountsWhatIsCommitted"},
 	},
 	{

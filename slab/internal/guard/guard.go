@@ -89,12 +89,13 @@ func (g *Guard) Alloc(size int) (b device.Block, ok bool) {
 	if err != nil {
 		return device.Block{}, false
 	}
+	x := &block{Block: b, footprint: g.up.Footprint(b), got: Callers()}
 	if device.Bytes(b) == nil {
 		g.off.Store(true)
-		g.up.Free(b)
+		g.giveBack(x)
 		return device.Block{}, false
 	}
-	g.enter(&block{Block: b, footprint: g.up.Footprint(b), got: Callers()})
+	g.enter(x)
 	return b, true
 }
 

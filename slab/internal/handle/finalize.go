@@ -106,7 +106,7 @@ func (t *Table) takeDead(s *Slot) (a Allocation, escaped, ok bool) {
 	}
 	s.watch()
 	escaped = s.len > 0 && s.MayHaveEscaped() // a slice of 0 bytes reaches nothing
-	if s.isSliced() || t.doubts(s) || !s.expire() {
+	if s.len > 0 && s.isSliced() || t.doubts(s) || !s.expire() {
 		return a, false, false
 	}
 	return t.lose(s, escaped)

@@ -28,14 +28,11 @@ const (
 func (s *Slot) Escape() { s.lent.escape() }
 
 // Slice is Escape for an owner that has the raw slice alone, no handle. The block is not
-// forgotten when nothing reaches the slot: see takeDead. A slice of 0 bytes reaches it.
-// It is noted without a finalizer, too: what a buffer grows to may have one. The owner's
+// forgotten when nothing reaches the slot: see takeDead.
+// It is noted without a finalizer, and of 0 bytes, too: what a buffer grows to may have one. The owner's
 // handle is another from now on: Slice returns its generation.
 func (s *Slot) Slice() (gen uint64) {
 	gen = s.generation()
-	if s.len == 0 {
-		return gen
-	}
 	if gen&wasSliced == 0 {
 		gen |= wasSliced
 		s.word.Or(wasSliced)
@@ -44,6 +41,10 @@ func (s *Slot) Slice() (gen uint64) {
 	s.Escape()
 	return gen
 }
+
+// SameOwner reports whether two generations of a slot are of one owner: Slice changes that of
+// the handle.
+func SameOwner(a, b uint64) bool { return (a^b)&^wasSliced == 0 }
 
 // Hide has no one find the owner by its slice: the memory is another owner's to cut up. A
 // slice may have escaped, which is noted, too.

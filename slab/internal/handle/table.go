@@ -184,13 +184,21 @@ func (t *Table) Stop() {
 }
 
 // Forget forgets a region that goes upstream. A region stays while it has
-// attached blocks: over an upstream that cuts regions they are shared with others.
-func (t *Table) Forget(r device.Region) {
+// attached blocks: over an upstream that cuts regions they are shared with others. If upstream
+// does not take the region, the caller calls stays: a region is watched only once.
+func (t *Table) Forget(r device.Region) (stays func()) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if x, ok := t.regions[r]; ok && x.attached == 0 {
-		delete(t.regions, r)
-		t.recent = nil
-		x.unwatchVacant()
+	x, ok := t.regions[r]
+	if !ok || x.attached > 0 {
+		return func() {}
+	}
+	delete(t.regions, r)
+	t.recent = nil
+	x.unwatchVacant()
+	return func() {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.regions[r] = x
 	}
 }

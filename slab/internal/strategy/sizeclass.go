@@ -4,6 +4,7 @@ import (
 	"math/bits"
 
 	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/slab/internal/align"
 	"github.com/bufslab/bufslab/slab/internal/freelist"
 	"github.com/bufslab/bufslab/slab/internal/sizeclass"
 	"github.com/bufslab/bufslab/slab/internal/span"
@@ -28,7 +29,7 @@ type Sizeclass struct {
 	keeper  // its blocks are whole, among them slabs that were empty
 	grid    *sizeclass.Grid
 	steps   int
-	align   int   // least size of a block that no class has: the heap aligns by size
+	align   int   // of blocks; the heap aligns by size
 	maxHeld int64 // bytes of whole blocks and free blocks of slabs that may be held
 
 	// Under keeper.mu:
@@ -50,14 +51,17 @@ const (
 	pageSlab = 1 << 20
 	// leastBlocks is the least number of blocks worth a slab.
 	leastBlocks = 4
+	// leastWhole is the least size of a block that no class has.
+	leastWhole = 64
 )
 
-// NewSizeclass returns a Sizeclass over up. Its grid has that many steps a doubling.
-func NewSizeclass(up upstream.Checked, steps, align int, o freelist.Options) *Sizeclass {
+// NewSizeclass returns a Sizeclass over up, of that many steps a doubling, whose blocks are
+// aligned to a power of two.
+func NewSizeclass(up upstream.Checked, steps, to int, o freelist.Options) *Sizeclass {
 	o.Ordered = true
-	g := sizeclass.NewGrid(steps, align)
+	g := sizeclass.NewGrid(steps, to)
 	s := &Sizeclass{
-		keeper: newKeeper(up, o), grid: g, steps: steps, align: max(align, 64), maxHeld: o.MaxBytes,
+		keeper: newKeeper(up, o), grid: g, steps: steps, align: max(to, 1), maxHeld: o.MaxBytes,
 		spans: span.NewList[allocation](g.Index(CarveLimit) + 1),
 		slabs: upstream.NewRegions(), whole: map[address]allocation{},
 	}
@@ -140,7 +144,7 @@ func (s *Sizeclass) allocWhole(class, size int) (device.Block, error) {
 		bytes = s.grid.Size(class)
 	}
 	a, err := s.obtain(class, bytes)
-	if exact := max(size, s.align); upstream.OutOfMemory(err) && exact < bytes {
+	if exact := max(align.Up(size, s.align), leastWhole); upstream.OutOfMemory(err) && exact < bytes {
 		a.key = -1 // too small for its class, so it is not held afterwards
 		a.block, err = s.draw(nil, exact)
 	}

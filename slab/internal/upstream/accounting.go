@@ -12,7 +12,7 @@ import (
 type Accounting struct {
 	Voucher
 	up      Checked
-	leaving func(device.Region)
+	leaving func(device.Region) (stays func())
 	onLeave func(device.Block)
 
 	allocs, frees atomic.Int64
@@ -21,8 +21,9 @@ type Accounting struct {
 }
 
 // NewAccounting returns an Accounting over up. Leaving is called with each
-// region before the region, or the block in it, goes upstream.
-func NewAccounting(up Checked, leaving func(device.Region)) *Accounting {
+// region before the region, or the block in it, goes upstream; if upstream does not take it, what
+// leaving has returned is.
+func NewAccounting(up Checked, leaving func(device.Region) (stays func())) *Accounting {
 	return &Accounting{Voucher: up.Voucher(), up: up, leaving: leaving, onLeave: func(device.Block) {}}
 }
 
@@ -75,8 +76,8 @@ func (a *Accounting) Alloc(size int) (device.Block, error) {
 // Free gives a block back upstream.
 func (a *Accounting) Free(b device.Block) {
 	a.onLeave(b)
-	a.leaving(b.Region)
-	_ = a.giveBack(a.up.Footprint(b), func() error { a.up.Free(b); return nil })
+	stays := a.leaving(b.Region)
+	_ = a.giveBack(a.up.Footprint(b), func() error { a.up.Free(b); return nil }, stays)
 }
 
 // GiveUp puts pages in quarantine and takes n bytes for them from the count.
@@ -95,8 +96,8 @@ func (a *Accounting) GiveUp(pages device.Block, n int64) bool {
 }
 
 // giveBack takes n bytes from what is managed and gives them upstream: first, so that no
-// budget looks exceeded. If upstream fails or panics they are managed still.
-func (a *Accounting) giveBack(n int64, free func() error) error {
+// budget looks exceeded. If upstream fails or panics they are managed still, and stays is called.
+func (a *Accounting) giveBack(n int64, free func() error, stays func()) error {
 	a.passing.Add(1)
 	defer a.passing.Add(-1)
 	a.managed.Add(-n)
@@ -104,6 +105,7 @@ func (a *Accounting) giveBack(n int64, free func() error) error {
 	defer func() {
 		if !gone {
 			a.add(n)
+			stays()
 		}
 	}()
 	err := free()
@@ -162,7 +164,7 @@ func (r *accountedRange) Ready() int { return Ready(r.Range) }
 
 func (r *accountedRange) Decommit(off, n int) error {
 	r.a.onLeave(device.Block{Region: r.Region(), Off: off, Len: n})
-	if err := r.a.giveBack(int64(n), func() error { return r.Range.Decommit(off, n) }); err != nil {
+	if err := r.a.giveBack(int64(n), func() error { return r.Range.Decommit(off, n) }, func() {}); err != nil {
 		return err
 	}
 	r.bytes -= int64(n)
@@ -171,8 +173,8 @@ func (r *accountedRange) Decommit(off, n int) error {
 
 func (r *accountedRange) Close() error {
 	r.a.onLeave(device.Block{Region: r.Region(), Len: r.Region().Size()})
-	r.a.leaving(r.Region())
-	if err := r.a.giveBack(r.bytes, r.Range.Close); err != nil {
+	stays := r.a.leaving(r.Region())
+	if err := r.a.giveBack(r.bytes, r.Range.Close, stays); err != nil {
 		return err
 	}
 	r.bytes = 0

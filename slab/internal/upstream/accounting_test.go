@@ -14,11 +14,13 @@ type left struct {
 	a       *Accounting
 	regions []device.Region
 	managed []int64
+	stayed  int
 }
 
-func (l *left) leaving(r device.Region) {
+func (l *left) leaving(r device.Region) (stays func()) {
 	l.regions = append(l.regions, r)
 	l.managed = append(l.managed, l.a.Managed())
+	return func() { l.stayed++ }
 }
 
 func account(up Source, regions bool) (*Accounting, *left) {
@@ -113,7 +115,7 @@ func TestAccountingCountsWhatIsCommitted(t *testing.T) {
 			t.Errorf("step %d: %v, %v, want %v", i, err, figures(a), step.want)
 		}
 	}
-	if len(l.regions) != 3 || l.regions[0] != r.Region() {
-		t.Errorf("%v left", l.regions)
+	if len(l.regions) != 3 || l.regions[0] != r.Region() || l.stayed != 2 { // of three Closes one went well
+		t.Errorf("%v left, %d stayed", l.regions, l.stayed)
 	}
 }
