@@ -134,24 +134,29 @@ func TestFreeBlocksServeWhereTheUpstreamIsFull(t *testing.T) {
 	})
 }
 
-// A small block that is lost keeps no slab of its strategy's when the rest of it is free.
+// A small block that is lost keeps no slab of its strategy's when the rest of it is free: not in
+// FreeHeld, nor in Trim(0), which is the same.
 func TestLostBlocksKeepNoSlabs(t *testing.T) {
 	for _, name := range []string{"sizeclass", "slab"} {
-		up := &source{}
-		s := holderOn(name, upstreamtest.Device{Source: up}, Config{})
-		var live []device.Block
-		for range 1000 {
-			live = append(live, mustAlloc(t, s, 256))
-		}
-		for i, b := range live {
-			if i%8 != 0 {
-				s.Free(b)
-			} else if !s.(quarantiner).quarantine(b, 0) {
-				t.Fatalf("%s: a block cannot be lost", name)
+		for how, giveBack := range map[string]func(s testHolder){
+			"FreeHeld": func(s testHolder) { s.FreeHeld() }, "Trim": func(s testHolder) { s.(Trimmer).Trim(0) },
+		} {
+			up := &source{}
+			s := holderOn(name, upstreamtest.Device{Source: up}, Config{})
+			var live []device.Block
+			for range 1000 {
+				live = append(live, mustAlloc(t, s, 256))
 			}
-		}
-		if s.FreeHeld(); up.Bytes > 64<<10 || s.Usage().ActiveBlocks != 0 {
-			t.Errorf("%s: %d bytes are left, %+v", name, up.Bytes, s.Usage())
+			for i, b := range live {
+				if i%8 != 0 {
+					s.Free(b)
+				} else if !s.(quarantiner).quarantine(b, 0) {
+					t.Fatalf("%s: a block cannot be lost", name)
+				}
+			}
+			if giveBack(s); up.Bytes > 64<<10 || s.Usage().ActiveBlocks != 0 {
+				t.Errorf("%s, %s: %d bytes are left, %+v", name, how, up.Bytes, s.Usage())
+			}
 		}
 	}
 }

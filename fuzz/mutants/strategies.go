@@ -135,9 +135,21 @@ var ofStrategies = []mutant{
 		killer: killer{pkg: "slab", test: "TestFreeBlocksOfSlabsAreWithinTheBound"},
 	},
 	{
-		name: "sizeclass: any length frees a block",
+		name: "slab: Trim(0) leaves what lost blocks keep",
+		file: "slab/internal/strategy/slab.go",
+		old:  "	if idle == 0 {\n", new: "	if false {\n",
+		killer: killer{pkg: "slab", test: "TestLostBlocksKeepNoSlabs"},
+	},
+	{
+		name: "sizeclass: Trim(0) leaves what lost blocks keep",
 		file: "slab/internal/strategy/sizeclass_free.go",
-		old:  "!ok || a.asked != b.Len", new: "!ok",
+		old:  "	if idle == 0 {\n", new: "	if false {\n",
+		killer: killer{pkg: "slab", test: "TestLostBlocksKeepNoSlabs"},
+	},
+	{
+		name: "sizeclass: any length frees a block",
+		file: "slab/internal/strategy/keeper.go",
+		old:  "ok && a.asked == b.Len", new: "ok",
 		killer: killer{pkg: "slab", test: "TestFreeOfAWholeBlockWantsItsLength"},
 	},
 	{

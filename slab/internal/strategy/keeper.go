@@ -16,11 +16,59 @@ type keeper struct {
 
 	mu    sync.Mutex
 	held  *freelist.List
+	out   map[address]allocation
 	usage Usage // of what is out
+	// gather returns what else can leave than what is held, which it holds no more; of blocks
+	// that are lost only where idle is 0. The caller holds mu.
+	gather func(idle int) []device.Block
 }
 
 func newKeeper(up upstream.Checked, o freelist.Options) keeper {
-	return keeper{Voucher: up.Voucher(), up: up, held: freelist.New(o)}
+	return keeper{
+		Voucher: up.Voucher(), up: up, held: freelist.New(o), out: map[address]allocation{},
+		gather: func(int) []device.Block { return nil },
+	}
+}
+
+// handOut counts a as out, of which size bytes were asked for, and returns those. The caller
+// holds mu.
+func (k *keeper) handOut(a allocation, size int) device.Block {
+	b := a.block
+	a.asked = size
+	k.out[at(b)] = a
+	k.usage.add(size, k.up.Footprint(b)-int64(size))
+	return device.Block{Region: b.Region, Off: b.Off, Len: size}
+}
+
+// takeBack takes what handOut has returned as b, if it is out, with the bytes that it has
+// upstream. The caller holds mu.
+func (k *keeper) takeBack(b device.Block) (a allocation, bytes int64, ok bool) {
+	if a, ok = k.isOut(b); !ok {
+		return a, 0, false
+	}
+	delete(k.out, at(b))
+	bytes = k.up.Footprint(a.block)
+	k.usage.sub(a.asked, bytes-int64(a.asked))
+	return a, bytes, true
+}
+
+func (k *keeper) isOut(b device.Block) (a allocation, ok bool) {
+	a, ok = k.out[at(b)]
+	return a, ok && a.asked == b.Len
+}
+
+// quarantine takes a whole block out of use for good.
+func (k *keeper) quarantine(b device.Block) bool {
+	k.mu.Lock()
+	a, ok := k.isOut(b)
+	k.mu.Unlock()
+	if !ok || !giveUp(k.up, a.block) {
+		return false
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.takeBack(b)
+	return true
 }
 
 // free gives blocks upstream, without the lock.
@@ -36,30 +84,26 @@ func (k *keeper) strand(left []device.Block) {
 }
 
 // FreeHeld gives all held blocks upstream.
-func (k *keeper) FreeHeld() {
-	k.mu.Lock()
-	leave := k.held.Clear(nil)
-	k.mu.Unlock()
-	k.free(leave)
-}
+func (k *keeper) FreeHeld() { k.letGo(0, k.held.Clear) }
 
-// StopHolding is FreeHeld, and from now on blocks go upstream when they come back.
-func (k *keeper) StopHolding() {
-	k.mu.Lock()
-	leave := k.held.Stop(nil)
-	k.mu.Unlock()
-	k.free(leave)
-}
+// StopHolding is FreeHeld, and from now on memory goes upstream when it comes back.
+func (k *keeper) StopHolding() { k.letGo(0, k.held.Stop) }
 
 // Trim ends an epoch; see slab.Trimmer.
 func (k *keeper) Trim(idle int) int64 {
+	return k.letGo(idle, func(also []device.Block) []device.Block { return k.held.Trim(idle, also) })
+}
+
+// letGo gives upstream what is gathered and what take adds to that, and returns the bytes.
+func (k *keeper) letGo(idle int, take func(also []device.Block) []device.Block) (bytes int64) {
 	k.mu.Lock()
-	before := k.held.Bytes()
-	leave := k.held.Trim(idle, nil)
-	n := before - k.held.Bytes()
+	leave := take(k.gather(idle))
 	k.mu.Unlock()
+	for _, b := range leave {
+		bytes += k.up.Footprint(b)
+	}
 	k.free(leave)
-	return n
+	return bytes
 }
 
 // Usage reports where the managed bytes are.

@@ -11,11 +11,10 @@ import (
 type Keyed struct {
 	keeper
 	class func(size int) (key, blockSize int) // the key of a size, -1 if it is too large to be held, and what to ask the upstream for
-	out   map[address]allocation              // under keeper.mu
 }
 
 func newKeyed(up upstream.Checked, o freelist.Options, class func(int) (int, int)) *Keyed {
-	return &Keyed{keeper: newKeeper(up, o), class: class, out: map[address]allocation{}}
+	return &Keyed{keeper: newKeeper(up, o), class: class}
 }
 
 // Alloc returns a block of size bytes; see slab.Allocator.
@@ -33,9 +32,7 @@ func (k *Keyed) Alloc(size int) (device.Block, error) {
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.out[at(b)] = allocation{b, key, size}
-	k.usage.add(size, k.up.Footprint(b)-int64(size))
-	return device.Block{Region: b.Region, Off: b.Off, Len: size}, nil
+	return k.handOut(allocation{block: b, key: key}, size), nil
 }
 
 func (k *Keyed) pop(key int) (device.Block, bool) {
@@ -73,38 +70,23 @@ func (k *Keyed) Free(b device.Block) {
 	if b == (device.Block{}) {
 		return
 	}
-	leave, ok := k.takeBack(b)
+	leave, ok := k.hold(b)
 	if !ok {
 		panic(upstream.NotOut(b))
 	}
 	k.free(leave)
 }
 
-// takeBack holds b if it is out, and returns what has to go upstream for it.
-func (k *Keyed) takeBack(b device.Block) (leave []device.Block, ok bool) {
+// hold holds b if it is out, and returns what has to go upstream for it.
+func (k *Keyed) hold(b device.Block) (leave []device.Block, ok bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	a, ok := k.out[at(b)]
-	if !ok || a.asked != b.Len {
+	a, n, ok := k.takeBack(b)
+	if !ok {
 		return nil, false
 	}
-	delete(k.out, at(b))
-	n := k.up.Footprint(a.block)
-	k.usage.sub(a.asked, n-int64(a.asked))
 	return k.held.Push(a.key, a.block, n, nil), true
 }
 
 // Quarantine takes a block out of use for good.
-func (k *Keyed) Quarantine(b device.Block, _ int32) bool {
-	k.mu.Lock()
-	a, ok := k.out[at(b)]
-	k.mu.Unlock()
-	if !ok || a.asked != b.Len || !giveUp(k.up, a.block) {
-		return false
-	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	delete(k.out, at(b))
-	k.usage.sub(a.asked, k.up.Footprint(a.block)-int64(a.asked))
-	return true
-}
+func (k *Keyed) Quarantine(b device.Block, _ int32) bool { return k.quarantine(b) }

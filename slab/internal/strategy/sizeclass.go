@@ -35,8 +35,7 @@ type Sizeclass struct {
 	// Under keeper.mu:
 	spans  *span.List[allocation] // slabs of the classes up to CarveLimit
 	slabs  upstream.Regions       // from blocks to spans
-	whole  map[address]allocation
-	excess int64 // what regions of slabs have beyond what was asked for
+	excess int64                  // what regions of slabs have beyond what was asked for
 }
 
 const (
@@ -63,9 +62,9 @@ func NewSizeclass(up upstream.Checked, steps, to int, o freelist.Options) *Sizec
 	s := &Sizeclass{
 		keeper: newKeeper(up, o), grid: g, steps: steps, align: max(to, 1), maxHeld: o.MaxBytes,
 		spans: span.NewList[allocation](g.Index(CarveLimit) + 1),
-		slabs: upstream.NewRegions(), whole: map[address]allocation{},
+		slabs: upstream.NewRegions(),
 	}
-	s.Voucher = upstream.Vouch() // as most blocks are cut
+	s.Voucher, s.gather = upstream.Vouch(), s.gatherSlabs // as most blocks are cut
 	return s
 }
 
@@ -151,11 +150,7 @@ func (s *Sizeclass) allocWhole(class, size int) (device.Block, error) {
 	if err != nil {
 		return device.Block{}, err
 	}
-	a.asked = size
-	b := a.block
-	s.whole[at(b)] = a
-	s.usage.add(size, s.up.Footprint(b)-int64(size))
-	return device.Block{Region: b.Region, Off: b.Off, Len: size}, nil
+	return s.handOut(a, size), nil
 }
 
 // obtain returns a whole block of the class, or a borrowed larger one, that was

@@ -12,15 +12,15 @@ func (s *Sizeclass) Free(b device.Block) {
 	if b == (device.Block{}) {
 		return
 	}
-	leave, ok := s.takeBack(b)
+	leave, ok := s.hold(b)
 	if !ok {
 		panic(upstream.NotOut(b))
 	}
 	s.free(leave)
 }
 
-// takeBack holds b if it is out, and returns what has to go upstream for it.
-func (s *Sizeclass) takeBack(b device.Block) (leave []device.Block, ok bool) {
+// hold holds b if it is out, and returns what has to go upstream for it.
+func (s *Sizeclass) hold(b device.Block) (leave []device.Block, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if leave, ok = s.freeCarved(b); ok {
@@ -29,7 +29,7 @@ func (s *Sizeclass) takeBack(b device.Block) (leave []device.Block, ok bool) {
 	return s.freeWhole(b)
 }
 
-// freeCarved is takeBack of a block of a slab.
+// freeCarved is hold of a block of a slab.
 func (s *Sizeclass) freeCarved(b device.Block) (leave []device.Block, ok bool) {
 	i, ok := s.slabs.Find(b)
 	if !ok || b.Len <= 0 {
@@ -42,20 +42,17 @@ func (s *Sizeclass) freeCarved(b device.Block) (leave []device.Block, ok bool) {
 	}
 	s.usage.sub(b.Len, int64(v.Size-b.Len))
 	if s.spans.Push(i, off) && (s.spans.HasOthers(i) || s.overHeld()) {
-		leave = s.hold(i, nil)
+		leave = s.holdSlab(i, nil)
 	}
 	return s.shrink(leave), true
 }
 
-// freeWhole is takeBack of a block of its own.
+// freeWhole is hold of a block of its own.
 func (s *Sizeclass) freeWhole(b device.Block) (leave []device.Block, ok bool) {
-	a, ok := s.whole[at(b)]
-	if !ok || a.asked != b.Len {
+	a, n, ok := s.takeBack(b)
+	if !ok {
 		return nil, false
 	}
-	delete(s.whole, at(b))
-	n := s.up.Footprint(a.block)
-	s.usage.sub(b.Len, n-int64(b.Len))
 	leave = s.held.Push(a.key, a.block, n, nil)
 	if a.key < 0 {
 		return leave, true
@@ -63,8 +60,8 @@ func (s *Sizeclass) freeWhole(b device.Block) (leave []device.Block, ok bool) {
 	return s.shrink(leave), true
 }
 
-// hold makes the empty slab i a whole block again.
-func (s *Sizeclass) hold(i int32, leave []device.Block) []device.Block {
+// holdSlab makes the empty slab i a whole block again.
+func (s *Sizeclass) holdSlab(i int32, leave []device.Block) []device.Block {
 	mem := s.spans.Remove(i)
 	s.slabs.Remove(mem.block)
 	n := s.up.Footprint(mem.block)
@@ -72,11 +69,19 @@ func (s *Sizeclass) hold(i int32, leave []device.Block) []device.Block {
 	return s.held.Push(mem.key, mem.block, n, leave)
 }
 
-// holdEmpty does so with all slabs that are empty.
+// gatherSlabs is the keeper's gather.
+func (s *Sizeclass) gatherSlabs(idle int) []device.Block {
+	if idle == 0 {
+		s.giveUpLost()
+	}
+	return s.holdEmpty()
+}
+
+// holdEmpty makes all slabs that are empty whole blocks, and returns what leaves for them.
 func (s *Sizeclass) holdEmpty() (leave []device.Block) {
 	for i := int32(1); i <= s.spans.Max(); i++ {
 		if s.spans.At(i).Empty() {
-			leave = s.hold(i, leave)
+			leave = s.holdSlab(i, leave)
 		}
 	}
 	return leave
@@ -93,38 +98,6 @@ func (s *Sizeclass) shrink(leave []device.Block) []device.Block {
 		return leave
 	}
 	return s.held.ShrinkBytes(max(0, s.maxHeld-s.spans.Counts().FreeBytes), leave)
-}
-
-// FreeHeld gives all held blocks and empty slabs upstream.
-func (s *Sizeclass) FreeHeld() {
-	s.mu.Lock()
-	s.giveUpLost()
-	leave := s.held.Clear(s.holdEmpty())
-	s.mu.Unlock()
-	s.free(leave)
-}
-
-// StopHolding is FreeHeld, and from now on blocks go upstream as they come
-// back, and slabs when they are empty.
-func (s *Sizeclass) StopHolding() {
-	s.mu.Lock()
-	s.giveUpLost()
-	leave := s.held.Stop(s.holdEmpty())
-	s.mu.Unlock()
-	s.free(leave)
-}
-
-// Trim ends an epoch; see slab.Trimmer.
-func (s *Sizeclass) Trim(idle int) int64 {
-	s.mu.Lock()
-	leave := s.held.Trim(idle, s.holdEmpty())
-	s.mu.Unlock()
-	var sum int64
-	for _, b := range leave {
-		sum += s.up.Footprint(b)
-	}
-	s.free(leave)
-	return sum
 }
 
 // Usage reports where the managed bytes are.

@@ -4,25 +4,13 @@ import "github.com/bufslab/bufslab/device"
 
 // Quarantine takes a block out of use for good. A slab goes back with its last block.
 func (s *Sizeclass) Quarantine(b device.Block, _ int32) bool {
-	s.mu.Lock()
-	a, whole := s.whole[at(b)]
-	if !whole {
-		defer s.mu.Unlock()
-		return s.loseCarved(b)
-	}
-	s.mu.Unlock()
-	if a.asked != b.Len || !giveUp(s.up, a.block) {
-		return false
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.whole, at(b))
-	s.usage.sub(b.Len, s.up.Footprint(a.block)-int64(b.Len))
-	return true
+	return s.loseCarved(b) || s.quarantine(b)
 }
 
-// loseCarved is Quarantine of a block of a slab. The caller holds the lock.
+// loseCarved is Quarantine of a block of a slab.
 func (s *Sizeclass) loseCarved(b device.Block) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	i, ok := s.slabs.Find(b)
 	if !ok {
 		return false

@@ -171,6 +171,14 @@ func (s *Slab) StopHolding() {
 	s.Bestfit.StopHolding()
 }
 
+// Trim ends an epoch; see slab.Trimmer.
+func (s *Slab) Trim(idle int) int64 {
+	if idle == 0 {
+		s.giveUpLost()
+	}
+	return s.Bestfit.Trim(idle)
+}
+
 // Usage reports where the managed bytes are.
 func (s *Slab) Usage() Usage {
 	s.heap.Lock()
