@@ -15,14 +15,15 @@ type entry[K comparable] struct {
 	cur  atomic.Pointer[buffer]
 	hits counter
 
+	shape atomic.Pointer[[]int] // the last of more than two dimensions
+
 	mu            sync.Mutex // for all that follows
 	misses, grows int64
 	hidden        KeyStats // counts from before ClearStats
 	turn          turn
-	dead          bool                  // not in the table any more
-	seen          int64                 // requests at the last sweep
-	quiet         int                   // sweeps that found no new ones
-	shape         atomic.Pointer[[]int] // the last of more than two dimensions
+	dead          bool  // not in the table any more
+	seen          int64 // requests at the last sweep
+	quiet         int   // sweeps that found no new ones
 }
 
 func newEntry[K comparable](key K, id uint64) *entry[K] {

@@ -15,7 +15,7 @@ type left struct {
 	now     atomic.Int64 // bytes that were left, and of which the collector has not found the last View
 	after   atomic.Int64 // now, after the last collection that the pool ran: Views have these
 	since   atomic.Int64 // bytes left since that collection
-	one     sync.Mutex   // held by the goroutine that relieve has run the collector; others go on
+	one     sync.Mutex   // held while relieve collects; other callers do not wait for it
 }
 
 // An abandoned is what only a buffer reaches that is left to the collector, so that its

@@ -55,7 +55,7 @@ func NewArena(p *Pool) *Arena { return &Arena{pool: p} }
 // use them any more then. The error is that of [Pool.Get]: no room means that there is none
 // for the n bytes alone. Where the CPU cannot reach the pool's memory it wraps
 // device.ErrUnavailable. Pieces that were got before stay as they are. Get of 0 bytes takes
-// no memory.
+// no memory, and after Close of the pool the rest of a chunk is cut up: neither fails.
 func (a *Arena) Get(n int) ([]byte, error) {
 	if a != nil && uint(n-1) < uint(len(a.chunk)-a.next) {
 		m := a.chunk[a.next:][:n:n]

@@ -65,7 +65,8 @@ func NewBuffer(p *Pool) *Buffer { return &Buffer{pool: p} }
 // Len returns the number of bytes that were written and not yet read.
 func (b *Buffer) Len() int { return len(b.data) - b.read }
 
-// Cap returns the bytes of the Buffer's block, those that were read included.
+// Cap returns the bytes that the Buffer has room for, those that were read included. Its block may
+// have more: see Detach.
 func (b *Buffer) Cap() int { return cap(b.data) }
 
 // Bytes returns what was written and not yet read, without a copy; the capacity is the length.
@@ -117,7 +118,8 @@ func (b *Buffer) Release() {
 }
 
 // Detach hands the contents over: as a PooledBuffer of Len bytes, which is then the caller's to
-// release. It copies nothing, so the block is as large as before ([PooledBuffer.Cap]). The Buffer
+// release. It copies nothing, so the block is as large as before ([PooledBuffer.Cap]), unless 4 GiB
+// or more of it are spare. The Buffer
 // is empty and can be used again. An error is that of [PooledBuffer.Grow]; then the Buffer has
 // its contents still.
 func (b *Buffer) Detach() (PooledBuffer, error) {

@@ -23,7 +23,8 @@ func (p *pool) fresh(ask, class, size int, how effort) (e handle.Entry, stands f
 }
 
 // atHand is fresh where the strategy has memory that is free, all under its lock, or returns
-// no slot. Outside the lock no memory is in hand, so it wakes nobody who waits.
+// no slot. It holds no memory outside the lock, so it need
+// not wake who waits.
 func (p *pool) atHand(ask, class, size int) (e handle.Entry, stands float64) {
 	if p.joint == nil || ask <= 0 || ask > maxAsk {
 		return e, 0

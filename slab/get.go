@@ -13,8 +13,8 @@ import (
 // A Get that the processor's caches do not serve goes down from here: the depot, the
 // strategy, and what can be done when there is no room.
 
-// get is Get where a hit is not all that it has to do. Until it is over the Pool is not found
-// forgotten, though its user may be through with it: with no room the collector runs.
+// get is Get where a hit is not all that it has to do. The Pool must stay reachable until it is
+// over: with no room the collector runs, which would find a forgotten Pool.
 func (p *Pool) get(size int) (b PooledBuffer, err error) {
 	if q := p.pool; q.cache.Caches(size) {
 		b, err = q.getNow(size, fully)

@@ -22,7 +22,7 @@ func (b PooledBuffer) Cap() int {
 
 // Grow returns a buffer of n bytes with the contents of b, as far as they go; what is
 // beyond is undefined, and cleared with Config.Zero. A smaller n cuts the view and keeps
-// the block. b, its copies and its slices are stale afterwards, as after Release, whether
+// the block, unless 4 GiB or more of it would be spare. b, its copies and its slices are stale afterwards, as after Release, whether
 // the memory has moved or not. Of all calls of Grow and Release for one Get exactly one
 // succeeds. Stats counts a Get and a Release.
 //

@@ -15,7 +15,8 @@ import (
 // Free. Ids count up from 0 in the order of allocation. Package trace reads
 // it, and bufslab replays it over other strategies.
 //
-// A Record sees what its callers ask for: put it where their calls arrive. A row is written
+// A Record sees what its callers ask for: put it where their calls arrive. Beneath a pool it sees
+// blocks, and no pages of ranges. A row is written
 // a second after its call at the latest. A Record is safe for concurrent use if its upstream is.
 type Record struct {
 	forward

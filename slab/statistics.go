@@ -10,8 +10,9 @@ import (
 // Statistics passes allocations through and counts them in scopes, as RMM's
 // statistics adaptor does: Push begins a scope, Pop ends it and returns its counts. A
 // scope counts the whole program, not one goroutine. Statistics is safe for
-// concurrent use if its upstream is. Beneath a pool it sees what the pool takes from its
-// upstream; with Config.Statistics a pool counts its own Gets and Releases so.
+// concurrent use if its upstream is. Beneath a pool it sees the blocks that the pool takes
+// from its upstream, not the pages of a range that grows, as bestfit and slab have on mmap and
+// virtual; with Config.Statistics a pool counts its own Gets and Releases so.
 type Statistics struct {
 	forward
 	scopes scopes

@@ -34,7 +34,7 @@ type Stats struct {
 
 	ActiveBytes      int64 `json:"active_bytes"`       // of buffers that are out, as asked for
 	HeldBytes        int64 `json:"held_bytes"`         // free: in caches, lists, slabs and ranges, and what waits for streams
-	RoundingBytes    int64 `json:"rounding_bytes"`     // what active blocks have beyond what was asked
+	RoundingBytes    int64 `json:"rounding_bytes"`     // what blocks in use or in caches have beyond what was asked
 	UnusableBytes    int64 `json:"unusable_bytes"`     // tails of slabs; what a guard withholds; of blocks forgotten off the heap whose bytes escaped, also those of a part, what could not go back
 	ManagedBytes     int64 `json:"managed_bytes"`      // from upstream now, less what is on its way back; in ranges of mmap, pages count from when they are handed out first, and up to 64 KiB behind the last may be resident
 	PeakManagedBytes int64 `json:"peak_managed_bytes"` // from upstream at most, since Open or the last ResetPeaks
@@ -198,7 +198,7 @@ var statFields = [...]statField{
 	{"held_blocks", Gauge, func(s *Stats) int64 { return s.HeldBlocks }, "Free blocks that are kept for reuse."},
 	{"active_bytes", Gauge, func(s *Stats) int64 { return s.ActiveBytes }, "Bytes of buffers that are out, as asked for."},
 	{"held_bytes", Gauge, func(s *Stats) int64 { return s.HeldBytes }, "Free bytes that are kept for reuse."},
-	{"rounding_bytes", Gauge, func(s *Stats) int64 { return s.RoundingBytes }, "Bytes that blocks in use have beyond what was asked for."},
+	{"rounding_bytes", Gauge, func(s *Stats) int64 { return s.RoundingBytes }, "Bytes that blocks in use or in caches have beyond what was asked for."},
 	{"unusable_bytes", Gauge, func(s *Stats) int64 { return s.UnusableBytes }, "Bytes in tails of slabs, in quarantine, and withheld."},
 	{"managed_bytes", Gauge, func(s *Stats) int64 { return s.ManagedBytes }, "Bytes that the pool has from its upstream."},
 	{"peak_managed_bytes", Gauge, func(s *Stats) int64 { return s.PeakManagedBytes }, "Bytes that the pool had from its upstream at most."},

@@ -20,7 +20,7 @@ import (
 // a *ConfigError before anything happens. It takes Config.Reserve as [Open] does, but
 // writes no peak.
 //
-// Strategies are safe for concurrent use if their upstream is. Each is a
+// Strategies are safe for concurrent use if their upstream is. Each of the built-in ones is a
 // [UsageReporter], a [Holder] and a [Trimmer].
 //
 // If the upstream's Free panics, a strategy holds the block, whatever its bounds, and

@@ -68,8 +68,10 @@ type waits struct {
 // of the pool allows or more than the device has in all, if the pool is closed, also while it
 // waits, and if nothing is out any more that could make room. A large request beside memory
 // that stays out, or that a Limit has promised to others, holds all back that come after it
-// until its ctx is done: bound sizes that a peer names, and give each ctx a deadline. If ctx is done, before the call too, it takes nothing, leaves
-// nothing behind, and returns a *[WaitError]. A nil ctx is never done.
+// until its ctx is done: bound sizes that a peer names, and give each ctx a deadline. If ctx is done
+// it takes nothing, and returns a *[WaitError]. Where ctx is done before the call, that tries once
+// and lets go, to say whether there is room: what it took is held, and counted. A nil ctx is never
+// done.
 func (p *Pool) GetContext(ctx context.Context, size int) (PooledBuffer, error) {
 	if !p.isOpened() {
 		return PooledBuffer{}, errNotOpened

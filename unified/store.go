@@ -28,8 +28,8 @@ func (a *array) provide(d side, s device.Stream) error {
 	}
 	m.has = true
 	if d == onDevice {
-		// A pool notices small forgotten blocks only on the Go heap. This
-		// finds a forgotten array's, whatever its size; no slice of it exists.
+		// A pool does not notice a small forgotten block off the Go heap that the CPU
+		// can reach. This finds a forgotten array's; no slice of it exists.
 		m.watch = runtime.AddCleanup(a, func(b slab.PooledBuffer) { _ = b.Release() }, m.buf)
 	}
 	return nil

@@ -10,6 +10,8 @@
 //	finalize.go  how forgotten blocks come back
 //	part.go      slots of handles that share the block of another
 //	sampled.go   which owners are in a profile
+//	owned*.go    what an owner writes without a lock
+//	givenup*.go  what the race detector and asan are told
 package handle
 
 import (

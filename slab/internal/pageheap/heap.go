@@ -11,6 +11,7 @@
 //	segment.go     the regions of the upstream
 //	policy.go      how much to ask of the upstream at a time
 //	range.go       ranges that grow in place: how many addresses, and when they go
+//	plan.go        which bytes of a range to commit
 //	grow.go        more memory: extend a range, or add a segment
 //	prefill.go     memory before it is needed, and how much was
 //	place.go       an extent at a place that the owner names

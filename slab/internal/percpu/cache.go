@@ -53,7 +53,7 @@ type Cache struct {
 }
 
 // A cpu is what one processor has beside its class caches. Only the pinned
-// goroutine may access it.
+// goroutine may change it; gets, arms and busy are read from outside, too.
 type cpu struct {
 	caches []ClassCache // those of Cache that are this processor's
 	seen   []uint32     // of each: its hits at the last reclaim
@@ -182,8 +182,8 @@ func (c *Cache) At(id, class int) *ClassCache {
 	return &c.reach[i]
 }
 
-// Enter begins a Get, which Leave ends, and reports whether there is a Top: the loaded magazine
-// has blocks, and c is not due, which makes n negative. The caller is pinned. limit must be
+// Enter begins a Get, which Leave ends, and reports whether there is a block to take: the loaded
+// magazine has some, and c is not due, which sets the sign bit. The caller is pinned. limit must be
 // read before all else.
 func (c *ClassCache) Enter() bool {
 	c.busy = 1

@@ -15,7 +15,7 @@ func (c *Cache) lastClass(class, size int) int {
 	return min(class+c.options.Borrow, c.classes-1)
 }
 
-// Retry is for a Get whose class cache has no Top, or one that is too short. The caller is pinned
+// Retry is for a Get that Enter has refused, or whose Top is too short. The caller is pinned
 // to processor id. stands says how many Gets this one stands for in a profile, 0 if it is not
 // sampled.
 func (c *Cache) Retry(id, class, size int) (e handle.Entry, stands float64) {

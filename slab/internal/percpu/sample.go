@@ -7,10 +7,10 @@ import (
 	"github.com/bufslab/bufslab/slab/internal/profile"
 )
 
-// Which hits a profile samples. A class cache counts its Gets in its state, towards a bit
-// that Top tests as it looks whether there are blocks: so to count costs a hit nothing. When
-// the count has come there the class cache is due, and Top has nothing: the Get takes the
-// slow path, and is sampled if Retry has a block for it. Then the class cache is armed again.
+// Which hits a profile samples. A class cache counts its Gets in its state, up to a bit that
+// Enter tests together with the number of blocks: so to count costs a hit nothing. When that
+// bit is set the class cache is due: Enter refuses, and Retry serves the Get, samples it, and
+// arms the class cache again.
 //
 // ClassCache.state, from its lowest bit:
 //

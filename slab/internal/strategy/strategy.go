@@ -2,10 +2,12 @@
 // gets memory from an upstream, cuts and keeps it in its own way, and gives it back:
 //
 //	direct.go              keeps nothing
+//	keeper.go              what all have in common that keep whole blocks
 //	exact.go, bitlog.go    keep whole blocks by a key: keyed.go
 //	sizeclass.go           keeps blocks by class, and carves the small ones from slabs
 //	bestfit.go             cuts blocks of any size from large regions
 //	slab.go                carves small blocks from what bestfit cuts
+//	plan.go                puts blocks where a plan has found the best places
 //
 // All are safe for concurrent use if their upstream is.
 package strategy
