@@ -68,14 +68,6 @@ type Pinner interface {
 	Pinned() (Device, error)
 }
 
-// A Discarder is a Region that can give back the memory behind some of its
-// bytes. Their addresses stay valid and its own: reading them gives zeros or
-// the old contents.
-type Discarder interface {
-	// Discard gives back the whole pages within n bytes from off.
-	Discard(off, n int) error
-}
-
 // A Quarantiner is a Region that can give up some of its bytes for good: somebody may
 // still use them who has no right to.
 type Quarantiner interface {

@@ -104,16 +104,6 @@ func (r *mmapRegion) Bytes() []byte {
 	return unsafe.Slice(p, r.Size())
 }
 
-// Discard gives back the pages that lie in the n bytes from off entirely.
-// Page by page is all that the system can do; the rest keeps its contents.
-func (r *mmapRegion) Discard(off, n int) error {
-	m := r.Bytes()
-	if err := base.CheckSpan("device", off, n, len(m), 1); err != nil {
-		return err
-	}
-	return release(m, roundUp(off, r.dev.page), (off+n)&^(r.dev.page-1))
-}
-
 // release gives the pages of m[lo:hi] back. MADV_DONTNEED and not MADV_FREE:
 // the latter does not lower the resident set until the system is short. EINVAL says
 // that the pages are locked, as all are after mlockall(2).

@@ -35,7 +35,6 @@ var checks = []struct {
 	{"Range", ranges},
 	{"RangeMistakes", rangeMistakes},
 	{"RangeGivesUp", rangeGivesUp},
-	{"Discard", discard},
 	{"Forgotten", forgotten},
 	{"ViewsKeep", viewsKeep},
 	{"FreeUnwatches", freeUnwatches},

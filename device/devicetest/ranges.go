@@ -121,23 +121,3 @@ func rangeGivesUp(t *testing.T, d device.Device) {
 		wants(t, r.GiveUp(page, page), "GiveUp of a block", device.ErrSize)
 	}
 }
-
-// discard: what is not whole pages within stays, and all of it stays usable.
-func discard(t *testing.T, d device.Device) {
-	const n = 256 << 10
-	b := alloc(t, d, n)
-	defer d.Free(b)
-	r, ok := b.Region.(device.Discarder)
-	if !ok {
-		t.Skip("regions of this device do not discard")
-	}
-	write(t, d, b, pattern(n, 1))
-	must(t, r.Discard(1, n/2), r.Discard(0, 0))
-	same(t, read(t, d, part(b, 0, 1)), pattern(n, 1)[:1], "the byte before")
-	same(t, read(t, d, part(b, n/2+1, n/2-1)), pattern(n, 1)[n/2+1:], "the bytes behind")
-	write(t, d, b, pattern(n, 2))
-	same(t, read(t, d, b), pattern(n, 2), "bytes written again")
-	for _, c := range [][2]int{{-1, 1}, {0, -1}, {b.Region.Size(), 1}, {0, b.Region.Size() + 1}} {
-		wants(t, r.Discard(c[0], c[1]), "Discard outside of the region", device.ErrSize)
-	}
-}

@@ -48,11 +48,6 @@ var ofDevices = []mutant{
 		killer: killer{pkg: "device", test: "TestCommitsAtTheTopFindMemoryAhead"},
 	},
 	{
-		name: "device: Discard gives back a page that is used in part",
-		file: "device/mmap_unix.go", old: "release(m, roundUp(off, r.dev.page), (off+n)", new: "release(m, off&^(r.dev.page-1), (off+n)",
-		killer: killer{pkg: "device", test: "TestConformance"},
-	},
-	{
 		name: "device: the runs of an unmapped region stay counted",
 		file: "device/mmap_unix.go", old: "\tr.lost.unmapped()\n", new: "",
 		killer: killer{pkg: "device", test: "TestQuarantineKeepsMappings"},

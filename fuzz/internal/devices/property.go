@@ -31,7 +31,6 @@ func (m *deviceModel) actions() map[string]func(*rapid.T) {
 		"poke":         m.poke,
 		"copy":         m.copy,
 		"fill":         m.fill,
-		"discard":      m.discard,
 		"commit":       m.commit,
 		"decommit":     m.decommit,
 		"misuse":       m.misuse,

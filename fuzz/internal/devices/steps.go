@@ -112,18 +112,6 @@ func (m *deviceModel) fill(t *rapid.T) {
 	b.fill(off, n, int(v))
 }
 
-// discard may take what it was given and nothing beside it.
-func (m *deviceModel) discard(t *rapid.T) {
-	b := m.pick(t)
-	r, is := b.block.Region.(device.Discarder)
-	if !is {
-		m.Skip(t, "the region does not discard")
-	}
-	off, n := pickPart(t, b, b.block.Len)
-	model.OK(t, r.Discard(b.block.Off+off, n))
-	b.forget(off, n)
-}
-
 // pickPages draws a run of pages of the range, or skips the step.
 func (m *deviceModel) pickPages(t *rapid.T) (first, n int) {
 	if m.span == nil {
