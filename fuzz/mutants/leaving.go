@@ -3,6 +3,18 @@ package main
 // Mutants of memory of the page heap that goes back, or never again is used.
 var ofLeaving = []mutant{
 	{
+		name: "pageheap: beside a load nothing is spare",
+		file: "slab/internal/pageheap/spare.go",
+		old:  "!ended || bytes < leastSpare", new: "ended || bytes < leastSpare",
+		killer: killer{pkg: "slab/internal/pageheap", test: "TestTrimBesideALoad"},
+	},
+	{
+		name: "pageheap: what was in use in an epoch is spare after it",
+		file: "slab/internal/pageheap/prefill.go",
+		old:  "\th.window.most = max(h.window.most, used)\n", new: "",
+		killer: killer{pkg: "slab/internal/pageheap", test: "TestWhatWasInUseIsNotSpare"},
+	},
+	{
 		name: "pageheap: idle memory goes an epoch late",
 		file: "slab/internal/pageheap/release.go",
 		old:  ">= int64(idle)", new: "> int64(idle)",

@@ -19,6 +19,7 @@
 //	roomy.go       places with room to extend
 //	makegood.go    whether to grow by new pages, and what goes back for them
 //	release.go     less memory: what goes back, and when
+//	spare.go       what goes back beside a load
 //	leave.go       whole segments, or pages of a range, on their way upstream
 //	quarantine.go  memory that is never handed out again
 //	walk.go        all extents, for a report
@@ -63,7 +64,8 @@ type Heap struct {
 	peakUsed  int64 // the most of them that were not free
 	peakLeft  int64 // the same after a Free: without the two blocks of a copy
 	lastFreed int32 // the free extent that the last Free made
-	steps     int   // since the last check, in check builds
+	window    window
+	steps     int // since the last check, in check builds
 }
 
 // Options are what a Heap can be told.

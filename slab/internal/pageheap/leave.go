@@ -21,8 +21,8 @@ type departure struct {
 }
 
 // detach takes what can go upstream of extent i, if it is free still, out of the
-// heap's hands, and reports whether there is anything.
-func (h *Heap) detach(i int32) (d departure, ok bool) {
+// heap's hands, and reports whether there is anything. Of more than n bytes those at the end go.
+func (h *Heap) detach(i int32, n int) (d departure, ok bool) {
 	h.mu.Lock()
 	defer h.Unlock()
 	if h.at(i).state != free {
@@ -30,10 +30,10 @@ func (h *Heap) detach(i int32) (d departure, ok bool) {
 	}
 	seg := &h.segs[h.at(i).seg]
 	switch {
-	case seg.used == 0:
+	case seg.used == 0 && n >= h.at(i).len:
 		return h.detachSegment(h.at(i).seg), true
 	case seg.rng != nil:
-		return h.detachPages(i)
+		return h.detachPages(i, n)
 	}
 	return d, false
 }
@@ -55,12 +55,13 @@ func (h *Heap) detachSegment(s int32) departure {
 	return d
 }
 
-// detachPages detaches the whole pages within the free extent i of a range. The caller
-// holds mu.
-func (h *Heap) detachPages(i int32) (d departure, ok bool) {
+// detachPages detaches the whole pages within the free extent i of a range, n bytes at most.
+// The caller holds mu.
+func (h *Heap) detachPages(i int32, n int) (d departure, ok bool) {
 	x := *h.at(i)
 	page := h.segs[x.seg].rng.Page()
 	lo, hi := align.Up(x.off, page), align.Down(x.off+x.len, page)
+	lo = max(lo, hi-align.Down(n, page))
 	if hi <= lo {
 		return d, false
 	}

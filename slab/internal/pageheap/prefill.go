@@ -57,7 +57,11 @@ func (h *Heap) PeakUsed() int64 {
 }
 
 // notePeak is called where extents become used. The caller holds the lock.
-func (h *Heap) notePeak() { h.peakUsed = max(h.peakUsed, h.usedBytes()) }
+func (h *Heap) notePeak() {
+	used := h.usedBytes()
+	h.peakUsed = max(h.peakUsed, used)
+	h.window.most = max(h.window.most, used)
+}
 
 // usedBytes counts the managed bytes that are not free. The caller holds the lock.
 func (h *Heap) usedBytes() int64 { return h.managed - h.index[free].bytes }

@@ -25,11 +25,11 @@ func (h *Heap) holdNothing() {
 }
 
 // Trim ends an epoch and gives back what has been free for the last idle
-// epochs. It returns the bytes that went upstream.
+// epochs, and what is more than was in use then. It returns the bytes that went upstream.
 func (h *Heap) Trim(idle int) int64 {
 	h.growMu.Lock()
 	defer h.growMu.Unlock()
-	n := h.releaseIdle(idle)
+	n := h.releaseIdle(idle) + h.releaseSpare(idle)
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.epoch++
@@ -111,8 +111,11 @@ func (h *Heap) unusedSegment(s int32) int32 {
 
 // release gives back what can go upstream of extent i, if it is free still, and
 // returns the bytes. The caller holds growMu.
-func (h *Heap) release(i int32) int64 {
-	d, ok := h.detach(i)
+func (h *Heap) release(i int32) int64 { return h.releasePart(i, maxInt) }
+
+// releasePart is release of n bytes at most, if the extent has more.
+func (h *Heap) releasePart(i int32, n int) int64 {
+	d, ok := h.detach(i, n)
 	switch {
 	case !ok:
 		return h.releaseRest(i)

@@ -1,0 +1,58 @@
+package pageheap
+
+import "slices"
+
+// What a trim gives back beside a load. A free extent is as young as what came back to it last,
+// so all of a large one would stay for a small block that comes and goes. But a heap that has
+// more than was in use at a time does not need the rest.
+
+// A window knows the most bytes that were in use since it began.
+type window struct {
+	most   int64
+	epochs int // since then
+}
+
+// end ends an epoch, with so many bytes in use. When there were idle of them it says how many
+// bytes were in use at most, and begins again.
+func (w *window) end(idle int, used int64) (most int64, ended bool) {
+	if w.epochs++; w.epochs < idle {
+		return 0, false
+	}
+	most = w.most
+	*w = window{most: used}
+	return most, true
+}
+
+// leastSpare is the least extent that is worth a call.
+const leastSpare = 64 << 10
+
+// releaseSpare ends an epoch, and gives back pages of ranges beyond what was in use at a time
+// during the last idle ones, of the longest extents first. It returns the bytes. The caller
+// holds growMu.
+func (h *Heap) releaseSpare(idle int) (sum int64) {
+	list, spare := h.spare(idle)
+	for _, i := range list {
+		if sum < spare {
+			sum += h.releasePart(i, int(spare-sum))
+		}
+	}
+	return sum
+}
+
+// spare returns the free extents of ranges that are worth a call, and how many bytes may go.
+func (h *Heap) spare(idle int) (list []int32, bytes int64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	most, ended := h.window.end(idle, h.usedBytes())
+	if bytes = h.managed - most; !ended || bytes < leastSpare {
+		return nil, 0
+	}
+	h.each(free, func(i int32) bool {
+		if x := h.at(i); x.len >= leastSpare && h.segs[x.seg].rng != nil {
+			list = append(list, i)
+		}
+		return true
+	})
+	slices.Reverse(list) // each begins with the shortest
+	return list, bytes
+}
