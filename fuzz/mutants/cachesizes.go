@@ -65,13 +65,13 @@ var ofCacheSizes = []mutant{
 	{
 		name: "percpu: classes empty each other all the time",
 		file: "slab/internal/percpu/resize.go",
-		old:  "!full || !paid", new: "!full || !paid && !full",
+		old:  "full && paid {", new: "full && (paid || full) {",
 		killer: killer{pkg: "slab/internal/percpu", test: "TestAFullBudgetIsNotTakenAtOnce"},
 	},
 	{
 		name: "percpu: a class that is new starves",
 		file: "slab/internal/percpu/resize.go",
-		old:  "!full || !paid", new: "!full || full && (paid || limit >= 0)",
+		old:  "full && paid {", new: "full && paid && limit < 0 {",
 		killer: killer{pkg: "slab/internal/percpu", test: "TestAFullBudgetIsNotTakenAtOnce"},
 	},
 	{

@@ -66,10 +66,15 @@ func (d *depot) put(m *magazine, size int64, b budget) bool {
 		d.bytes.Add(-n)
 		return false
 	}
+	c.link(m)
+	return true
+}
+
+// link makes m the first full magazine. The caller holds mu.
+func (c *depotClass) link(m *magazine) {
 	m.next = c.full.Load()
 	c.full.Store(m)
 	c.count++
-	return true
 }
 
 // restore puts linked magazines back that put or a reclaim has let go, whatever the
@@ -89,9 +94,7 @@ func (d *depot) push(m *magazine, bytes int64) {
 	c := &d.classes[m.class]
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	m.next = c.full.Load()
-	c.full.Store(m)
-	c.count++
+	c.link(m)
 }
 
 // emptyMagazine returns an empty magazine for the class.

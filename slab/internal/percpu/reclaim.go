@@ -119,12 +119,7 @@ func (c *Cache) take(p *cpu, idle bool, out *magazine) *magazine {
 	defer p.mu.Unlock()
 	for i := range p.caches {
 		if p.takes(i, idle) {
-			limit := ^p.caches[i].limit.Swap(^0)
-			for m := c.detach(p, i, limit); m != nil; {
-				next := m.next
-				m.next, out = out, m
-				m = next
-			}
+			out = c.detach(p, i, ^p.caches[i].limit.Swap(^0), out)
 		}
 	}
 	p.mark()

@@ -59,10 +59,8 @@ func (c *Cache) pushSlow(class int, e handle.Entry, size int) (out *magazine, ke
 }
 
 // makeRoom lets the loaded magazine of the class have one more block than it has,
-// if that is within the budget, and returns the magazines that leave for it. Where the
-// budget is full the class empties another one for that, once for each time that it has
-// been refused as often as the block costs: classes in use would empty each other all the
-// time. The caller is pinned, and p has an empty magazine.
+// if that is within the budget, and returns the magazines that leave for it. The caller is
+// pinned, and p has an empty magazine.
 func (c *Cache) makeRoom(p *cpu, class int, b budget) (out *magazine) {
 	k := &p.caches[class]
 	limit, bytes := k.limit.Load(), c.BlockBytes(class)
@@ -75,21 +73,28 @@ func (c *Cache) makeRoom(p *cpu, class int, b budget) (out *magazine) {
 	if !k.isArmed() {
 		c.arm(p, class)
 	}
-	if limit < most(bytes) {
-		if p.grow(k, limit, bytes, b) {
-			return nil
-		}
-		full, paid := p.granted+bytes > b.most, int64(k.refused)%b.price(limit+1, bytes) == 0
-		if !full || !paid { // it has to be refused more often
-			if limit == 0 || c.options.Merges {
-				return nil
-			}
-			return c.exchange(p, class, b)
-		}
+	switch {
+	case limit == most(bytes):
+		return c.exchange(p, class, b)
+	case p.grow(k, limit, bytes, b):
+		return nil
+	}
+	return c.overBudget(p, class, limit, b)
+}
+
+// overBudget is makeRoom of a class that the budget refuses more. Where the budget is full the
+// class empties another one for that, once for each time that it has been refused as often as
+// the block costs: classes in use would empty each other all the time.
+func (c *Cache) overBudget(p *cpu, class int, limit int32, b budget) (out *magazine) {
+	k, bytes := &p.caches[class], c.BlockBytes(class)
+	full, paid := p.granted+bytes > b.most, int64(k.refused)%b.price(limit+1, bytes) == 0
+	if full && paid {
 		out = c.shrinkOther(p, class)
 		if p.grant(k, limit, limit+1, bytes, b) || out != nil || limit == 0 {
 			return out
 		}
+	} else if limit == 0 || c.options.Merges { // it has to be refused more often
+		return nil
 	}
 	return c.exchange(p, class, b)
 }
@@ -148,14 +153,14 @@ func (c *Cache) shrinkOther(p *cpu, but int) (out *magazine) {
 		if p.victim == but || limit <= 0 || !k.limit.CompareAndSwap(limit, 0) {
 			continue
 		}
-		return c.detach(p, p.victim, limit)
+		return c.detach(p, p.victim, limit, nil)
 	}
 	return nil
 }
 
 // detach takes both magazines from a class cache whose limit was as given, and is
-// changed already. It returns those that have blocks, linked.
-func (c *Cache) detach(p *cpu, class int, limit int32) (out *magazine) {
+// changed already. It links those that have blocks to out.
+func (c *Cache) detach(p *cpu, class int, limit int32, out *magazine) *magazine {
 	k := &p.caches[class]
 	p.granted -= int64(limit+k.nprevious) * c.BlockBytes(class)
 	k.loaded = k.unload(k.loaded, class, k.n(), &out)
