@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"reflect"
-	"sync"
 	"unsafe"
 
 	"github.com/bufslab/bufslab/device"
@@ -81,23 +80,15 @@ func sizeOf(t reflect.Type, n int) (int, error) {
 	return n * size, nil
 }
 
-// goodElements has the types that checkElement has found good: to look at the fields of a
-// struct takes as long as several Gets.
-var goodElements sync.Map
-
 // checkElement refuses types whose values cannot lie in a pool's memory. Alignment is no
 // question: blocks lie at multiples of 16 bytes, and Go aligns no type to more than 8.
 func checkElement(t reflect.Type) error {
-	if _, ok := goodElements.Load(t); ok {
-		return nil
-	}
 	if at := shape.Pointer(t); at != "" {
 		return fmt.Errorf("slab: type %v holds pointers (%s): %w", t, at, ErrElement)
 	}
 	if t.Size() == 0 {
 		return fmt.Errorf("slab: type %v has no bytes: %w", t, ErrElement)
 	}
-	goodElements.Store(t, nil)
 	return nil
 }
 

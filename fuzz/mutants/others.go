@@ -174,7 +174,7 @@ var ofOthers = []mutant{
 	},
 	{
 		name: "shape: a pointer within an array is overlooked",
-		file: "internal/shape/shape.go", old: "\t\treturn Pointer(t.Elem())\n", new: "\t\treturn \"\"\n",
+		file: "internal/shape/shape.go", old: "\t\treturn pointer(t.Elem())\n", new: "\t\treturn \"\"\n",
 		killer: killer{pkg: "internal/shape", test: "TestPointer"},
 	},
 	{

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"sync"
 )
 
 // Size returns the elements of an array and its bytes, elem bytes an element.
@@ -34,18 +35,33 @@ func Size(dims []int, elem int) (n, bytes int, ok bool) {
 	return n, n * elem, true
 }
 
+// plain has the types that Pointer has found to be bytes: to look at the fields of a struct
+// takes as long as several Gets of a pool.
+var plain sync.Map
+
 // Pointer says where values of t hold what the collector has to follow: a
 // pointer, string, slice, map, channel, function or interface, at any depth.
 // It is "" for values that are bytes and nothing else.
 func Pointer(t reflect.Type) string {
+	if _, is := plain.Load(t); is {
+		return ""
+	}
+	at := pointer(t)
+	if at == "" {
+		plain.Store(t, nil)
+	}
+	return at
+}
+
+func pointer(t reflect.Type) string {
 	switch k := t.Kind(); {
 	case k == reflect.Array && t.Len() == 0:
 		return ""
 	case k == reflect.Array:
-		return Pointer(t.Elem())
+		return pointer(t.Elem())
 	case k == reflect.Struct:
 		for i := range t.NumField() {
-			if f := t.Field(i); Pointer(f.Type) != "" {
+			if f := t.Field(i); pointer(f.Type) != "" {
 				return fmt.Sprintf("field %s %v", f.Name, f.Type)
 			}
 		}
