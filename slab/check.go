@@ -227,7 +227,7 @@ func (c *Check) Leaks() []Leak {
 	for _, k := range c.live {
 		l = append(l, Leak{Bytes: k.inner.Len, Site: k.got})
 	}
-	slices.SortFunc(l, func(a, b Leak) int { return a.Bytes - b.Bytes })
+	sortLeaks(l)
 	return l
 }
 

@@ -122,7 +122,7 @@ func account(up Allocator, align int, leaving func(device.Region) func()) *upstr
 // an Allocator of which that is not known, and of a nil or zero Pool. The pool closes it
 // only where [OpenConfig] opened both.
 func (p *Pool) Device() device.Device {
-	if p == nil || p.pool == nil {
+	if !p.isOpened() {
 		return nil
 	}
 	return deviceOf(p.pool.upstream)

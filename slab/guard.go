@@ -141,7 +141,7 @@ func stackOf(pcs []uintptr) string {
 	frames := runtime.CallersFrames(pcs)
 	for more := len(pcs) > 0; more; {
 		var f runtime.Frame
-		if f, more = frames.Next(); !isOurs(f.Function) || strings.HasSuffix(f.File, "_test.go") {
+		if f, more = frames.Next(); !isHidden(f) {
 			fmt.Fprintf(&s, "\t%s %s:%d\n", f.Function, f.File, f.Line)
 		}
 	}

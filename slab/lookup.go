@@ -76,7 +76,6 @@ func (p *pool) put(b []byte) bool {
 		return false
 	}
 	e := handle.Entry{Slot: s, Mem: at}
-	handle.GivenUp(e, n)
 	kept := p.cache.At(on.ID(), s.Class()).Push(e, n)
 	p.cache.Unpin(on)
 	if !kept {

@@ -74,12 +74,12 @@ func (e *extents) segment(seg int32) int32 {
 	return i
 }
 
-// extend adds n bytes before the last extent of a segment, its end, as an extent of the
+// appendTop adds n bytes before the last extent of a segment, its end, as an extent of the
 // state or a part of one.
-func (e *extents) extend(last int32, n int, s state) {
+func (e *extents) appendTop(last int32, n int, s state) {
 	i := e.record(e.at(last).seg, e.at(last).off, n)
 	e.at(last).off += n
-	e.reserve(e.at(last).off)
+	e.makeLists(e.at(last).off)
 	p := e.at(last).prev
 	e.at(i).prev, e.at(i).next, e.at(last).prev = p, last, i
 	if p != none {

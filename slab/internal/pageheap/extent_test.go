@@ -12,13 +12,13 @@ func TestExtentsSplitAndMergeLikeAModel(t *testing.T) {
 		var ends []int32
 		for s := range int32(3) {
 			ends = append(ends, e.segment(s))
-			e.extend(ends[s], 1<<16, free)
+			e.appendTop(ends[s], 1<<16, free)
 		}
 		var out []int32
 		for range 3000 {
 			switch k := r.IntN(20); {
 			case k == 0:
-				e.extend(ends[r.IntN(3)], 16*(1+r.IntN(1000)), free)
+				e.appendTop(ends[r.IntN(3)], 16*(1+r.IntN(1000)), free)
 			case k < 11:
 				n := 16 * (1 + r.IntN(1<<r.IntN(10)))
 				if i := e.find(free, n); i != none {
@@ -47,7 +47,7 @@ func TestExtentsSplitAndMergeLikeAModel(t *testing.T) {
 // What is used has its own bytes, and the rest of a split keeps its age.
 func TestSplitKeepsTheAgeOfTheRest(t *testing.T) {
 	e := newExtents(16)
-	e.extend(e.segment(0), 160, free)
+	e.appendTop(e.segment(0), 160, free)
 	e.epoch = 7
 	i := e.find(free, 16)
 	e.use(i, 16, 9)

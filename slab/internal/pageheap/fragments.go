@@ -8,15 +8,13 @@ import "math/bits"
 func (h *Heap) FreeExtents() (bytes, largest int64, bySize []int64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	x := &h.index[free]
-	for l := x.lists.Next(0); l >= 0; l = x.lists.Next(l + 1) {
-		for i := x.heads[l]; i != none; i = h.at(i).down {
-			n := h.at(i).len
-			largest = max(largest, int64(n))
-			k := bits.Len(uint(n)) - 1
-			bySize = append(bySize, make([]int64, max(0, k+1-len(bySize)))...)
-			bySize[k]++
-		}
-	}
-	return x.bytes, largest, bySize
+	h.each(free, func(i int32) bool {
+		n := h.at(i).len
+		largest = max(largest, int64(n))
+		k := bits.Len(uint(n)) - 1
+		bySize = append(bySize, make([]int64, max(0, k+1-len(bySize)))...)
+		bySize[k]++
+		return true
+	})
+	return h.index[free].bytes, largest, bySize
 }

@@ -116,9 +116,9 @@ func (h *Heap) commit(p plan) error {
 	} else {
 		end := h.segs[p.seg].end
 		if gap := p.off - h.at(end).off; gap > 0 {
-			h.extend(end, gap, decommitted)
+			h.appendTop(end, gap, decommitted)
 		}
-		h.extend(end, p.len, free)
+		h.appendTop(end, p.len, free)
 	}
 	h.managed += int64(p.len)
 	h.policy.grewTo(h.managed, called)
@@ -176,7 +176,7 @@ func (h *Heap) growBySegment(n int, exact bool) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	s := h.addSegment(segment{block: b})
-	h.extend(h.segs[s].end, size, free)
+	h.appendTop(h.segs[s].end, size, free)
 	whole := h.up.Footprint(b)
 	h.excess += whole - int64(size)
 	h.managed += whole

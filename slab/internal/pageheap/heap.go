@@ -162,13 +162,13 @@ func (h *Heap) take(i int32, n, size int) int32 {
 	h.use(i, n, size)
 	h.segs[h.at(i).seg].used++
 	h.notePeak()
-	h.enter(i)
+	h.mapUsed(i)
 	return i
 }
 
 // Free takes a used extent back. The caller holds the lock.
 func (h *Heap) Free(i int32) {
-	h.leave(i)
+	h.unmapUsed(i)
 	h.segs[h.at(i).seg].used--
 	h.lastFreed = h.merge(i, free)
 	h.peakLeft = max(h.peakLeft, h.usedBytes())

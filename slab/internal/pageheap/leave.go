@@ -118,13 +118,13 @@ func (h *Heap) settle(d departure, gone bool) {
 	case d.pages == none:
 		h.removeSegment(d.seg)
 	default:
-		h.decommitted(d.pages)
+		h.vacate(d.pages)
 	}
 }
 
-// decommitted makes extent i, which has left, addresses without memory: the end of the
+// vacate makes extent i, which has left, addresses without memory: the end of the
 // segment moves down where nothing is above them.
-func (h *Heap) decommitted(i int32) {
+func (h *Heap) vacate(i int32) {
 	i = h.merge(i, decommitted)
 	if e := h.segs[h.at(i).seg].end; h.at(i).next == e {
 		h.at(e).off = h.at(i).off

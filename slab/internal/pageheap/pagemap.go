@@ -47,14 +47,14 @@ func (m pageMap) first(page int) int32 {
 	return m[k][page&(1<<leafShift-1)]
 }
 
-// enter puts the extent i, which is used now, into the map of its segment.
-func (h *Heap) enter(i int32) {
+// mapUsed puts the extent i, which is used now, into the map of its segment.
+func (h *Heap) mapUsed(i int32) {
 	if !h.numbered {
-		h.enterMap(i)
+		h.addToMap(i)
 	}
 }
 
-func (h *Heap) enterMap(i int32) {
+func (h *Heap) addToMap(i int32) {
 	x := h.at(i)
 	seg := &h.segs[x.seg]
 	first := seg.pages.entry(x.off)
@@ -67,14 +67,14 @@ func (h *Heap) enterMap(i int32) {
 	}
 }
 
-// leave takes the used extent i out of the map.
-func (h *Heap) leave(i int32) {
+// unmapUsed takes the used extent i out of the map.
+func (h *Heap) unmapUsed(i int32) {
 	if !h.numbered {
-		h.leaveMap(i)
+		h.takeFromMap(i)
 	}
 }
 
-func (h *Heap) leaveMap(i int32) {
+func (h *Heap) takeFromMap(i int32) {
 	x := h.at(i)
 	first := h.segs[x.seg].pages.entry(x.off)
 	if *first != i {

@@ -16,7 +16,7 @@ func (h *Heap) Quarantine(i int32) {
 	h.growMu.Lock()
 	defer h.growMu.Unlock()
 	h.mu.Lock()
-	h.leave(i)
+	h.unmapUsed(i)
 	s, off, n := h.isolate(i)
 	h.Unlock()
 	h.giveUp(s, off, n)

@@ -10,9 +10,9 @@ import (
 // firstRange is what the first range of a heap reserves, unless a block needs more.
 const firstRange = 64 << 20
 
-// more is how many times as much a new range has: as the block that it is for, and as
+// rangeTimes is how many times as much a new range has: as the block that it is for, and as
 // all ranges before it.
-const more = 8
+const rangeTimes = 8
 
 // rangeFor returns what to reserve so that n bytes fit, whatever the page is.
 // Addresses cost no memory, but all pools of a process share them with the Go heap.
@@ -25,7 +25,7 @@ func (h *Heap) rangeFor(n int) int {
 			before = min(before+r.Region().Size(), upstream.MaxSize)
 		}
 	}
-	return max(firstRange, more*min(max(n, before, h.expected), upstream.MaxSize/more), n+n/8+8<<20)
+	return max(firstRange, rangeTimes*min(max(n, before, h.expected), upstream.MaxSize/rangeTimes), n+n/8+8<<20)
 }
 
 // openRange makes a range current that has n bytes of addresses left, a new

@@ -43,8 +43,8 @@ func (e *extents) units(n int) uint { return uint(n) >> (e.shift & (bits.UintSiz
 // listFor returns the list for extents of n bytes.
 func (e *extents) listFor(n int) int { return listOf(e.units(n)) }
 
-// reserve makes lists for extents of up to n bytes, as long as a segment is. So list need not.
-func (e *extents) reserve(n int) {
+// makeLists makes lists for extents of up to n bytes, as long as a segment is. So list need not.
+func (e *extents) makeLists(n int) {
 	for s := range e.index {
 		x := &e.index[s]
 		if more := e.listFor(n) + 1 - len(x.heads); more > 0 {

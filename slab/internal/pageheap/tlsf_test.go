@@ -35,7 +35,7 @@ func TestFindSeesWhatFits(t *testing.T) {
 		for s := range int32(1 + r.IntN(30)) {
 			n := 16 * (1 + r.IntN(1<<r.IntN(12)))
 			most = max(most, n)
-			e.extend(e.segment(s), n, free)
+			e.appendTop(e.segment(s), n, free)
 		}
 		for n := 16; n <= most; n += 16 * (1 + most/500) {
 			if i := e.find(free, n); i == none || e.at(i).len < n {
@@ -51,7 +51,7 @@ func TestFindSeesWhatFits(t *testing.T) {
 func TestEachVisitsEveryExtentOnce(t *testing.T) {
 	e := newExtents(16)
 	for s := range int32(100) {
-		e.extend(e.segment(s), 16*int(1+s), free)
+		e.appendTop(e.segment(s), 16*int(1+s), free)
 	}
 	seen := map[int32]int{}
 	e.each(free, func(i int32) bool { seen[i]++; return true })

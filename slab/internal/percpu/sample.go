@@ -36,9 +36,6 @@ func (c *ClassCache) n() int32 { return int32(c.state & loadedMask) }
 // setN is for code that moves magazines. It counts no Get.
 func (c *ClassCache) setN(n int32) { c.state = c.state&^loadedMask | uint64(n) }
 
-// isDue reports whether the next Get from c is to be sampled, or to arm c.
-func (c *ClassCache) isDue() bool { return int32(c.state) < 0 }
-
 // wasDue reports whether c was due before the last Get: that alone may have made it due, for
 // the next.
 func (c *ClassCache) wasDue() bool { return uint32(c.state) >= (dueGets+1)*oneGet }

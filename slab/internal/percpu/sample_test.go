@@ -144,3 +144,6 @@ func TestTouched(t *testing.T) {
 		}
 	}
 }
+
+// isDue reports whether the next Get from c is to be sampled, or to arm c.
+func (c *ClassCache) isDue() bool { return int32(c.state) < 0 }
