@@ -133,24 +133,12 @@ func (p *pool) open() error {
 	return nil
 }
 
-// stack builds what stands on an upstream: limit, accounting, strategy, wrappers,
-// caches.
+// stack builds what stands on an upstream.
 func (p *pool) stack(on Allocator) error {
 	c := p.config.Config
-	align := max(c.Align, 16)
-	if c.MaxBytes > 0 {
-		on = newLimit(on, c.MaxBytes, align)
-	}
-	p.upstream, p.accounting = on, account(on, align, p.table.Forget)
-	caches := cacheOptions(c, p.config.cpus())
-	caches.Processors, caches.Replayed = p.config.cpus(), p.config.replayed()
-	caches.Managed, caches.Free, caches.Pace, caches.Lock = p.accounting.Managed, p.free, p.profile.open(&p.config), &p.mu
-	p.cache.Open(caches)
-	reachable, unreachable := watchFrom(c)
-	p.table.Open(unsafe.Pointer(p), handle.Options{
-		Lock: &p.mu, WatchCollected: p.accounting.OwnsRegions(), WatchFrom: reachable, WatchUnreachableFrom: unreachable,
-		Forgotten: p.forgotten, PartForgotten: p.leaks.recordPartForgotten, Found: p.guard.regionFound, Free: p.freeForgotten, Quarantine: p.quarantine,
-	})
+	p.drawOn(on, c)
+	caches := p.openCaches(c)
+	p.openTable(c)
 	if c.MaxHeld > 0 && caches.Largest > 0 {
 		c.MaxHeld = heldBelow(caches, c.MaxHeld)
 		p.held.bytes = c.MaxHeld
@@ -158,6 +146,37 @@ func (p *pool) stack(on Allocator) error {
 	if err := p.openStrategy(c); err != nil {
 		return err
 	}
+	return p.openWatchers(c, caches.Largest)
+}
+
+// drawOn puts the limit of c and the accounting on an upstream.
+func (p *pool) drawOn(on Allocator, c Config) {
+	align := max(c.Align, 16)
+	if c.MaxBytes > 0 {
+		on = newLimit(on, c.MaxBytes, align)
+	}
+	p.upstream, p.accounting = on, account(on, align, p.table.Forget)
+}
+
+// openCaches opens the caches that c asks for, and returns what they are told.
+func (p *pool) openCaches(c Config) percpu.Options {
+	o := cacheOptions(c, p.config.cpus())
+	o.Processors, o.Replayed = p.config.cpus(), p.config.replayed()
+	o.Managed, o.Free, o.Pace, o.Lock = p.accounting.Managed, p.free, p.profile.open(&p.config), &p.mu
+	p.cache.Open(o)
+	return o
+}
+
+func (p *pool) openTable(c Config) {
+	reachable, unreachable := watchFrom(c)
+	p.table.Open(unsafe.Pointer(p), handle.Options{
+		Lock: &p.mu, WatchCollected: p.accounting.OwnsRegions(), WatchFrom: reachable, WatchUnreachableFrom: unreachable,
+		Forgotten: p.forgotten, PartForgotten: p.leaks.recordPartForgotten, Found: p.guard.regionFound, Free: p.freeForgotten, Quarantine: p.quarantine,
+	})
+}
+
+// openWatchers opens what looks on, and says up to which size a hit is all that Get has to do.
+func (p *pool) openWatchers(c Config, cached int) error {
 	if err := p.leaks.open(c); err != nil {
 		forward{upstream: p.strategy}.FreeHeld() // the reserve
 		return err
@@ -167,7 +186,7 @@ func (p *pool) stack(on Allocator) error {
 	}
 	p.config.needsFinish = p.leaks.seesAll() || c.Zero
 	if !p.config.needsFinish {
-		p.direct = caches.Largest
+		p.direct = cached
 	}
 	p.clock.set(c)
 	if p.config.replayed() {

@@ -81,6 +81,9 @@ func (p *pool) openStrategy(c Config) error {
 	if err != nil {
 		return err
 	}
+	if handle.Sanitized {
+		p.accounting.OnLeave(handle.Left)
+	}
 	p.strategy = newStrategy(p.accounting.Checked(), c, k, p)
 	finish, err := k.take(p.strategy)
 	if err != nil {
@@ -88,9 +91,6 @@ func (p *pool) openStrategy(c Config) error {
 	}
 	if finish != nil {
 		p.onClose = append(p.onClose, finish)
-	}
-	if handle.Sanitized {
-		p.accounting.OnLeave(handle.Left)
 	}
 	own := isBuiltin(c.Strategy)
 	if !own {
