@@ -170,8 +170,8 @@ func TestAPanicUndoesAMiss(t *testing.T) {
 					release(t, acquire[byte](t, p, "k", 100))
 				}
 				for _, get := range []func(){
-					func() { _, _ = Get[byte](p, "k", 5000) },
-					func() { _, _ = Acquire[byte](t.Context(), p, "k", 5000) },
+					func() { mustGet[byte](t, p, "k", 5000) },
+					func() { acquire[byte](t, p, "k", 5000) },
 				} {
 					panics = from
 					func() {

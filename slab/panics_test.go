@@ -223,7 +223,7 @@ func TestAReleaseThatPanicsWakes(t *testing.T) {
 			} else {
 				d.in.Store(1)
 			}
-			if !doesPanic(func() { _ = b.Release() }) {
+			if !doesPanic(func() { mustRelease(t, b) }) {
 				t.Errorf("%s, %s: no panic", s, name)
 			}
 			mustRelease(t, mustHave(t, c))

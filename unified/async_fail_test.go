@@ -34,8 +34,8 @@ func TestCopyThatFailsLate(t *testing.T) {
 	}
 }
 
-// A copy that fails late is undone also where there are so many dirty ranges that the short
-// gaps between them, as it would be one, count as dirty.
+// A buffer has more than MaxRanges dirty ranges, so the short gaps between them count as dirty.
+// A late copy into such a gap fails. It is undone, and no write is lost.
 func TestCopyThatFailsLateBetweenManyRanges(t *testing.T) {
 	const n = 4 * unified.MaxRanges
 	for _, toHost := range []bool{true, false} {

@@ -49,7 +49,7 @@ var ofPools = []mutant{
 		killer: killer{pkg: "slab", test: "TestBoundsOfWhatIsHeldIncludeTheCaches"},
 	},
 	{
-		name: "release: one that panics wakes nobody",
+		name: "release: a Release that panics wakes no waiter",
 		file: "slab/release.go",
 		old:  "\tdefer p.freed()\n\tf()\n", new: "\tf()\n\tp.freed()\n",
 		killer: killer{pkg: "slab", test: "TestAReleaseThatPanicsWakes"},

@@ -12,8 +12,8 @@ type window struct {
 	epochs int // since then
 }
 
-// end ends an epoch, with so many bytes in use. When there were idle of them it says how many
-// bytes were in use at most, and begins again.
+// end ends an epoch; used is the bytes in use now. After idle epochs it returns the most bytes
+// that were in use, and the window begins again.
 func (w *window) end(idle int, used int64) (most int64, ended bool) {
 	if w.epochs++; w.epochs < idle {
 		return 0, false

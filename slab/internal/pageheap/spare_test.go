@@ -2,8 +2,8 @@ package pageheap
 
 import "testing"
 
-// Beside a block that comes and goes all else goes back, after so many epochs, though it is one
-// extent with that block when it is free. What the block needs stays: no call upstream for it.
+// While one block comes and goes, a trim gives the other memory back after idle epochs, though
+// both are one extent when the block is free. The block's own memory stays: no call upstream.
 func TestTrimBesideALoad(t *testing.T) {
 	const n = 64 * page
 	up := &pages{RangeBytes: 64 << 20}

@@ -77,7 +77,7 @@ func (a *Accounting) Alloc(size int) (device.Block, error) {
 func (a *Accounting) Free(b device.Block) {
 	a.onLeave(b)
 	stays := a.leaving(b.Region)
-	_ = a.giveBack(a.up.Footprint(b), func() error { a.up.Free(b); return nil }, stays)
+	a.takeOff(a.up.Footprint(b), stays, func() bool { a.up.Free(b); return true })
 }
 
 // GiveUp puts pages in quarantine and takes n bytes for them from the count.
@@ -97,7 +97,13 @@ func (a *Accounting) GiveUp(pages device.Block, n int64) bool {
 
 // giveBack takes n bytes from what is managed and gives them upstream: first, so that no
 // budget looks exceeded. If upstream fails or panics they are managed still, and stays is called.
-func (a *Accounting) giveBack(n int64, free func() error, stays func()) error {
+func (a *Accounting) giveBack(n int64, free func() error, stays func()) (err error) {
+	a.takeOff(n, stays, func() bool { err = free(); return err == nil })
+	return err
+}
+
+// takeOff is giveBack of what reports whether upstream has taken the bytes.
+func (a *Accounting) takeOff(n int64, stays func(), free func() bool) {
 	a.passing.Add(1)
 	defer a.passing.Add(-1)
 	a.managed.Add(-n)
@@ -108,11 +114,9 @@ func (a *Accounting) giveBack(n int64, free func() error, stays func()) error {
 			stays()
 		}
 	}()
-	err := free()
-	if gone = err == nil; gone && n > 0 {
+	if gone = free(); gone && n > 0 {
 		a.frees.Add(1)
 	}
-	return err
 }
 
 func (a *Accounting) add(n int64) {
