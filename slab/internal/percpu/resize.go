@@ -159,12 +159,13 @@ func (c *Cache) shrinkOther(p *cpu, but int) (out *magazine) {
 }
 
 // detach takes both magazines from a class cache whose limit was as given, and is
-// changed already. It links those that have blocks to out.
+// changed already. It links those that have blocks to out, the loaded one first: so its blocks,
+// the last used, go back first. Another order packs the recordings otherwise.
 func (c *Cache) detach(p *cpu, class int, limit int32, out *magazine) *magazine {
 	k := &p.caches[class]
 	p.granted -= int64(limit+k.nprevious) * c.BlockBytes(class)
-	k.loaded = k.unload(k.loaded, class, k.n(), &out)
 	k.previous = k.unload(k.previous, class, k.nprevious, &out)
+	k.loaded = k.unload(k.loaded, class, k.n(), &out)
 	k.setN(0)
 	k.nprevious = 0
 	return out
