@@ -29,10 +29,10 @@ func (p *Pool) StopHolding() {
 // that has waited for a stream. Trim returns the bytes that went upstream.
 // Config.TrimAfter calls it by the clock.
 //
-// Of memory that grows in a range, as bestfit and slab have it on mmap and virtual, all goes that
-// is more than was in use at a time, every idle epochs. Else what is used in part is touched as a
-// whole: a region, and all blocks of a size that a processor has cached. So beside a small steady
-// load of them much may stay that is not needed: FreeHeld gives that back.
+// Beside a load that goes on, what it needs stays. Of the blocks of one size that a processor
+// has cached, some are not reached in an epoch: half of these go, at least. Of memory that grows
+// in a range, as bestfit and slab have it on mmap and virtual, all goes that is more than was in
+// use at a time, every idle epochs. Other regions that are used in part stay whole.
 func (p *Pool) Trim(idle int) int64 { return p.opened().trimHeld(idle) }
 
 // Close stops holding, see StopHolding, and makes further Gets fail with ErrClosed. If

@@ -75,9 +75,9 @@ var ofCaches = []mutant{
 		killer: killer{pkg: "slab/internal/percpu", test: "TestProtocolOfReclaim"},
 	},
 	{
-		name: "percpu: hits are not marked at a reclaim",
+		name: "percpu: a reclaim does not look for the next one",
 		file: "slab/internal/percpu/reclaim.go",
-		old:  "\tp.mark()\n\treturn out", new: "\treturn out",
+		old:  "\tp.look()\n\treturn out", new: "\treturn out",
 		killer: killer{pkg: "slab/internal/percpu", test: "TestIdleReclaimTakesWhatIsUntouched"},
 	},
 	{

@@ -33,6 +33,24 @@ var ofCacheSizes = []mutant{
 		killer: killer{pkg: "slab/internal/percpu", test: "TestDepotKeepsWhatIsNeeded"},
 	},
 	{
+		name: "percpu: a class cache in use is never too large",
+		file: "slab/internal/percpu/idle.go",
+		old:  "return was.depth", new: "return 0",
+		killer: killer{pkg: "slab", test: "TestTrimGivesBackWhatABurstLeft"},
+	},
+	{
+		name: "percpu: blocks that came and went were never needed",
+		file: "slab/internal/percpu/idle.go",
+		old:  " ^ s.Generation()", new: "",
+		killer: killer{pkg: "slab/internal/percpu", test: "TestIdleReclaimLeavesWhatIsUsed"},
+	},
+	{
+		name: "percpu: what lay below may be held still",
+		file: "slab/internal/percpu/idle.go",
+		old:  "\t\tk.limit.Add(n) // it is ^limit now\n", new: "",
+		killer: killer{pkg: "slab/internal/percpu", test: "TestIdleReclaimTakesWhatLiesBelow"},
+	},
+	{
 		name: "percpu: grants are not counted",
 		file: "slab/internal/percpu/resize.go",
 		old:  "\tp.granted += more\n\treturn true", new: "\treturn true",

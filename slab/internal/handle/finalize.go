@@ -80,7 +80,7 @@ func (t *Table) giveBack(a Allocation, escaped, ok bool) {
 // the generation has not ended when the collector finds it dead again, it is dead. The
 // caller holds Table.mu.
 func (t *Table) doubts(s *Slot) bool {
-	gen := s.generation()
+	gen := s.Generation()
 	if gen&wasSliced == 0 || t.doubted[s.ID()] == gen {
 		return false
 	}

@@ -149,7 +149,7 @@ func (s *Slot) current(addr uintptr) (*Slot, uint64, int) {
 	if s == nil {
 		return nil, 0, 0
 	}
-	gen := s.generation()
+	gen := s.Generation()
 	n := s.Asked()
 	if s.lent.get()&^sliced != lentTo(gen) || s.addr != addr {
 		return nil, 0, 0

@@ -32,7 +32,7 @@ func (s *Slot) Escape() { s.lent.escape() }
 // It is noted without a finalizer, and of 0 bytes, too: what a buffer grows to may have one. The owner's
 // handle is another from now on: Slice returns its generation.
 func (s *Slot) Slice() (gen uint64) {
-	gen = s.generation()
+	gen = s.Generation()
 	if gen&wasSliced == 0 {
 		gen |= wasSliced
 		s.word.Or(wasSliced)
@@ -49,7 +49,7 @@ func SameOwner(a, b uint64) bool { return (a^b)&^wasSliced == 0 }
 // Hide has no one find the owner by its slice: the memory is another owner's to cut up. A
 // slice may have escaped, which is noted, too.
 func (s *Slot) Hide() {
-	s.lent.set(lentTo(s.generation()) | hidden)
+	s.lent.set(lentTo(s.Generation()) | hidden)
 	s.Escape()
 }
 
@@ -60,4 +60,4 @@ func (s *Slot) MayHaveEscaped() bool { return s.lent.escaped() }
 func (s *Slot) IsSliced(gen uint64) bool { return s.lent.get() == lentTo(gen)|sliced }
 
 // isSliced is IsSliced of the last owner.
-func (s *Slot) isSliced() bool { return s.IsSliced(s.generation()) }
+func (s *Slot) isSliced() bool { return s.IsSliced(s.Generation()) }

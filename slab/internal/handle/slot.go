@@ -70,10 +70,11 @@ type Entry struct {
 	Mem  unsafe.Pointer
 }
 
-func (s *Slot) generation() uint64 { return s.word.Load() &^ lowMask }
+// Generation returns the generation of the owner. While there is none it is the next owner's.
+func (s *Slot) Generation() uint64 { return s.word.Load() &^ lowMask }
 
 // Owns reports whether gen is the slot's generation.
-func (s *Slot) Owns(gen uint64) bool { return s.generation() == gen }
+func (s *Slot) Owns(gen uint64) bool { return s.Generation() == gen }
 
 // End ends generation gen, if it is the slot's, nothing pins it, and it is neither stray nor
 // sampled. Where it returns false, EndPinned tells why.

@@ -11,6 +11,7 @@
 //	budget.go     how much it may hold
 //	depot.go      where magazines wait for other processors
 //	reclaim.go    how the caches are emptied by others
+//	idle.go       what of them was not needed
 //	sample.go     which hits a profile samples, and how they are counted
 //	usage.go      what is in them, and the counters
 //
@@ -56,7 +57,7 @@ type Cache struct {
 // goroutine may change it; gets, arms and busy are read from outside, too.
 type cpu struct {
 	caches []ClassCache // those of Cache that are this processor's
-	seen   []uint32     // of each: its hits at the last reclaim
+	seen   []sight      // of each, at the last reclaim
 	empty  *magazine    // in reserve, for the next class cache that overflows
 	victim int          // the class whose cache was shrunk last
 	busy   uint32       // not 0 while a goroutine is here; see quiesce
@@ -142,7 +143,7 @@ func (c *Cache) Open(o Options) {
 	c.reach, c.stride = c.caches, c.classes
 	for i := range c.cpus {
 		c.cpus[i].caches = c.caches[i*c.classes : (i+1)*c.classes]
-		c.cpus[i].seen = make([]uint32, c.classes)
+		c.cpus[i].seen = make([]sight, c.classes)
 	}
 }
 

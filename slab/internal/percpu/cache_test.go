@@ -104,6 +104,7 @@ func (s *store) get(t *testing.T, size int) handle.Entry {
 }
 
 func (s *store) release(e handle.Entry, size int) {
+	e.Slot.End(e.Slot.Generation()) // as its owner does
 	on := s.Pin()
 	kept := s.At(on.ID(), e.Slot.Class()).Push(e, size)
 	s.Unpin(on)

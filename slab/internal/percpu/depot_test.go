@@ -65,7 +65,7 @@ func TestReclaimLeavesStoppedCachesClosed(t *testing.T) {
 	}
 	e := s.get(t, 100)
 	s.Reclaim(true) // marks
-	s.cpus[0].seen[s.Class(100)]--
+	s.cpus[0].seen[s.Class(100)].touched--
 	s.Stop()
 	s.Reclaim(true)
 	if s.At(0, s.Class(100)).Push(e, 100) {

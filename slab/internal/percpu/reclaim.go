@@ -2,7 +2,7 @@ package percpu
 
 import "github.com/bufslab/bufslab/internal/pin"
 
-// Reclaim empties all class caches and the depot, or only what was not used since
+// Reclaim empties all class caches and the depot, or takes only what was not needed since
 // the last Reclaim, and gives the blocks to the strategy. It reports whether there
 // were any. One goroutine at a time calls it.
 //
@@ -83,45 +83,47 @@ func (k *ClassCache) invert(is func(limit int32) bool) {
 }
 
 // worthClosing spares a reclaim that would find nothing the barrier: then it only
-// marks the hits. It looks without synchronisation, so it may miss what is released
-// meanwhile.
+// looks for the next one. It does so without synchronisation, so it may miss what is
+// released meanwhile.
 func (c *Cache) worthClosing(idle bool) bool {
 	if !pin.Exclusive && !c.options.Replayed {
 		return true
 	}
 	for p := range c.cpus {
 		for i := range c.cpus[p].caches {
-			if k := &c.cpus[p].caches[i]; c.cpus[p].takes(i, idle) && k.n()+k.nprevious > 0 {
+			k := &c.cpus[p].caches[i]
+			if min(c.cpus[p].takes(i, idle), k.n()+k.nprevious) > 0 {
 				return true
 			}
 		}
 	}
 	for p := range c.cpus {
-		c.cpus[p].mark()
+		c.cpus[p].look()
 	}
 	return false
 }
 
-// takes reports whether a reclaim takes what class cache i has: all, or what was not
-// touched since the last one.
-func (p *cpu) takes(i int, idle bool) bool { return !idle || p.seen[i] == p.caches[i].touched() }
-
-// mark notes for the next reclaim what was touched.
-func (p *cpu) mark() {
-	for i := range p.caches {
-		p.seen[i] = p.caches[i].touched()
+// takes returns how many blocks of class cache i a reclaim takes.
+func (p *cpu) takes(i int, idle bool) int32 {
+	if !idle {
+		return everything
 	}
+	return p.unneeded(i)
 }
 
-// take takes the magazines out of the closed class caches of a cpu.
+// take takes blocks out of the closed class caches of a cpu.
 func (c *Cache) take(p *cpu, idle bool, out *magazine) *magazine {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for i := range p.caches {
-		if p.takes(i, idle) {
+		switch n := p.takes(i, idle); n {
+		case 0:
+		case everything:
 			out = c.detach(p, i, ^p.caches[i].limit.Swap(^0), out)
+		default:
+			out = c.takeBottom(p, i, n, out)
 		}
 	}
-	p.mark()
+	p.look()
 	return out
 }

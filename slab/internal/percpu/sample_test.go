@@ -137,10 +137,11 @@ func TestTouched(t *testing.T) {
 		"Release": func() { s.release(b, 100) },
 		"Get":     func() { b = s.get(t, 100) },
 	} {
-		p.mark()
-		before := p.takes(class, true)
-		if use(); !before || p.takes(class, true) {
-			t.Errorf("%s: idle before %t, idle after %t", name, before, p.takes(class, true))
+		p.look()
+		before := p.unneeded(class) == everything
+		use()
+		if after := p.unneeded(class) == everything; !before || after {
+			t.Errorf("%s: idle before %t, idle after %t", name, before, after)
 		}
 	}
 }
