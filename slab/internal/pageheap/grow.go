@@ -141,12 +141,12 @@ func (h *Heap) topStep(s int32, need int) int {
 	if h.isLazy(s) {
 		return align.Up(need, page)
 	}
-	return h.step(need, 0, page)
+	return h.step(need, 0, page, h.index[free].bytes)
 }
 
 // step is the policy's.
-func (h *Heap) step(need, least, page int) int {
-	return h.mayHold(need, h.policy.step(need, least, page, h.managed), page)
+func (h *Heap) step(need, least, page int, free int64) int {
+	return h.mayHold(need, h.policy.step(need, least, page, h.managed, free), page)
 }
 
 // mayHold returns n, but no more beyond need than may be held: that would have to go
@@ -197,14 +197,14 @@ func (h *Heap) segmentSize(n int) (size int, over int64) {
 }
 
 // segmentFor returns the size of a segment for n bytes, with its head-room. The caller
-// holds mu.
+// holds mu. What is free in others does not join with it, and does not count.
 func (h *Heap) segmentFor(n int) int {
 	switch {
 	case h.locked:
 		return h.mayHold(n, max(n, lockedUnit), unit)
 	case n < largeBlock:
-		return h.step(n, 2*n, unit)
+		return h.step(n, 2*n, unit, 0)
 	}
-	more := min(h.step(n, 0, unit)-n, int(h.managed/largeShare))
+	more := min(h.step(n, 0, unit, 0)-n, int(h.managed/largeShare))
 	return n * (1 + more/n)
 }

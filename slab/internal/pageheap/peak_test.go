@@ -113,7 +113,7 @@ func TestGetsCountForTheBudget(t *testing.T) {
 			p.Grew(1000)
 		}
 		p.noteGets()
-		return p.policy.budget(), p.policy.slack()
+		return p.policy.budget(), p.policy.slack(0)
 	}
 	budget, slack := step(func() int64 { return 100_000 })
 	plain, plainSlack := step(nil)

@@ -7,7 +7,7 @@ import (
 
 // A growthPolicy decides how much to ask of an upstream so that at most a given
 // share of allocations has to ask at all. It asks for what the program will
-// add, net, until the next call is affordable. A program in a steady state grows
+// add, net, until the next call is affordable, less what free memory will take of that. A program in a steady state grows
 // by what it needs and not a byte more; calls that were not spent make later
 // steps finer.
 type growthPolicy struct {
@@ -26,6 +26,10 @@ const (
 	// little: one for each earlyShare allocations.
 	freeCalls, earlyCalls = 4, 7
 	earlyShare            = 15
+	// reuseShare is the part of what is free, as a divisor, that will serve what the program adds:
+	// most of it lies in gaps. The same part of a step is the most that it takes off, so that calls
+	// stay within the target: missShare by seven eighths is below 1.
+	reuseShare = 8
 	// firstStep is what a heap begins with at least: calls for less are wasted.
 	firstStep = 64 << 10
 )
@@ -51,10 +55,11 @@ func (g *growthPolicy) grewTo(managed int64, called bool) {
 // asked returns what the program has asked for so far.
 func (g *growthPolicy) asked() float64 { return float64(max(g.gets, g.count, 1)) }
 
-// slack returns the bytes to ask for now, if more than what is needed.
-func (g *growthPolicy) slack() int {
+// slack returns the bytes to ask for now, if more than what is needed, where some are free.
+func (g *growthPolicy) slack(free int64) int {
 	next := float64(g.count) / g.asked() / g.miss // allocations until a call is affordable
-	return int(min(max(0, g.rate)*next/(1+max(0, g.budget())), float64(upstream.MaxSize>>1)))
+	added := max(0, g.rate) * next / (1 + max(0, g.budget()))
+	return int(min(added-min(added, float64(free))/reuseShare, float64(upstream.MaxSize>>1)))
 }
 
 // budget returns the calls that are affordable now.
@@ -64,9 +69,9 @@ func (g *growthPolicy) budget() float64 {
 
 // step returns how far to grow where need bytes are needed and least are
 // wanted, as a multiple of page: not past the old high-water mark unless
-// need itself is, or calls are scarce.
-func (g *growthPolicy) step(need, least, page int, managed int64) int {
-	n := align.Up(max(need, least, g.slack(), firstStep-int(min(managed, firstStep))), page)
+// need itself is, or calls are scarce. Of the managed bytes some are free.
+func (g *growthPolicy) step(need, least, page int, managed, free int64) int {
+	n := align.Up(max(need, least, g.slack(free), firstStep-int(min(managed, firstStep))), page)
 	if room := g.high - managed; room < int64(n) && g.budget() >= 1 {
 		if room = room &^ int64(page-1); room >= int64(need) {
 			return int(room)

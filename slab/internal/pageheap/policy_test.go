@@ -39,10 +39,10 @@ func TestGrowthOfASteadyProgramIsWhatItNeeds(t *testing.T) {
 		g.grew(1000)
 		g.shrank(1000)
 	}
-	if n := g.step(5000, 0, page, firstStep); n != 2*page {
+	if n := g.step(5000, 0, page, firstStep, 0); n != 2*page {
 		t.Errorf("a step of %d bytes where 5000 are needed", n)
 	}
-	if n := g.slack(); n != 0 {
+	if n := g.slack(0); n != 0 {
 		t.Errorf("%d bytes of slack", n)
 	}
 }
@@ -56,8 +56,23 @@ func TestGrowthIsFinerWhereCallsWereNotSpent(t *testing.T) {
 	for range 70 {
 		spent.grewTo(1<<20, true)
 	}
-	if a, b := saved.slack(), spent.slack(); a >= b || a <= 0 {
+	if a, b := saved.slack(0), spent.slack(0); a >= b || a <= 0 {
 		t.Errorf("%d bytes of slack with calls saved, %d without", a, b)
+	}
+}
+
+// What is free takes an eighth of its bytes from what a program that adds memory asks for, and
+// an eighth of that at most.
+func TestGrowthIsLessWhereMemoryIsFree(t *testing.T) {
+	g := newGrowthPolicy(0.01)
+	for range 1000 {
+		g.grew(100_000)
+	}
+	all := g.step(page, 0, page, 1<<30, 0)
+	for free, want := range map[int64]int{80 * page: all - 10*page, 1 << 30: all - all/8} {
+		if n := g.step(page, 0, page, 1<<30, free); n < want-page || n > want+page {
+			t.Errorf("a step of %d bytes with %d free, of %d without", n, free, all)
+		}
 	}
 }
 
@@ -67,13 +82,13 @@ func TestGrowthStopsAtTheOldPeak(t *testing.T) {
 		g.grew(100_000)
 	}
 	g.grewTo(100*page, true)
-	if n := g.step(page, 0, page, 50*page); n != 50*page {
+	if n := g.step(page, 0, page, 50*page, 0); n != 50*page {
 		t.Errorf("up to the peak: a step of %d", n)
 	}
-	if n := g.step(page, 0, page, 99*page-1); n != page {
+	if n := g.step(page, 0, page, 99*page-1, 0); n != page {
 		t.Errorf("whole pages only: a step of %d", n)
 	}
-	if n := g.step(50*page+1, 0, page, 50*page); n <= 51*page {
+	if n := g.step(50*page+1, 0, page, 50*page, 0); n <= 51*page {
 		t.Errorf("what is needed is beyond the peak: a step of %d", n)
 	}
 }
@@ -84,10 +99,10 @@ func TestGrowthDoesNotOverflow(t *testing.T) {
 	for range 1000 {
 		g.grew(upstream.MaxSize)
 	}
-	if n := g.slack(); n < 0 || n > upstream.MaxSize {
+	if n := g.slack(0); n < 0 || n > upstream.MaxSize {
 		t.Errorf("%d bytes of slack", n)
 	}
-	if n := g.step(upstream.MaxSize, 2*upstream.MaxSize, page, 0); n < upstream.MaxSize {
+	if n := g.step(upstream.MaxSize, 2*upstream.MaxSize, page, 0, 0); n < upstream.MaxSize {
 		t.Errorf("a step of %d bytes", n)
 	}
 }
