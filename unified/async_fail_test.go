@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/device/sim"
 	"github.com/bufslab/bufslab/internal/check"
 	"github.com/bufslab/bufslab/unified"
 )
@@ -125,4 +126,24 @@ func TestWorkBuiltOnWorkThatFails(t *testing.T) {
 	check.Must(t, v.SyncToHostOn(s))
 	wantHost(t, b, 0, 7, 0, 0)
 	wantDevice(t, d, b, 0, 7, 0, 0)
+}
+
+// Where two ranges are one copy, the element between them that a failed kernel has written is
+// not written anew: every read gives the kernel's error.
+func TestAFailureSurvivesACopyOverIt(t *testing.T) {
+	d := sim.New(1 << 20)
+	d.Costs(sim.Costs{Call: time.Microsecond, ToDevice: 1e9}) // to copy a byte takes less than a call
+	b, s := pinned(t, d, 3), stream(t, d)
+	check.Must(t, b.Fill(7))
+	between := check.Ok(b.View(1, 2))(t)
+	m := check.Ok(between.DeviceMutOn(s))(t)
+	kernel := func(m ...[]byte) { m[0][0] = 9 }
+	check.Must(t, s.Launch(time.Millisecond, kernel, m)) // what fails does so when its turn comes
+	d.FailLaunch(1, errLate)
+	check.Must(t, s.Launch(0, kernel, m))
+	check.Must(t, between.SyncToHostOn(s))
+	_, err := b.Device()
+	check.Wraps(t, err, errLate)
+	_, err = b.Host()
+	check.Wraps(t, err, errLate)
 }

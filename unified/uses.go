@@ -72,7 +72,7 @@ func (u *use) hold(s device.Stream) error {
 // planned again.
 func (a *array) awaitAccess(lo, hi int, c access, steps []step, s device.Stream) (again bool, err error) {
 	for _, x := range steps {
-		again, err = a.await(x.lo, x.hi, c.side(), true, false, s)
+		again, err = a.awaitTarget(x, c.side(), s)
 		if !again && err == nil && x.do == pull {
 			again, err = a.await(x.lo, x.hi, c.side().other(), false, true, s)
 		}
@@ -81,6 +81,18 @@ func (a *array) awaitAccess(lo, hi int, c access, steps []step, s device.Stream)
 		}
 	}
 	return a.await(lo, hi, c.side(), c.writes(), !c.overwrites(), s)
+}
+
+// awaitTarget is await for a step that writes to a side. Between what has to be copied it may
+// cover what has not: that is not written anew, and if the work before has failed there, the
+// access fails.
+func (a *array) awaitTarget(x step, d side, s device.Stream) (again bool, err error) {
+	for y := range a.res.spans(x.lo, x.hi) {
+		if again, err = a.await(y.lo, y.hi, d, true, y.state == Synchronized, s); again || err != nil {
+			break
+		}
+	}
+	return again, err
 }
 
 func (c access) overwrites() bool { return c == overwriteHost || c == overwriteDevice }

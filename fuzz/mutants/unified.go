@@ -38,8 +38,13 @@ var ofUnified = []mutant{
 		killer: killer{pkg: "unified", test: "TestHostWaitsForTheKernel"},
 	},
 	{
+		name: "unified: what a copy covers without need is forgiven its failure",
+		file: "unified/uses.go", old: "y.state == Synchronized, s)", new: "false, s)",
+		killer: killer{pkg: "unified", test: "TestAFailureSurvivesACopyOverIt"},
+	},
+	{
 		name: "unified: a copy does not wait for who uses its target",
-		file: "unified/uses.go", old: "a.await(x.lo, x.hi, c.side(), true, false, s)", new: "a.await(x.lo, x.hi, c.side(), false, false, s)",
+		file: "unified/uses.go", old: "d, true, y.state == Synchronized, s)", new: "d, false, y.state == Synchronized, s)",
 		killer: killer{pkg: "unified", test: "TestReadersDoNotWait"},
 	},
 	{
