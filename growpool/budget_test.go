@@ -1,6 +1,7 @@
 package growpool
 
 import (
+	"math"
 	"os"
 	"runtime"
 	"runtime/debug"
@@ -48,6 +49,28 @@ func TestDistinctKeysStayWithinTheBudget(t *testing.T) {
 			}
 			t.Logf("%d keys, held %d, metadata %d, at most %d; the slab.Pool had %d at most", len(u.Keys), u.HeldBytes, u.MetadataBytes, most, below.Stats().PeakManagedBytes)
 		})
+	}
+}
+
+// A key that is not equal to itself leaves no entry behind when its buffer goes, nor when a
+// request for it fails.
+func TestKeysUnlikeThemselvesLeave(t *testing.T) {
+	const budget, keys = 16 << 20, 10_000
+	p := New[float64](openSlab(t, "device=virtual,strategy=direct"), Config{MaxBytes: budget})
+	defer p.Close()
+	for range keys {
+		l, err := Acquire[byte](t.Context(), p, math.NaN(), 64<<10)
+		if err != nil {
+			t.Fatal(err)
+		}
+		release(t, l)
+		if _, err := Get[byte](p, math.NaN(), 2*budget); err == nil {
+			t.Fatal("a buffer beyond the budget")
+		}
+	}
+	s, u := p.Totals(), p.MemoryUsage()
+	if s.Misses != keys || int64(len(u.Keys)) > budget/(64<<10) || u.HeldBytes+u.MetadataBytes > budget {
+		t.Errorf("%+v; %d keys, %d bytes held and %d of metadata in a budget of %d", s, len(u.Keys), u.HeldBytes, u.MetadataBytes, budget)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 type entry[K comparable] struct {
 	key  K
 	id   uint64 // by which the cache knows it: see table.id
+	hash uint64 // of the key, where the table has it: a NaN has another one each time
 	cur  atomic.Pointer[buffer]
 	hits counter
 

@@ -89,9 +89,10 @@ func (t *table[K]) add(key K) *entry[K] {
 		s = t.rebuild()
 	}
 	e := newEntry(key, t.id(key))
+	e.hash = t.hash(key)
 	t.used++
 	t.live++
-	s.put(t.hash(key), e)
+	s.put(e.hash, e)
 	return e
 }
 
@@ -111,7 +112,7 @@ func (t *table[K]) rebuild() *slots[K] {
 	}
 	s := newSlots[K](n)
 	for e := range t.all() {
-		s.put(t.hash(e.key), e)
+		s.put(e.hash, e)
 	}
 	t.used = t.live
 	t.slots.Store(s)
@@ -123,7 +124,7 @@ func (t *table[K]) remove(e *entry[K]) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	s := t.slots.Load()
-	for i := t.hash(e.key); ; i++ {
+	for i := e.hash; ; i++ {
 		switch s.at[i&s.mask].Load() {
 		case nil:
 			return

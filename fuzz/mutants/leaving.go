@@ -3,6 +3,11 @@ package main
 // Mutants of memory of the page heap that goes back, or never again is used.
 var ofLeaving = []mutant{
 	{
+		name: "growpool: an entry is looked for where its key is now",
+		file: "growpool/table.go", old: "for i := e.hash; ; i++ {", new: "for i := t.hash(e.key); ; i++ {",
+		killer: killer{pkg: "growpool", test: "TestKeysUnlikeThemselvesLeave"},
+	},
+	{
 		name: "pageheap: beside a load nothing is spare",
 		file: "slab/internal/pageheap/spare.go",
 		old:  "!ended || bytes < leastSpare", new: "ended || bytes < leastSpare",
