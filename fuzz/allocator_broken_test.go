@@ -90,6 +90,12 @@ var faults = []struct {
 	name, says string // says is a pattern
 	broken     broken
 }{
+	{"no room for more than a page", "refused nothing", broken{alloc: func(b *broken, size int) (device.Block, error) {
+		if size > 4<<10 {
+			return device.Block{}, device.ErrOutOfMemory
+		}
+		return b.strategy.Alloc(size)
+	}}},
 	{"overlap", "overlap", broken{alloc: everyFifth(func(b *broken, size int) (device.Block, error) {
 		blk, err := b.strategy.Alloc(2 * size)
 		if err == nil && b.last.Region != nil {

@@ -55,7 +55,8 @@ func DeviceProperty(open func() (device.Device, error)) func(*rapid.T) {
 // figures of a [slab.UsageReporter] against the model's and the upstream's, and what a
 // [slab.Holder] or [slab.Trimmer] gives back. An Alloc that fails and then
 // succeeds after FreeHeld is a fault: a strategy that holds memory has to use it
-// before it is out of memory.
+// before it is out of memory. So is one that fails with nothing out though the upstream
+// has refused nothing, unless [MaxBytes] says that the strategy has a bound of its own.
 //
 // Strategies over others are checked like any, as long as they answer for the
 // whole: Usage has to tell of all that the upstream gave, and FreeHeld to reach it.

@@ -46,7 +46,8 @@ func Align(n int) Option { return func(s *settings) { s.Align = n } }
 // has to go back.
 func Hostile() Option { return func(s *settings) { s.Hostile = true } }
 
-// MaxBytes says that at no moment more bytes of the upstream may be out.
+// MaxBytes says that at no moment more bytes of the upstream may be out: then there may be no
+// room though the upstream has some.
 func MaxBytes(bytes int64) Option { return func(s *settings) { s.MaxBytes = bytes } }
 
 // Zeroed says that every block is handed out cleared.

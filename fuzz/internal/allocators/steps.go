@@ -2,6 +2,7 @@ package allocators
 
 import (
 	"errors"
+	"math"
 
 	"pgregory.net/rapid"
 
@@ -27,17 +28,22 @@ func (m *allocatorModel) try(t *rapid.T, size int) error {
 	return err
 }
 
-// alloc accepts that there is no room only where FreeHeld makes none.
+// alloc accepts that there is no room only where FreeHeld makes none, and where something is out
+// or somebody has refused.
 func (m *allocatorModel) alloc(t *rapid.T) {
 	if len(m.live) == model.MostLive {
 		m.Skip(t, "enough blocks are out")
 	}
 	size := draw.UpTo(t, m.MaxSize, m.asked)
+	refused := m.up.Accounts().Refused
 	err := m.try(t, size)
 	if err == nil {
 		return
 	}
 	model.ExpectNoRoom(t, size, err)
+	if len(m.live) == 0 && m.MaxBytes == math.MaxInt64 && m.up.Accounts().Refused == refused {
+		t.Fatalf("Alloc of %d bytes failed with nothing out, and the upstream has refused nothing: %v", size, err)
+	}
 	h, is := m.strategy.(slab.Holder)
 	if !is {
 		return
