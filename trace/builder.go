@@ -35,7 +35,7 @@ func (b *builder) next() (*chunk, error) {
 			return nil, err
 		}
 		if err := b.row(c, slot, &op); err != nil {
-			return nil, fmt.Errorf("trace: %s: %w", b.Name, err)
+			return nil, b.rows.readError(err)
 		}
 	}
 	b.slots = len(b.rows.live.sizes)

@@ -54,7 +54,8 @@ func TestSumsThatOverflowAreRefused(t *testing.T) {
 		"a,0,9223372036854775807\na,1,1\n",
 		"op,key,size\ng,a,9223372036854775807\ng,b,1\n",
 	} {
-		if tr, err := Read(strings.NewReader(text), "t.csv"); !errors.Is(err, ErrSize) {
+		tr, err := Read(strings.NewReader(text), "t.csv")
+		if at := (*SyntaxError)(nil); !errors.Is(err, ErrSize) || !errors.As(err, &at) || at.Line != 1+strings.Count(text, "\n")/2 && at.Line != 3 {
 			t.Errorf("%q: %+v, %v", text, tr, err)
 		}
 	}

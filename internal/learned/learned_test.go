@@ -77,6 +77,22 @@ func TestWhatIsNoPlan(t *testing.T) {
 }
 
 // Each byte that is missing, too many or another one is found, alone or with all that follow.
+// What is too long to be read is not written, and what is as long as can be is read.
+func TestPlanOfTooManyLines(t *testing.T) {
+	var b bytes.Buffer
+	steps := make(Plan, maxLines/2) // a line between two of them, a hint each, a header and an end
+	for i := range steps {
+		steps[i] = []Hint{{8, 8 * i}}
+	}
+	if err := WritePlan(&b, steps); err == nil || b.Len() > 0 {
+		t.Errorf("%d bytes of a plan of %d lines, %v", b.Len(), 2*len(steps)+1, err)
+	}
+	steps[0] = nil
+	if back, err := ReadPlan(strings.NewReader(text(t, steps))); err != nil || len(back) != len(steps) {
+		t.Errorf("%d steps of %d, %v", len(back), len(steps), err)
+	}
+}
+
 func TestEveryDamageIsFound(t *testing.T) {
 	for i := range plan {
 		for _, damaged := range []string{plan[:i], plan[:i] + plan[i+1:], plan[:i] + "7" + plan[i+1:], plan[:i] + "7" + plan[i:]} {

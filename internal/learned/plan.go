@@ -71,8 +71,20 @@ func (p Plan) Dense() bool {
 	return true
 }
 
-// WritePlan writes the text of p.
+// lines is how many lines the text of p has.
+func (p Plan) lines() int {
+	n := len(p) + 1 // the header, a line between two steps, and the end
+	for _, hints := range p {
+		n += len(hints)
+	}
+	return n
+}
+
+// WritePlan writes the text of p. It fails where ReadPlan would.
 func WritePlan(w io.Writer, p Plan) error {
+	if p.lines() > maxLines {
+		return errLong
+	}
 	sum := crc32.NewIEEE()
 	b := bufio.NewWriter(io.MultiWriter(w, sum))
 	fmt.Fprintln(b, header)

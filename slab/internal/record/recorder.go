@@ -37,7 +37,7 @@ type event struct {
 
 const (
 	opBits   = 8
-	sizeBits = 48 // no memory has more bytes; maxSites fits into the rest
+	sizeBits = 48 // no memory has more bytes, see newEvent; maxSites fits into the rest
 )
 
 func (e *event) op() byte   { return byte(e.what) }
@@ -47,9 +47,10 @@ func (e *event) site() int  { return int(e.size >> sizeBits) }
 // bytes returns the size.
 func (e *event) bytes() uint64 { return e.size & (1<<sizeBits - 1) }
 
-// newEvent returns an event of a size that some memory has.
+// newEvent returns an event. A block of more bytes than any memory has, which addresses alone may
+// have, has as many as fit.
 func newEvent(op byte, id uint64, size int) event {
-	return event{what: id<<opBits | uint64(op), size: uint64(size)}
+	return event{what: id<<opBits | uint64(op), size: min(uint64(size), 1<<sizeBits-1)}
 }
 
 // Options say what is recorded.

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -277,6 +278,25 @@ func TestSample(t *testing.T) {
 	}
 	if sizes[1] < allocs/30 || sizes[2] < allocs/30 { // every tenth would all be of one size
 		t.Errorf("by size: %v", sizes)
+	}
+}
+
+// A size beyond what an event has room for is recorded as the largest, with the right site.
+func TestSizesOfNoMemory(t *testing.T) {
+	if strconv.IntSize == 32 {
+		return // no int is as large
+	}
+	var b bytes.Buffer
+	r := To(&b, Options{Site: func([]uintptr) string { return "here" }})
+	for _, shift := range []int{48, 50, 62} {
+		r.Free(r.Alloc(1<<shift), 1<<shift)
+	}
+	if err := r.Close(); err != nil {
+		t.Error(err)
+	}
+	const most = ",281474976710655,"
+	if rows := b.String(); strings.Count(rows, most) != 6 || strings.Count(rows, ",here\n") != 3 {
+		t.Error(rows)
 	}
 }
 
