@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -72,10 +73,6 @@ func setupsOf(lines, others []string) ([]setup, error) {
 	var faults []error
 	for _, line := range lines {
 		c, err := slab.ParseConfig(onVirtual(line))
-		if err == nil && c.Device == "" { // of JSON
-			c.Device = "virtual"
-			err = c.Validate()
-		}
 		if err != nil {
 			faults = append(faults, fmt.Errorf("-config %q: %w", line, err))
 		}
@@ -84,12 +81,37 @@ func setupsOf(lines, others []string) ([]setup, error) {
 	return setups, errors.Join(faults...)
 }
 
-// onVirtual returns a line with a device: what the others may be depends on it.
+// onVirtual returns a line or JSON with a device: what the other keys may be depends on it.
 func onVirtual(line string) string {
-	if line = strings.TrimSpace(line); strings.HasPrefix(line, "{") || strings.Contains(","+line, ",device=") {
-		return line
+	line = strings.TrimSpace(line)
+	if strings.HasPrefix(line, "{") {
+		return jsonOnVirtual(line)
+	}
+	for part := range strings.SplitSeq(line, ",") {
+		if key, _, _ := strings.Cut(part, "="); strings.TrimSpace(key) == "device" {
+			return line
+		}
 	}
 	return strings.TrimSuffix("device=virtual,"+line, ",")
+}
+
+// jsonOnVirtual is onVirtual of JSON. Of what is none ParseConfig says what is wrong.
+func jsonOnVirtual(text string) string {
+	var keys map[string]json.RawMessage
+	if json.Unmarshal([]byte(text), &keys) != nil {
+		return text
+	}
+	for key := range keys {
+		if strings.EqualFold(key, "device") {
+			return text
+		}
+	}
+	keys["device"] = json.RawMessage(`"virtual"`)
+	with, err := json.Marshal(keys)
+	if err != nil {
+		return text
+	}
+	return string(with)
 }
 
 // runAll goes on after a failure, so that the other rows can be compared.

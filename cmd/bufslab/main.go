@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"runtime/debug"
+	"strings"
 )
 
 // What the command exits with.
@@ -105,11 +106,11 @@ func parseFiles(flags *flag.FlagSet, args []string, help string, stdout, stderr 
 }
 
 // noArguments is parse for a command that takes none.
-func noArguments(name string, args []string, help string, stdout, stderr io.Writer) (code int, done bool) {
-	flags := flag.NewFlagSet("bufslab "+name, flag.ContinueOnError)
+func noArguments(flags *flag.FlagSet, args []string, help string, stdout, stderr io.Writer) (code int, done bool) {
 	code, done = parse(flags, args, help, stdout, stderr)
 	if !done && flags.NArg() > 0 {
-		return fail(stderr, exitBad, fmt.Errorf("%s takes no arguments, not %q", name, flags.Args())), true
+		err := fmt.Errorf("%s takes no arguments, not %q", strings.TrimPrefix(flags.Name(), "bufslab "), flags.Args())
+		return fail(stderr, exitBad, err), true
 	}
 	return code, done
 }

@@ -189,7 +189,8 @@ func TestExitCodes(t *testing.T) {
 		{exitBad, "wants one -config", []string{"replay", "-"}},
 		{exitBad, "wants one -config", []string{"replay", "-config", "strategy=slab", "-", good}},
 		{exitBad, "wants one -config", []string{"replay", "-config", "strategy=slab", "-growth", "pow2", "-"}},
-		{exitBad, "takes no arguments", []string{"devices", "heap"}},
+		{exitBad, "devices takes no arguments", []string{"devices", "heap"}},
+		{exitBad, "takes no arguments", []string{"devices", "-json", "heap"}},
 		{exitBad, "takes no arguments", []string{"version", "1"}},
 		{exitBad, "-x", []string{"devices", "-x"}},
 		{exitBad, "bufslab version ", []string{}},
@@ -235,6 +236,47 @@ func TestDevicesListsSchemes(t *testing.T) {
 	for _, want := range []string{"| heap |", "| mmap |", "| sim | 1.0 GiB | 1.0 GiB |", "| virtual | no limit | no limit |"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in\n%s", want, out)
+		}
+	}
+}
+
+func TestDevicesAsJSON(t *testing.T) {
+	_, out, _ := command("devices", "-json")
+	rows := map[string]place{}
+	for line := range strings.Lines(out) {
+		var p place
+		if err := json.Unmarshal([]byte(line), &p); err != nil {
+			t.Fatal(err)
+		}
+		rows[p.Name] = p
+	}
+	if v, ok := rows["virtual"]; !ok || v.Free != nil || v.Total != nil {
+		t.Errorf("virtual: %+v", v)
+	}
+	if s := rows["sim"]; s.Free == nil || *s.Free != 1<<30 || s.Total == nil || *s.Total != 1<<30 {
+		t.Errorf("sim: %+v", s)
+	}
+}
+
+// A line or JSON that names no device is tried on virtual, however it is written: what its other
+// keys may be depends on that.
+func TestConfigsWithoutADevice(t *testing.T) {
+	for text, want := range map[string]string{
+		"strategy=slab":                       "virtual",
+		"strategy=slab, device=heap":          "heap",
+		" device=heap,strategy=slab":          "heap",
+		`{"decommit":true}`:                   "virtual",
+		`{}`:                                  "virtual",
+		`{ "strategy":"slab" }`:               "virtual",
+		`{"strategy":"slab","device":"mmap"}`: "mmap",
+	} {
+		if c, err := configOf(text); err != nil || c.Device != want {
+			t.Errorf("%s: on %q, %v", text, c.Device, err)
+		}
+	}
+	for _, text := range []string{"{", `{"x":1}`, "device"} {
+		if c, err := configOf(text); err == nil {
+			t.Errorf("%s: %v", text, c)
 		}
 	}
 }

@@ -115,11 +115,26 @@ func parseShare(text string) (float64, error) {
 	return share, nil
 }
 
+// takeLine makes a line of a configuration that is JSON: to that tune can add options.
+func (o *tuneOptions) takeLine() error {
+	c, err := configOf(o.base)
+	if err != nil || !strings.HasPrefix(strings.TrimSpace(o.base), "{") {
+		return err
+	}
+	if o.base = c.String(); strings.HasPrefix(o.base, "{") {
+		return fmt.Errorf("-config %s: no line says this, and tune adds options to a line", o.base)
+	}
+	return nil
+}
+
+// leastNS is the least price of time: costs are numbers still.
+const leastNS = 1e-9
+
 func (o *tuneOptions) check(traces int) error {
-	_, err := configOf(o.base)
+	err := o.takeLine()
 	faults := []error{err}
-	if !(o.ns > 0) {
-		faults = append(faults, fmt.Errorf("-ns %g: want a number above 0", o.ns))
+	if !(o.ns >= leastNS) {
+		faults = append(faults, fmt.Errorf("-ns %g: want a number of %g at least", o.ns, leastNS))
 	}
 	if o.limit < 0 {
 		faults = append(faults, fmt.Errorf("-limit %v: want a time", o.limit))

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -105,6 +106,20 @@ func TestTuneKeepsTheBase(t *testing.T) {
 	}
 	if len(scores) < 4 {
 		t.Errorf("%d lines", len(scores))
+	}
+}
+
+// A base that is JSON is tuned as the line that says the same.
+func TestTuneOfJSON(t *testing.T) {
+	path := steady(t, 1000)
+	line, _ := tuned(t, "-config", "device=virtual,strategy=slab", path)
+	object, _ := tuned(t, "-config", `{"device":"virtual","strategy":"slab"}`, path)
+	if len(line) < 4 || !maps.Equal(line, object) {
+		t.Errorf("%d lines of a line, %d of JSON", len(line), len(object))
+	}
+	code, _, stderr := command("tune", "-config", `{"record":" x.csv"}`, path)
+	if code != exitBad || !strings.Contains(stderr, "no line says this") {
+		t.Errorf("exit %d, %s", code, stderr)
 	}
 }
 
@@ -311,7 +326,8 @@ func TestTuneRefuses(t *testing.T) {
 	}{
 		{[]string{}, exitBad, "wants a TRACE"},
 		{[]string{"-budget", "0", good}, exitBad, "want a share"},
-		{[]string{"-ns", "0", good}, exitBad, "-ns 0: want a number above 0"},
+		{[]string{"-ns", "0", good}, exitBad, "-ns 0: want a number of 1e-09 at least"},
+		{[]string{"-ns", "1e-320", good}, exitBad, "want a number of 1e-09 at least"},
 		{[]string{"-limit", "-1s", good}, exitBad, "-limit -1s"},
 		{[]string{"-config", "strategy=sizeclass,bits=3", good}, exitBad, "bits"},
 		{[]string{"-config", "device=nowhere", good}, exitBad, "nowhere"},

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"flag"
 	"fmt"
 	"io"
 	"runtime"
@@ -14,7 +15,7 @@ version of Go.
 `
 
 func version(args []string, stdout, stderr io.Writer) int {
-	if code, done := noArguments("version", args, versionHelp, stdout, stderr); done {
+	if code, done := noArguments(flag.NewFlagSet("bufslab version", flag.ContinueOnError), args, versionHelp, stdout, stderr); done {
 		return code
 	}
 	info, ok := debug.ReadBuildInfo()
