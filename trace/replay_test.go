@@ -55,7 +55,7 @@ func TestSumsThatOverflowAreRefused(t *testing.T) {
 		"op,key,size\ng,a,9223372036854775807\ng,b,1\n",
 	} {
 		tr, err := Read(strings.NewReader(text), "t.csv")
-		if at := (*SyntaxError)(nil); !errors.Is(err, ErrSize) || !errors.As(err, &at) || at.Line != 1+strings.Count(text, "\n")/2 && at.Line != 3 {
+		if at := (*SyntaxError)(nil); !errors.Is(err, ErrSize) || !errors.As(err, &at) || at.Line != strings.Count(text, "\n") {
 			t.Errorf("%q: %+v, %v", text, tr, err)
 		}
 	}
