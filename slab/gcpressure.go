@@ -84,7 +84,7 @@ func watchCollections(p *pool) {
 		if p.closed.Load() {
 			return false
 		}
-		p.guard.tick()
+		p.guard.Tick()
 		go func() { // it may go upstream, and others wait for this goroutine
 			p.gc.collected()
 			p.sweep()

@@ -122,7 +122,7 @@ func (p *pool) refused(size, ask int, how effort, err error) error {
 
 // refill returns a block of the depot, if it has one, and what percpu's Refill says of it.
 func (p *pool) refill(class, size int) (e handle.Entry, stands float64) {
-	if p.guard.inTurn() {
+	if p.guard.InTurn() {
 		return e, 0
 	}
 	return p.cache.Refill(class, size)

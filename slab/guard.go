@@ -171,15 +171,6 @@ func (g *guarding) collected() {
 	}
 }
 
-func (g *guarding) tick() {
-	if g.Guard != nil {
-		g.Tick()
-	}
-}
-
-// inTurn reports whether Gets are to come down.
-func (g *guarding) inTurn() bool { return g.Guard != nil && g.InTurn() }
-
 func (g *guarding) regionFound(r device.Region) {
 	if g.Guard != nil {
 		g.Found(r)
@@ -187,25 +178,10 @@ func (g *guarding) regionFound(r device.Region) {
 	}
 }
 
-func (g *guarding) freeHeld() {
-	if g.Guard != nil {
-		g.FreeHeld()
-	}
-}
-
-func (g *guarding) stop() {
-	if g.Guard != nil {
-		g.Stop()
-	}
-}
-
 func (g *guarding) quarantine(b device.Block, _ int32) bool { return g.Quarantine(b) }
 
 // managed returns the bytes that the guard has from the upstream.
 func (g *guarding) managed() int64 {
-	if g.Guard == nil {
-		return 0
-	}
 	u := g.Usage()
 	return u.ActiveBytes + u.RoundingBytes + u.Withheld
 }

@@ -96,18 +96,23 @@ type Fragmentation struct {
 // counts after FreeHeld only, or when a Get needs it. The heap is locked while its free
 // extents are counted.
 func (p *Pool) Fragmentation() Fragmentation {
-	q := p.opened()
-	a := q.strategy
-	if check := q.leaks.check; check != nil {
-		a = check.upstream
-	}
-	b, _ := a.(numberedBuiltin)
-	heap, has := b.Strategy.(interface {
+	heap, has := heapOf[interface {
 		FreeExtents() (bytes, largest int64, bySize []int64)
-	})
+	}](p.opened())
 	if !has {
 		return Fragmentation{}
 	}
 	bytes, largest, bySize := heap.FreeExtents()
 	return Fragmentation{FreeBytes: bytes, LargestFreeBytes: largest, FreeExtents: bySize}
+}
+
+// heapOf returns the strategy, without a Check in front, if it has a page heap and a T's methods.
+func heapOf[T any](p *pool) (heap T, has bool) {
+	a := p.strategy
+	if check := p.leaks.check; check != nil {
+		a = check.upstream
+	}
+	b, _ := a.(numberedBuiltin)
+	heap, has = b.Strategy.(T)
+	return heap, has
 }

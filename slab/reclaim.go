@@ -93,10 +93,8 @@ func (p *pool) freeHeld() {
 	defer p.reclaimMu.Unlock()
 	p.sweepLocked()
 	p.emptyCachesLocked(false)
-	p.guard.freeHeld()
-	if h, ok := p.strategy.(Holder); ok {
-		h.FreeHeld()
-	}
+	p.guard.FreeHeld()
+	forward{upstream: p.strategy}.FreeHeld()
 	below(p.upstream).FreeHeld()
 }
 
@@ -107,13 +105,11 @@ func (p *pool) stopHolding(below func()) {
 	p.cache.Stop()
 	p.pending.Stop()
 	p.table.Stop()
-	p.guard.stop()
+	p.guard.Stop()
 	for p.freeOldestLocked() {
 	}
 	p.emptyCachesLocked(false)
-	if h, ok := p.strategy.(Holder); ok {
-		h.StopHolding()
-	}
+	forward{upstream: p.strategy}.StopHolding()
 	below()
 }
 
@@ -132,7 +128,7 @@ func (p *pool) trim(idle int) int64 {
 	p.sweepLocked()
 	p.emptyCachesLocked(idle > 0)
 	if idle == 0 {
-		p.guard.freeHeld()
+		p.guard.FreeHeld()
 	}
 	forward{upstream: p.strategy}.Trim(idle)
 	below(p.upstream).Trim(idle)

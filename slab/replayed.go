@@ -58,8 +58,7 @@ func (s *settings) cpus() int {
 
 // extents returns what the page heap of a pool has, if its strategy has one.
 func extents(front any) ([]replaying.Extent, bool) {
-	b, _ := front.(*Pool).opened().strategy.(numberedBuiltin) // check and record hide it
-	heap, has := b.Strategy.(interface{ Extents() []replaying.Extent })
+	heap, has := heapOf[interface{ Extents() []replaying.Extent }](front.(*Pool).opened())
 	if !has {
 		return nil, false
 	}

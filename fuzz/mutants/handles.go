@@ -80,8 +80,8 @@ var ofSlots = []mutant{
 	},
 	{
 		name: "handle: the mark of a stray slice stays",
-		file: "slab/internal/handle/part.go",
-		old:  "s.word.Store(w &^ stray)\n\treturn true", new: "return true",
+		file: "slab/internal/handle/slot.go",
+		old:  "s.word.Store(w &^ bit)\n\treturn true", new: "return true",
 		killer: killer{pkg: "slab/internal/handle", test: "TestStray"},
 	},
 	{

@@ -49,7 +49,7 @@ type Options struct {
 }
 
 // A Guard hands out blocks and looks after them when they come back. It is safe for
-// concurrent use.
+// concurrent use. A nil Guard has no turn, no bytes and no blocks.
 type Guard struct {
 	up upstream.Checked
 	o  Options
@@ -137,7 +137,7 @@ func (g *Guard) TurnIfDue(gets int64) {
 }
 
 // InTurn reports whether a turn has begun and not ended.
-func (g *Guard) InTurn() bool { return g.credit.Load() > 0 }
+func (g *Guard) InTurn() bool { return g != nil && g.credit.Load() > 0 }
 
 // takeTurn reports whether the Get is one of the turn. The last one ends it.
 func (g *Guard) takeTurn() bool {
@@ -177,6 +177,9 @@ func (u *Usage) active(k *block, n int64) {
 
 // Usage says where the bytes are.
 func (g *Guard) Usage() Usage {
+	if g == nil {
+		return Usage{}
+	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.usage

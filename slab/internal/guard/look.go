@@ -33,7 +33,11 @@ func (g *Guard) takeFound(r device.Region) *block {
 
 // Tick counts a collection. It is called on the goroutine that hears of it: what runs later may
 // be told of several at once, of which the last one began before a Release.
-func (g *Guard) Tick() { g.collections.Add(1) }
+func (g *Guard) Tick() {
+	if g != nil {
+		g.collections.Add(1)
+	}
+}
 
 // Look reports the views that have outlived some collections.
 func (g *Guard) Look() {

@@ -99,6 +99,9 @@ func (g *Guard) withholdAgain(k *block) {
 
 // FreeHeld gives back what is withheld.
 func (g *Guard) FreeHeld() {
+	if g == nil {
+		return
+	}
 	for n := g.length(); n > 0; n-- {
 		k := g.oldest()
 		if k == nil {
@@ -123,6 +126,9 @@ func (g *Guard) oldest() *block {
 
 // Stop is FreeHeld, and from now on nothing is drawn or withheld.
 func (g *Guard) Stop() {
+	if g == nil {
+		return
+	}
 	g.off.Store(true)
 	g.mu.Lock()
 	g.stopped = true

@@ -108,14 +108,7 @@ func (s *Slot) SetStray() { s.word.Or(stray) }
 
 // TakeStray reports whether SetStray was called, and undoes it. The caller has ended the
 // last handle.
-func (s *Slot) TakeStray() bool {
-	w := s.word.Load()
-	if w&stray == 0 {
-		return false
-	}
-	s.word.Store(w &^ stray)
-	return true
-}
+func (s *Slot) TakeStray() bool { return s.takeBit(stray) }
 
 // expireAll is expire of a slot on the Go heap whose memory nothing reaches. What pins it
 // are parts that were forgotten, too: a call that pins it has the memory at hand. handles

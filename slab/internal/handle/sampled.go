@@ -9,11 +9,4 @@ func (s *Slot) SetSampled() { s.word.Or(sampled) }
 
 // TakeSampled reports whether SetSampled was called, and undoes it. The caller has ended the
 // last handle.
-func (s *Slot) TakeSampled() bool {
-	w := s.word.Load()
-	if w&sampled == 0 {
-		return false
-	}
-	s.word.Store(w &^ sampled)
-	return true
-}
+func (s *Slot) TakeSampled() bool { return s.takeBit(sampled) }

@@ -132,6 +132,17 @@ func (s *Slot) EndOwn(gen uint64) bool {
 	return s.word.CompareAndSwap(gen+1, gen+nextGen) || s.word.CompareAndSwap(gen+1|sampled, gen+nextGen|sampled)
 }
 
+// takeBit clears a bit of the word, and reports whether it was set. The caller has ended the
+// last handle: no other goroutine changes the word.
+func (s *Slot) takeBit(bit uint64) bool {
+	w := s.word.Load()
+	if w&bit == 0 {
+		return false
+	}
+	s.word.Store(w &^ bit)
+	return true
+}
+
 // expire ends the generation of an owner that the collector has found gone.
 func (s *Slot) expire() bool {
 	w := s.word.Load()

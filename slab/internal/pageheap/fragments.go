@@ -8,13 +8,12 @@ import "math/bits"
 func (h *Heap) FreeExtents() (bytes, largest int64, bySize []int64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.each(free, func(i int32) bool {
+	for i := range h.each(free) {
 		n := h.at(i).len
 		largest = max(largest, int64(n))
 		k := bits.Len(uint(n)) - 1
 		bySize = append(bySize, make([]int64, max(0, k+1-len(bySize)))...)
 		bySize[k]++
-		return true
-	})
+	}
 	return h.index[free].bytes, largest, bySize
 }

@@ -77,12 +77,11 @@ func (h *Heap) releaseIdle(idle int) int64 {
 func (h *Heap) idleExtents(idle int) (list []int32) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.each(free, func(i int32) bool {
+	for i := range h.each(free) {
 		if int64(h.epoch-h.at(i).stamp) >= int64(idle) {
 			list = append(list, i)
 		}
-		return true
-	})
+	}
 	return list
 }
 

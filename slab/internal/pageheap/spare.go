@@ -47,12 +47,11 @@ func (h *Heap) spare(idle int) (list []int32, bytes int64) {
 	if bytes = h.managed - most; !ended || bytes < leastSpare {
 		return nil, 0
 	}
-	h.each(free, func(i int32) bool {
+	for i := range h.each(free) {
 		if x := h.at(i); x.len >= leastSpare && h.segs[x.seg].rng != nil {
 			list = append(list, i)
 		}
-		return true
-	})
+	}
 	slices.Reverse(list) // each begins with the shortest
 	return list, bytes
 }

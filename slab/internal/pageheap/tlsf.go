@@ -1,6 +1,7 @@
 package pageheap
 
 import (
+	"iter"
 	"math/bits"
 
 	"github.com/bufslab/bufslab/slab/internal/bitset"
@@ -130,14 +131,15 @@ func (e *extents) largest(s state) int32 {
 	return x.heads[l]
 }
 
-// each calls f with every extent of the state, until it returns false. f
-// must not change the index.
-func (e *extents) each(s state, f func(i int32) bool) {
-	x := &e.index[s]
-	for l := x.lists.Next(0); l >= 0; l = x.lists.Next(l + 1) {
-		for i := x.heads[l]; i != none; i = e.at(i).down {
-			if !f(i) {
-				return
+// each yields every extent of the state. The loop must not change the index.
+func (e *extents) each(s state) iter.Seq[int32] {
+	return func(yield func(i int32) bool) {
+		x := &e.index[s]
+		for l := x.lists.Next(0); l >= 0; l = x.lists.Next(l + 1) {
+			for i := x.heads[l]; i != none; i = e.at(i).down {
+				if !yield(i) {
+					return
+				}
 			}
 		}
 	}
