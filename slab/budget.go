@@ -7,32 +7,28 @@ import (
 )
 
 // A budget is what may refuse a pool memory: a Limit, a device, or the upstream of one pool
-// alone. Who waits for memory is in the queue of the budget that refused: all that makes
-// room there comes from the pools that share it.
+// alone. It is known by its sharers. Who waits for memory is in the queue of the budget that
+// refused: all that makes room there comes from the pools that share it.
 //
 // While somebody waits, these pools keep nothing in caches. So each Release goes to the
 // strategy, and from there wakes the one that leads the queue: no hit has to look whether
 // somebody waits. Stopping the caches has to come first, then a try that empties them, then
 // the wait: what is released before the try is found by it, what comes later wakes.
 //
-// Memory that a call has in hand, on its way between upstream and the strategy, is in the way
-// of a try. So each such call has reclaimMu, for which a try waits, or wakes when it is over,
-// whatever came of it. Only a try does not wake: it would wake itself, for ever. So tries of
-// the queues that may be in each other's way come one after the other.
-type budget struct {
-	*sharers
-	limit *Limit // nil of others
-}
+// A try cannot see memory that another call has in hand, on its way between upstream and the
+// strategy. Such a call either holds reclaimMu, which the try takes, or wakes the queue when it
+// ends, also when it fails. A try itself never wakes: it would wake itself, for ever. So tries
+// of queues whose pools have a device in common take turns: see sharers.leading.
 
 // budgetsOf returns the budgets of what draws on a, the nearest first. There may be none.
-func budgetsOf(a Allocator) (list []budget) {
+func budgetsOf(a Allocator) (list []*sharers) {
 	for _, s := range sharersOf(a) {
 		switch s := s.(type) {
 		case *Limit:
-			list = append(list, budget{&s.sharers, s})
+			list = append(list, &s.sharers)
 		case deviceSharers:
 			if of := s.sharers(); of != nil {
-				list = append(list, budget{of, nil})
+				list = append(list, of)
 			}
 		}
 	}
@@ -45,7 +41,7 @@ func (p *pool) enterBudgets() {
 		s.share(p)
 	}
 	if p.budgets = budgetsOf(p.upstream); p.budgets == nil {
-		p.budgets = []budget{{&sharers{}, nil}}
+		p.budgets = []*sharers{{}}
 		p.budgets[0].share(p)
 	}
 }
@@ -69,7 +65,7 @@ func (p *pool) endWaits() {
 
 // refusing returns the budget that err comes from. If that is none of the pool's, or does
 // not tell, it is the widest: whatever makes room wakes who waits there.
-func (p *pool) refusing(err error) budget {
+func (p *pool) refusing(err error) *sharers {
 	var full *LimitError
 	if errors.As(err, &full) {
 		for _, b := range p.budgets {
@@ -140,8 +136,8 @@ func relax(r Reclaimer) {
 }
 
 // giveNow asks all that share to give back what they can without a wait.
-func (b budget) giveNow() {
-	for _, r := range b.all() {
+func (s *sharers) giveNow() {
+	for _, r := range s.all() {
 		if p, ok := r.(*pool); ok {
 			p.giveNow()
 		} else {
@@ -156,14 +152,14 @@ type calm struct{ gets, managed int64 }
 // calm reports that no pool which shares has anything out or on its way, and nobody else
 // has: so nothing will come back. Where two calls return the same, there was no Get between
 // them, and nothing has gone back upstream.
-func (b budget) calm() (c calm, ok bool) {
-	for _, r := range b.all() {
+func (s *sharers) calm() (c calm, ok bool) {
+	for _, r := range s.all() {
 		p, ok := r.(*pool)
 		if !ok || !p.addCalm(&c) {
 			return c, false
 		}
 	}
-	return c, b.limit == nil || b.limit.InUse() <= c.managed
+	return c, s.limit == nil || s.limit.InUse() <= c.managed
 }
 
 // addCalm is calm of one pool. Who has memory of it in hand and does not wake when that is

@@ -94,8 +94,8 @@ func (p *pool) reclaimAndAlloc(size int, how effort) (b device.Block, extent int
 	}
 	if how == fully {
 		p.FreeHeld()
-		for _, s := range sharersOf(p.upstream) {
-			s.reclaim(p)
+		for _, b := range budgetsOf(p.upstream) {
+			b.reclaim(p)
 		}
 	} else {
 		for _, b := range p.budgets {

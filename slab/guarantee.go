@@ -30,15 +30,15 @@ func (e *GuaranteeError) Error() string {
 func (l *Limit) Within(max, guarantee int64) (*Limit, error) {
 	err := l.promise(max, guarantee)
 	if outOfMemory(err) { // l's, or that of a Limit around it
-		for _, s := range sharersOf(l) {
-			s.reclaim(nil)
+		for _, b := range budgetsOf(l) {
+			b.reclaim(nil)
 		}
 		err = l.promise(max, guarantee)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return (&Limit{upstream: l, up: l.up, grain: l.grain, max: max, parent: l, guarantee: guarantee}).vouched(), nil
+	return (&Limit{upstream: l, up: l.up, grain: l.grain, max: max, parent: l, guarantee: guarantee}).ready(), nil
 }
 
 // promise reserves the guarantee of a child.

@@ -54,12 +54,13 @@ func newLimit(over Allocator, max int64, align int) *Limit {
 		panic("slab: a Limit has no upstream")
 	}
 	up := checked(over, align)
-	return (&Limit{upstream: over, up: up, grain: grainOf(over), max: max}).vouched()
+	return (&Limit{upstream: over, up: up, grain: grainOf(over), max: max}).ready()
 }
 
-// vouched returns l with its voucher.
-func (l *Limit) vouched() *Limit {
+// ready returns l with what refers to it.
+func (l *Limit) ready() *Limit {
 	l.voucher = l.up.Voucher().ThatGivesUp(l.giveUp)
+	l.sharers.limit = l
 	return l
 }
 
@@ -214,6 +215,5 @@ func (r *limitRange) Close() error {
 
 // A Limit is a sharer: who holds memory of it gives that back when others have no room.
 
-func (l *Limit) share(r Reclaimer)        { l.sharers.share(r) }
-func (l *Limit) unshare(r Reclaimer)      { l.sharers.unshare(r) }
-func (l *Limit) reclaim(except Reclaimer) { l.sharers.reclaim(except) }
+func (l *Limit) share(r Reclaimer)   { l.sharers.share(r) }
+func (l *Limit) unshare(r Reclaimer) { l.sharers.unshare(r) }

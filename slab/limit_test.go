@@ -107,9 +107,9 @@ func TestReclaimAsksEverybodyElse(t *testing.T) {
 	for _, f := range []*frees{a, b, c, b} {
 		l.share(f)
 	}
-	l.reclaim(a)
+	l.sharers.reclaim(a)
 	l.unshare(c)
-	l.reclaim(nil)
+	l.sharers.reclaim(nil)
 	if a.n != 1 || b.n != 2 || c.n != 1 {
 		t.Errorf("asked %d, %d and %d times, want 1, 2, 1", a.n, b.n, c.n)
 	}

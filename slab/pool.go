@@ -79,7 +79,7 @@ type pool struct {
 
 	typical   typicalSize // of Buffers
 	keepers   sharers     // who keep buffers of the pool
-	budgets   []budget    // that may refuse memory, the nearest first; at least one
+	budgets   []*sharers  // that may refuse memory, the nearest first; at least one
 	waits     waits
 	reclaimMu sync.Mutex // held by the goroutine that empties caches and queues
 	held      heldBound

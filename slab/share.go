@@ -21,7 +21,6 @@ type Reclaimer interface{ FreeHeld() }
 type sharer interface {
 	share(Reclaimer)
 	unshare(Reclaimer)
-	reclaim(except Reclaimer)
 }
 
 // sharersOf returns what blocks of a are shared through, the nearest first, the device
@@ -41,6 +40,7 @@ func sharersOf(a Allocator) (list []sharer) {
 // sharers are who hold memory of one source, and who wait for it. Their methods are those
 // of a sharer.
 type sharers struct {
+	limit *Limit     // whose memory it is; nil of others
 	mu    sync.Mutex // held while the caches of pools are stopped and started
 	set   map[Reclaimer]struct{}
 	queue waiters.Queue // joined and left under mu
@@ -111,12 +111,6 @@ func (d deviceSharers) unshare(r Reclaimer) {
 	defer onDevices.Unlock()
 	if s := onDevices.of[d.dev]; s != nil && s.unshare(r) {
 		delete(onDevices.of, d.dev)
-	}
-}
-
-func (d deviceSharers) reclaim(except Reclaimer) {
-	if s := d.sharers(); s != nil {
-		s.reclaim(except)
 	}
 }
 

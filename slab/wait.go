@@ -140,7 +140,7 @@ func (p *pool) refuse(ctx context.Context, size int) error {
 }
 
 // mustQueue returns the budget that somebody has waited for too long to be overtaken.
-func (p *pool) mustQueue() (at budget, must bool) {
+func (p *pool) mustQueue() (at *sharers, must bool) {
 	if p.waits.hurried.Load() == 0 {
 		return at, false
 	}
@@ -154,7 +154,7 @@ func (p *pool) mustQueue() (at budget, must bool) {
 
 // wait waits in the queue of a budget, which err came from. It enters it before it tries
 // again, so nothing that is released after the try is missed.
-func (p *pool) wait(ctx context.Context, size int, at budget, err error) (b PooledBuffer, _ error) {
+func (p *pool) wait(ctx context.Context, size int, at *sharers, err error) (b PooledBuffer, _ error) {
 	w := waiters.New()
 	p.waits.begin()
 	at.join(w)
@@ -187,7 +187,7 @@ func (p *pool) wait(ctx context.Context, size int, at budget, err error) (b Pool
 // tryAgain is for the one that leads a queue. It reports hopeless if nothing was out when
 // there was no room, so that nothing will ever wake the caller. What other calls gave back
 // meanwhile was in the way, though it was not out: then it looks once more.
-func (p *pool) tryAgain(size int, at budget) (b PooledBuffer, hopeless bool, err error) {
+func (p *pool) tryAgain(size int, at *sharers) (b PooledBuffer, hopeless bool, err error) {
 	leading := &p.budgets[len(p.budgets)-1].leading
 	leading.Lock()
 	defer leading.Unlock()

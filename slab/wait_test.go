@@ -718,8 +718,8 @@ func TestWhatMakesRoomWakes(t *testing.T) {
 		in   *sharers
 		room func()
 	}{
-		"a Release":          {at.sharers, func() { mustRelease(t, b) }},
-		"a forgotten buffer": {at.sharers, func() { p.pool.freeForgotten(nil) }},
+		"a Release":          {at, func() { mustRelease(t, b) }},
+		"a forgotten buffer": {at, func() { p.pool.freeForgotten(nil) }},
 		"a Limit":            {&limit.sharers, func() { limit.Free(drawn) }},
 	} {
 		w := waiters.New()

@@ -23,7 +23,7 @@ var ofWaits = []mutant{
 	{
 		name: "wait: calm forgets what others have of the Limit",
 		file: "slab/budget.go",
-		old:  "b.limit == nil || b.limit.InUse() <= c.managed", new: "c.managed >= 0",
+		old:  "s.limit == nil || s.limit.InUse() <= c.managed", new: "c.managed >= 0",
 		killer: killer{pkg: "slab", test: "TestAWaiterHasWhatOthersHaveOfALimit"},
 	},
 	{
