@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/bufslab/bufslab/device"
 )
 
 // addressBytes returns the bytes of addresses that the process has.
@@ -142,7 +144,7 @@ func TestPoolsWhoseMemoryIsLocked(t *testing.T) {
 		cycle()
 		for i := 0; i < len(live); i += 2 {
 			live[i] = mustGet(t, p, 64<<10)
-			paint(live[i].Bytes(), 1)
+			device.Fill(live[i].Bytes(), 1)
 		}
 		releaseAll(t, live)
 		if err := p.Close(); err != nil {

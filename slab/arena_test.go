@@ -27,7 +27,7 @@ func (u *arenaUser) get(n int) {
 		u.t.Fatalf("Get(%d): %d bytes, capacity %d, at %p", n, len(m), cap(m), m)
 	}
 	u.pieces = append(u.pieces, m)
-	paint(m, byte(len(u.pieces)))
+	device.Fill(m, byte(len(u.pieces)))
 }
 
 func (u *arenaUser) check() {
@@ -268,7 +268,7 @@ func TestArenaZeroed(t *testing.T) {
 			if err != nil || m[0] != 0 || m[999] != 0 {
 				t.Fatal("not cleared", err)
 			}
-			paint(m, 7)
+			device.Fill(m, 7)
 		}
 		a.Reset()
 	}

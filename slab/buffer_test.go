@@ -122,7 +122,7 @@ func TestWithWhileAnotherReleases(t *testing.T) {
 		for round := range bounded(t, long(t, 300), time.Second) {
 			b := mustGet(t, p, 1000)
 			mark := byte(round)
-			paint(b.Bytes(), mark)
+			device.Fill(b.Bytes(), mark)
 			var all sync.WaitGroup
 			for range 4 {
 				all.Go(func() {

@@ -1,7 +1,6 @@
 package slab
 
 import (
-	"bytes"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -9,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/slab/internal/poison"
 	"github.com/bufslab/bufslab/slab/internal/upstream"
 )
 
@@ -57,7 +57,6 @@ const (
 	canaryBytes = 64 // on each side at least; a block is aligned to no more
 	canary      = 0xC5
 	poisonNew   = 0xA1 // of memory that was not written yet
-	poisonFreed = 0xF3 // of memory that is not to be used any more
 )
 
 // NewCheck returns a Check over upstream.
@@ -86,8 +85,8 @@ func (c *Check) Alloc(size int) (device.Block, error) {
 	k.inner = device.Block{Region: outer.Region, Off: outer.Off + c.around, Len: size}
 	if m := device.Bytes(outer); m != nil {
 		k.painted = true
-		paint(m, canary)
-		paint(m[c.around:c.around+size], poisonNew)
+		device.Fill(m, canary)
+		device.Fill(m[c.around:c.around+size], poisonNew)
 	}
 	c.enter(k)
 	return k.inner, nil
@@ -167,24 +166,15 @@ func (k checkedBlock) fault() string {
 	around := k.inner.Off - k.outer.Off
 	side := ""
 	switch {
-	case !isAll(m[:around], canary):
+	case poison.Unlike(m[:around], canary) >= 0:
 		side = "before"
-	case !isAll(m[len(m)-around:], canary):
+	case poison.Unlike(m[len(m)-around:], canary) >= 0:
 		side = "after"
 	default:
 		return ""
 	}
 	return fmt.Sprintf("slab: something wrote %s a block of %d bytes, allocated at %s", side, k.inner.Len, k.got)
 }
-
-func paint(m []byte, v byte) {
-	for i := range m {
-		m[i] = v
-	}
-}
-
-// isAll reports whether every byte of m is v.
-func isAll(m []byte, v byte) bool { return bytes.Count(m, []byte{v}) == len(m) }
 
 // maxFaults bounds what a CheckError lists.
 const maxFaults = 100

@@ -6,6 +6,7 @@ import (
 	"sort"
 
 	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/slab/internal/poison"
 )
 
 // How Check finds a write after Release. A strategy may cut a free block and merge it
@@ -53,7 +54,7 @@ func (c *Check) bury(k checkedBlock) {
 	if m == nil || !k.painted {
 		return
 	}
-	paint(m, poisonFreed)
+	device.Fill(m, poison.Freed)
 	if c.freed == nil {
 		return
 	}
@@ -99,10 +100,10 @@ func (c *Check) dig(b device.Block) []freedPart {
 // fault says what is no poison of p, or "".
 func (p freedPart) fault(r device.Region) string {
 	m := device.Bytes(device.Block{Region: r, Off: p.off, Len: p.end - p.off})
-	if isAll(m, poisonFreed) {
+	i := poison.Unlike(m, poison.Freed)
+	if i < 0 {
 		return ""
 	}
-	i := slices.IndexFunc(m, func(v byte) bool { return v != poisonFreed })
 	b := p.of.inner
 	return fmt.Sprintf("slab: something wrote at offset %d of a block of %d bytes while it was free: allocated at %s, %s",
 		p.off+i-b.Off, b.Len, p.of.got, p.of.came)

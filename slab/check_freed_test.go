@@ -136,7 +136,7 @@ func (s *scribbler) Alloc(size int) (device.Block, error) {
 }
 
 func (s *scribbler) Free(b device.Block) {
-	paint(device.Bytes(b)[:8], byte(len(s.free)))
+	device.Fill(device.Bytes(b)[:8], byte(len(s.free)))
 	s.free = append(s.free, b)
 }
 
@@ -161,7 +161,7 @@ func TestCheckReportsNothingOfAGoodProgram(t *testing.T) {
 					mustRelease(t, takeAt(&live, r.IntN(len(live))))
 				} else {
 					b := mustGet(t, p, 1+r.IntN(1<<r.IntN(18)))
-					paint(b.Bytes(), byte(i))
+					device.Fill(b.Bytes(), byte(i))
 					live = append(live, b)
 				}
 				if i%100 == 99 {

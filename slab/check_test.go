@@ -12,6 +12,7 @@ import (
 	"unsafe"
 
 	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/slab/internal/poison"
 	"github.com/bufslab/bufslab/slab/internal/upstreamtest"
 )
 
@@ -65,8 +66,8 @@ func TestCheckPoisonsWhatComesAndGoes(t *testing.T) {
 	if !bytes.Equal(m, bytes.Repeat([]byte{poisonNew}, 100)) {
 		t.Errorf("a new block has %x", m)
 	}
-	paint(m, 7)
-	if k.Free(b); !bytes.Equal(m, bytes.Repeat([]byte{poisonFreed}, 100)) {
+	device.Fill(m, 7)
+	if k.Free(b); !bytes.Equal(m, bytes.Repeat([]byte{poison.Freed}, 100)) {
 		t.Errorf("a freed block has %x", m)
 	}
 }
@@ -117,7 +118,7 @@ func TestCheckReportsNothingBesideForgottenBuffers(t *testing.T) {
 		programs.Go(func() {
 			for i := range bounded(t, long(t, 20_000), 700*time.Millisecond) {
 				b := mustGet(t, p, 1000+i*37%8000)
-				paint(b.Bytes(), byte(i))
+				device.Fill(b.Bytes(), byte(i))
 				if i%20 != 0 {
 					mustRelease(t, b)
 				}

@@ -21,13 +21,13 @@ func TestGrowClears(t *testing.T) {
 			p := openPool(t, dev, Config{Strategy: name, Zero: true})
 			dirty := []PooledBuffer{mustGet(t, p, 300<<10), mustGet(t, p, 5000)}
 			for _, b := range dirty {
-				paint(b.Bytes(), 7)
+				device.Fill(b.Bytes(), 7)
 			}
 			releaseAll(t, dirty)
 			b := mustGet(t, p, 5000)
 			for _, n := range []int{100, 4000, 5000, 20_000, 300 << 10} {
 				old := b.Len()
-				paint(b.Bytes(), 7)
+				device.Fill(b.Bytes(), 7)
 				b = mustGrow(t, b, n)
 				for i, v := range b.Bytes() {
 					if want := byte(7); i < old && v != want || i >= old && v != 0 {
@@ -168,7 +168,7 @@ func TestGrownHeapBufferComesBack(t *testing.T) {
 	func() {
 		b := mustGrow(t, mustGet(t, p, 1000), 10_000)
 		cycle()
-		paint(b.Bytes(), 3)
+		device.Fill(b.Bytes(), 3)
 		if s := p.Stats(); s.Forgotten != 0 {
 			t.Errorf("%+v", s)
 		}
@@ -184,7 +184,7 @@ func TestGrowIsSeen(t *testing.T) {
 		c.Strategy = "bestfit"
 		p := openPool(t, "mmap", c)
 		b := mustGet(t, p, 1000)
-		paint(b.Bytes(), 5)
+		device.Fill(b.Bytes(), 5)
 		b = mustGrow(t, b, 9000)
 		if b.Bytes()[999] != 5 {
 			t.Error("contents are lost")

@@ -115,7 +115,7 @@ func TestAlmostNoMappingsLeft(t *testing.T) {
 	var escaped [][]byte
 	for i := range 256 {
 		b := mustGet(t, p, 64<<10)
-		paint(b.Bytes(), byte(i))
+		device.Fill(b.Bytes(), byte(i))
 		if i%2 == 0 {
 			kept = append(kept, b)
 		} else {
@@ -145,7 +145,7 @@ func TestAlmostNoMappingsLeft(t *testing.T) {
 			t.Fatal(err)
 		}
 		fresh = append(fresh, b)
-		paint(b.Bytes(), 7)
+		device.Fill(b.Bytes(), 7)
 	}
 	writeLate(escaped)
 	for i, b := range fresh {
@@ -181,7 +181,7 @@ func spareThreads(n int) {
 func writeLate(escaped [][]byte) (faults int) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	for _, b := range escaped {
-		if doesPanic(func() { paint(b, 0xee) }) {
+		if doesPanic(func() { device.Fill(b, 0xee) }) {
 			faults++
 		}
 	}

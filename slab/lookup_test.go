@@ -169,12 +169,12 @@ func TestGrownSlicesOffTheHeapStayOut(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			paint(m, byte(i+1))
+			device.Fill(m, byte(i+1))
 			for _, n := range []int{size + 8, 2 * size, 100_000 + 3*size} {
 				h, _ := p.Lookup(m)
 				m = mustGrow(t, h, n).Bytes()
 			}
-			paint(m, byte(i+1))
+			device.Fill(m, byte(i+1))
 			out = append(out, m)
 		}
 		for range 3 {

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/slab/internal/poison"
 )
 
 // What the upstream of a pool would not take is held, and goes when the pool gives back,
@@ -56,11 +57,11 @@ func TestCheckPoisonsABlockOnce(t *testing.T) {
 		t.Fatal("no panic")
 	}
 	next := device.Bytes(mustAlloc(t, c, 500))
-	paint(next, 7)
+	device.Fill(next, 7)
 	if up.at = 0; next == nil || !doesPanic(func() { c.Free(b) }) {
 		t.Fatal("a second Free was taken")
 	}
-	if !isAll(next, 7) {
+	if poison.Unlike(next, 7) >= 0 {
 		t.Error("the second Free wrote to a block that has another owner")
 	}
 }

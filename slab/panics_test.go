@@ -8,6 +8,7 @@ import (
 
 	"github.com/bufslab/bufslab/device"
 	"github.com/bufslab/bufslab/device/sim"
+	"github.com/bufslab/bufslab/slab/internal/poison"
 )
 
 const told = "told to"
@@ -164,7 +165,7 @@ func (b *breaker) alloc(size int) {
 		if err != nil {
 			b.t.Fatal(err)
 		}
-		paint(m, byte(size))
+		device.Fill(m, byte(size))
 		b.live = append(b.live, scripted{m, size, release, byte(size)})
 		b.bytes += int64(size)
 	})
@@ -172,7 +173,7 @@ func (b *breaker) alloc(size int) {
 
 func (b *breaker) free(i int) {
 	x := takeAt(&b.live, i)
-	if !isAll(x.m, x.mark) {
+	if poison.Unlike(x.m, x.mark) >= 0 {
 		b.t.Fatalf("somebody wrote to a block of %d bytes", x.size)
 	}
 	if b.try(x.release) && b.s.passes {

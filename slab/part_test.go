@@ -37,7 +37,7 @@ func mustSlice(t testing.TB, b PooledBuffer, i, j int) PooledBuffer {
 func overwrite(t testing.TB, p *Pool, n int, mark byte) {
 	t.Helper()
 	b := mustGet(t, p, n)
-	paint(b.Bytes(), mark)
+	device.Fill(b.Bytes(), mark)
 	mustRelease(t, b)
 }
 
@@ -50,7 +50,7 @@ func TestMemoryGoesBackWithTheLastHandle(t *testing.T) {
 			for _, order := range orders {
 				p := openPool(t, dev, c)
 				b := mustGet(t, p, size)
-				paint(b.Bytes(), 7)
+				device.Fill(b.Bytes(), 7)
 				share := mustShare(t, b)
 				all := [3]PooledBuffer{b, share, mustSlice(t, share, size/4, size/2)}
 				for i, k := range order {
@@ -228,7 +228,7 @@ func TestGrowOfWhatIsShared(t *testing.T) {
 				for _, whole := range []bool{false, true} {
 					p := openPool(t, dev, Config{Strategy: name})
 					b := mustGet(t, p, 5000)
-					paint(b.Bytes(), 7)
+					device.Fill(b.Bytes(), 7)
 					from, other := mustSlice(t, b, 100, 200), b
 					if whole {
 						from, other = b, from
@@ -240,7 +240,7 @@ func TestGrowOfWhatIsShared(t *testing.T) {
 					if overlaps(c.Bytes(), other.Bytes()) {
 						t.Errorf("%s, %s: to %d: nothing was copied", dev, name, to)
 					}
-					paint(c.Bytes(), 9)
+					device.Fill(c.Bytes(), 9)
 					if m := other.Bytes(); m[0] != 7 || m[len(m)-1] != 7 {
 						t.Errorf("%s, %s: to %d: the other handle lost its bytes", dev, name, to)
 					}
@@ -345,7 +345,7 @@ func TestGoroutinesShare(t *testing.T) {
 			for round := range bounded(t, long(t, 200), time.Second) {
 				mark := byte(round)
 				b := mustGet(t, p, 5000)
-				paint(b.Bytes(), mark)
+				device.Fill(b.Bytes(), mark)
 				var all sync.WaitGroup
 				for g := range 4 {
 					part := mustSlice(t, b, g*1000, 5000)

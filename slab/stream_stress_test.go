@@ -138,7 +138,7 @@ func (a *asyncProgram) look(tag byte) func(...[]byte) {
 
 func tagged(tag byte, n int) []byte {
 	m := make([]byte, n)
-	paint(m, tag)
+	device.Fill(m, tag)
 	return m
 }
 

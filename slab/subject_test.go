@@ -175,7 +175,7 @@ func (r *script) try(size int) bool {
 	m, release, err := r.s.alloc(size)
 	if err == nil {
 		r.next++
-		paint(m, r.next)
+		device.Fill(m, r.next)
 		r.live = append(r.live, scripted{m, size, release, r.next})
 		r.bytes += int64(size)
 		return true

@@ -114,7 +114,7 @@ var ofDevices = []mutant{
 	},
 	{
 		name: "device: Fill leaves the odd tail",
-		file: "device/copy.go", old: "for n := 1; n < len(m); n *= 2 {", new: "for n := 1; 2*n <= len(m); n *= 2 {",
+		file: "device/copy.go", old: "for n := 1; n < len(m); {", new: "for n := 1; 2*n <= len(m); {",
 		killer: killer{pkg: "device", test: "TestCollectedIsSafeForConcurrentUse"},
 	},
 	{

@@ -1,7 +1,6 @@
 package guard
 
 import (
-	"bytes"
 	"runtime"
 	"slices"
 	"time"
@@ -9,6 +8,7 @@ import (
 	"weak"
 
 	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/slab/internal/poison"
 )
 
 // A block is one of a Guard's. Its fields are set before it is shared, but for looks, which
@@ -33,26 +33,6 @@ type Fault struct {
 	Got, Released []uintptr // stacks of the Get and the Release
 }
 
-// pattern is what withheld memory is filled with.
-var pattern = [4 << 10]byte(bytes.Repeat([]byte{0xF3}, 4<<10))
-
-func fill(m []byte) {
-	for len(m) > 0 {
-		m = m[copy(m, pattern[:]):]
-	}
-}
-
-// unlike returns the offset of the first byte of m that fill has not left, or -1.
-func unlike(m []byte) int {
-	for at := 0; at < len(m); at += len(pattern) {
-		part := m[at:min(at+len(pattern), len(m))]
-		if !bytes.Equal(part, pattern[:len(part)]) {
-			return at + slices.IndexFunc(part, func(v byte) bool { return v != pattern[0] })
-		}
-	}
-	return -1
-}
-
 // depth is how many calls of a stack are kept.
 const depth = 32
 
@@ -72,7 +52,7 @@ func (k *block) seal(own bool) {
 		return
 	}
 	m := device.Bytes(k.Block)
-	fill(m)
+	device.Fill(m, poison.Freed)
 	if r, ok := k.Region.(device.Collected); ok && own {
 		k.view = weak.Make(unsafe.SliceData(m))
 		r.Loosen()
@@ -91,7 +71,7 @@ func (k *block) written() (off int, ok bool) {
 	if k.closed {
 		return 0, false
 	}
-	off = unlike(device.Bytes(k.Block)) // none of a block that is found
+	off = poison.Unlike(device.Bytes(k.Block), poison.Freed) // none of a block that is found
 	return off, off >= 0
 }
 
