@@ -28,7 +28,7 @@ type leakLog struct {
 	forgotten   handle.Tally
 	quarantined handle.Tally           // off the heap, while a slice may be in use that no handle guards
 	sites       map[handle.ID]callSite // nil where no one asks
-	lost        []Leak
+	leaked      []Leak
 	untold      []Leak // that Hooks.Leaked is yet to be called for
 
 	forgottenParts int64 // that were not the only handle of a forgotten block
@@ -124,8 +124,8 @@ func (l *leakLog) recordForgotten(s *handle.Slot, escaped bool) {
 	leak := Leak{Bytes: s.Asked(), Site: l.sites[s.ID()].got, Forgotten: true}
 	l.tellLeaked(leak)
 	if l.sites != nil {
-		l.lost = append(l.lost, leak)
-		l.loseParts(l.sites[s.ID()].parts)
+		l.leaked = append(l.leaked, leak)
+		l.leakParts(l.sites[s.ID()].parts)
 		delete(l.sites, s.ID())
 	}
 }
@@ -174,7 +174,7 @@ func (l *leakLog) list() []Leak {
 		out = slices.AppendSeq(out, maps.Values(at.parts))
 	}
 	sortLeaks(out)
-	return append(out, l.lost...)
+	return append(out, l.leaked...)
 }
 
 func sortLeaks(list []Leak) {

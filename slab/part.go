@@ -111,16 +111,16 @@ func (l *leakLog) recordPartForgotten(root, part *handle.Slot) {
 	parts := l.sites[root.ID()].parts
 	l.tellLeaked(Leak{Bytes: part.Asked(), Site: parts[part.ID()].Site, Forgotten: true})
 	if site, ok := parts[part.ID()]; ok { // else root was released and got again meanwhile
-		l.loseParts(map[handle.ID]Leak{part.ID(): site})
+		l.leakParts(map[handle.ID]Leak{part.ID(): site})
 		delete(parts, part.ID())
 	}
 }
 
-// loseParts lists parts as forgotten. The caller holds mu.
-func (l *leakLog) loseParts(parts map[handle.ID]Leak) {
+// leakParts lists parts as forgotten. The caller holds mu.
+func (l *leakLog) leakParts(parts map[handle.ID]Leak) {
 	for _, part := range parts {
 		part.Forgotten = true
-		l.lost = append(l.lost, part)
+		l.leaked = append(l.leaked, part)
 	}
 }
 

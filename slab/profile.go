@@ -87,17 +87,17 @@ func (f *profiler) forget(s *handle.Slot) {
 
 // sampledLeaks is leakLog.list by samples: an entry for each stack.
 func (p *pool) sampledLeaks() (list []Leak) {
-	var lost []Leak
+	var leaked []Leak
 	for _, r := range p.sampled() {
 		if r.Stack != nil { // else no one knows where
 			site := siteOf(r.Stack)
 			list = appendSampled(list, Leak{Site: site}, r.InUse)
-			lost = appendSampled(lost, Leak{Site: site, Forgotten: true}, r.Leaked)
+			leaked = appendSampled(leaked, Leak{Site: site, Forgotten: true}, r.Leaked)
 		}
 	}
 	sortLeaks(list)
-	sortLeaks(lost)
-	return append(list, lost...)
+	sortLeaks(leaked)
+	return append(list, leaked...)
 }
 
 func appendSampled(list []Leak, l Leak, a profile.Amount) []Leak {

@@ -47,7 +47,7 @@ var ofStrategies = []mutant{
 	{
 		name: "span: a span with blocks out is given up",
 		file: "slab/internal/span/list.go",
-		old:  "s.lost > 0 && s.lost+s.nfree == s.n", new: "s.lost > 0",
+		old:  "s.quarantined > 0 && s.quarantined+s.nfree == s.n", new: "s.quarantined > 0",
 		killer: killer{pkg: "slab/internal/span", test: "TestLostBlocks"},
 	},
 	{
@@ -135,13 +135,13 @@ var ofStrategies = []mutant{
 		killer: killer{pkg: "slab", test: "TestFreeBlocksOfSlabsAreWithinTheBound"},
 	},
 	{
-		name: "slab: Trim(0) leaves what lost blocks keep",
+		name: "slab: Trim(0) leaves what blocks in quarantine keep",
 		file: "slab/internal/strategy/slab.go",
 		old:  "	if idle == 0 {\n", new: "	if false {\n",
 		killer: killer{pkg: "slab", test: "TestLostBlocksKeepNoSlabs"},
 	},
 	{
-		name: "sizeclass: Trim(0) leaves what lost blocks keep",
+		name: "sizeclass: Trim(0) leaves what blocks in quarantine keep",
 		file: "slab/internal/strategy/sizeclass_free.go",
 		old:  "	if idle == 0 {\n", new: "	if false {\n",
 		killer: killer{pkg: "slab", test: "TestLostBlocksKeepNoSlabs"},
@@ -221,7 +221,7 @@ var ofStrategies = []mutant{
 	{
 		name: "sizeclass: a slab with lost blocks never goes back",
 		file: "slab/internal/strategy/sizeclass_quarantine.go",
-		old:  "range s.spans.Lost() {", new: "range s.spans.Lost()[:0] {",
+		old:  "range s.spans.Quarantined() {", new: "range s.spans.Quarantined()[:0] {",
 		killer: killer{pkg: "slab", test: "TestLostBlocksKeepNoSlabs"},
 	},
 	{

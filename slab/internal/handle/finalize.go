@@ -109,12 +109,12 @@ func (t *Table) takeDead(s *Slot) (a Allocation, escaped, ok bool) {
 	if s.len > 0 && s.isSliced() || t.doubts(s) || !s.expire() {
 		return a, false, false
 	}
-	return t.lose(s, escaped)
+	return t.takeForgotten(s, escaped)
 }
 
-// lose takes the block from a slot off the heap whose last handle was forgotten. The
+// takeForgotten takes the block from a slot off the heap whose last handle was forgotten. The
 // caller holds t.mu.
-func (t *Table) lose(s *Slot, escaped bool) (a Allocation, _, ok bool) {
+func (t *Table) takeForgotten(s *Slot, escaped bool) (a Allocation, _, ok bool) {
 	r := s.header().region
 	escaped = s.TakeStray() || escaped
 	if t.options.Forgotten(r.entry(s, r.base), escaped) {

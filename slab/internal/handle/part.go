@@ -137,12 +137,12 @@ func (t *Table) onPartDead(p *partial) {
 		t.options.PartForgotten(p.root, &p.slot)
 		return
 	}
-	t.giveBack(t.loseLast(p.root))
+	t.giveBack(t.takeLastForgotten(p.root))
 }
 
-// loseLast is lose of a block whose root was released before its last part was forgotten.
-func (t *Table) loseLast(root *Slot) (a Allocation, escaped, ok bool) {
+// takeLastForgotten is takeForgotten of a block whose root was released before its last part was forgotten.
+func (t *Table) takeLastForgotten(root *Slot) (a Allocation, escaped, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.lose(root, false)
+	return t.takeForgotten(root, false)
 }

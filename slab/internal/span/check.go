@@ -41,7 +41,7 @@ func (l *List[M]) check() error {
 		live[s.class] += int(s.n - s.nfree)
 		sum.FreeBlocks += int64(s.nfree)
 		sum.FreeBytes += int64(s.nfree) * int64(s.Size)
-		sum.LostBytes += int64(s.lost) * int64(s.Size)
+		sum.QuarantinedBytes += int64(s.quarantined) * int64(s.Size)
 		sum.TailBytes += int64(s.bytes) - int64(s.n)*int64(s.Size)
 	}
 	if sum != l.counts {
@@ -64,7 +64,7 @@ func (s *Span[M]) check() error {
 		}
 		n += bits.OnesCount64(word)
 	}
-	if n != int(s.nfree) || int(s.n) != s.bytes/s.Size || s.lost < 0 || s.lost > s.n-s.nfree {
+	if n != int(s.nfree) || int(s.n) != s.bytes/s.Size || s.quarantined < 0 || s.quarantined > s.n-s.nfree {
 		return fmt.Errorf("%d of %d blocks in %d bytes are free, %d counted", n, s.n, s.bytes, s.nfree)
 	}
 	return nil

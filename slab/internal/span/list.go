@@ -15,7 +15,7 @@ type List[M any] struct {
 type Counts struct {
 	FreeBlocks, FreeBytes int64
 	TailBytes             int64 // what spans have beyond their blocks
-	LostBytes             int64 // of blocks that will not come back
+	QuarantinedBytes      int64 // of blocks that will not come back
 }
 
 type class struct {
@@ -100,17 +100,17 @@ func (l *List[M]) Push(i int32, off int) (empty bool) {
 	return s.nfree == s.n
 }
 
-// Lose says that a block of span i, which is out, will never come back. It reports
+// Quarantine says that a block of span i, which is out, will never come back. It reports
 // whether none of the span will; the owner may then remove it.
-func (l *List[M]) Lose(i int32) (all bool) {
+func (l *List[M]) Quarantine(i int32) (all bool) {
 	s := &l.spans[i]
-	s.lost++
-	l.counts.LostBytes += int64(s.Size)
+	s.quarantined++
+	l.counts.QuarantinedBytes += int64(s.Size)
 	l.verify()
-	return s.lost == s.n
+	return s.quarantined == s.n
 }
 
-// Remove forgets span i, whose blocks are free or lost.
+// Remove forgets span i, whose blocks are free or in quarantine.
 func (l *List[M]) Remove(i int32) M {
 	s := l.spans[i]
 	if s.nfree > 0 {
@@ -118,7 +118,7 @@ func (l *List[M]) Remove(i int32) M {
 	}
 	l.counts.FreeBlocks -= int64(s.nfree)
 	l.counts.FreeBytes -= int64(s.nfree) * int64(s.Size)
-	l.counts.LostBytes -= int64(s.lost) * int64(s.Size)
+	l.counts.QuarantinedBytes -= int64(s.quarantined) * int64(s.Size)
 	l.counts.TailBytes -= int64(s.bytes) - int64(s.n)*int64(s.Size)
 	l.classes[s.class].live -= int(s.n - s.nfree)
 	l.spans[i] = Span[M]{}
@@ -127,13 +127,13 @@ func (l *List[M]) Remove(i int32) M {
 	return s.Mem
 }
 
-// Lost returns the spans that have lost blocks, and none besides that are not free.
-func (l *List[M]) Lost() (list []int32) {
-	if l.counts.LostBytes == 0 {
+// Quarantined returns the spans that have such blocks, and none besides that are not free.
+func (l *List[M]) Quarantined() (list []int32) {
+	if l.counts.QuarantinedBytes == 0 {
 		return nil
 	}
 	for i := range l.spans {
-		if s := &l.spans[i]; s.lost > 0 && s.lost+s.nfree == s.n {
+		if s := &l.spans[i]; s.quarantined > 0 && s.quarantined+s.nfree == s.n {
 			list = append(list, int32(i))
 		}
 	}

@@ -8,14 +8,14 @@ type Span[M any] struct {
 	Mem  M   // where its memory is, for its owner
 	Size int // of a block, in bytes
 
-	bytes      int
-	free       []uint64 // a bit a block
-	rounding   []uint16 // of each block that is out: the bytes that its owner did not ask for
-	n, nfree   int32
-	lost       int32 // blocks out that will not come back
-	hint       int32 // no word of free before it has a bit
-	next, prev int32 // in the list of its class
-	class      int32
+	bytes       int
+	free        []uint64 // a bit a block
+	rounding    []uint16 // of each block that is out: the bytes that its owner did not ask for
+	n, nfree    int32
+	quarantined int32 // blocks out that will not come back
+	hint        int32 // no word of free before it has a bit
+	next, prev  int32 // in the list of its class
+	class       int32
 }
 
 // Empty reports whether all blocks of a span in use are free.

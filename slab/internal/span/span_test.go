@@ -110,7 +110,7 @@ func TestOthersAreSpansOfTheClass(t *testing.T) {
 	}
 }
 
-// Blocks that are lost stay out, and their span can go once the others are free or lost.
+// Blocks in quarantine stay out, and their span can go once the others are free or in quarantine.
 func TestLostBlocks(t *testing.T) {
 	l := NewList[int](1)
 	i := l.Add(0, 100, 420, 7)
@@ -119,16 +119,16 @@ func TestLostBlocks(t *testing.T) {
 		_, off, _ := l.Pop(0, 90)
 		offs = append(offs, off)
 	}
-	if l.Lose(i) || len(l.Lost()) != 0 {
+	if l.Quarantine(i) || len(l.Quarantined()) != 0 {
 		t.Error("three blocks are out still")
 	}
 	l.Push(i, offs[1])
 	l.Push(i, offs[2])
-	if len(l.Lost()) != 0 {
+	if len(l.Quarantined()) != 0 {
 		t.Error("one block is out still")
 	}
 	l.Push(i, offs[3])
-	if lost := l.Lost(); len(lost) != 1 || lost[0] != i || l.Counts().LostBytes != 100 {
+	if lost := l.Quarantined(); len(lost) != 1 || lost[0] != i || l.Counts().QuarantinedBytes != 100 {
 		t.Errorf("%v, %+v", lost, l.Counts())
 	}
 	if mem := l.Remove(i); mem != 7 || l.Counts() != (Counts{}) || l.Live(0) != 0 {
@@ -136,7 +136,7 @@ func TestLostBlocks(t *testing.T) {
 	}
 	if j := l.Add(0, 100, 100, 8); j != i {
 		t.Error("the number is not vacant")
-	} else if l.Pop(0, 1); !l.Lose(j) {
+	} else if l.Pop(0, 1); !l.Quarantine(j) {
 		t.Error("none of the span will come back")
 	}
 	if err := l.check(); err != nil {

@@ -72,7 +72,7 @@ func (s *Sizeclass) holdSlab(i int32, leave []device.Block) []device.Block {
 // gatherSlabs is the keeper's gather.
 func (s *Sizeclass) gatherSlabs(idle int) []device.Block {
 	if idle == 0 {
-		s.giveUpLost()
+		s.giveUpQuarantined()
 	}
 	return s.holdEmpty()
 }
@@ -108,6 +108,6 @@ func (s *Sizeclass) Usage() Usage {
 	u := s.usage
 	u.HeldBlocks = int64(s.held.Blocks()) + c.FreeBlocks
 	u.HeldBytes = s.held.Bytes() + c.FreeBytes
-	u.UnusableBytes = c.TailBytes + c.LostBytes + s.excess
+	u.UnusableBytes = c.TailBytes + c.QuarantinedBytes + s.excess
 	return u
 }

@@ -4,11 +4,11 @@ import "github.com/bufslab/bufslab/device"
 
 // Quarantine takes a block out of use for good. A slab goes back with its last block.
 func (s *Sizeclass) Quarantine(b device.Block, _ int32) bool {
-	return s.loseCarved(b) || s.quarantine(b)
+	return s.quarantineCarved(b) || s.quarantine(b)
 }
 
-// loseCarved is Quarantine of a block of a slab.
-func (s *Sizeclass) loseCarved(b device.Block) bool {
+// quarantineCarved is Quarantine of a block of a slab.
+func (s *Sizeclass) quarantineCarved(b device.Block) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	i, ok := s.slabs.Find(b)
@@ -21,13 +21,13 @@ func (s *Sizeclass) loseCarved(b device.Block) bool {
 		return false
 	}
 	s.usage.sub(b.Len, int64(v.Size-b.Len))
-	if s.spans.Lose(i) {
+	if s.spans.Quarantine(i) {
 		s.giveUpSlab(i)
 	}
 	return true
 }
 
-// giveUpSlab gives up a slab whose blocks are lost or free. The caller holds the lock.
+// giveUpSlab gives up a slab whose blocks are in quarantine or free. The caller holds the lock.
 func (s *Sizeclass) giveUpSlab(i int32) {
 	mem := s.spans.At(i).Mem.block
 	if giveUp(s.up, mem) {
@@ -37,9 +37,9 @@ func (s *Sizeclass) giveUpSlab(i int32) {
 	}
 }
 
-// giveUpLost gives up what lost blocks keep from going upstream. The caller holds the lock.
-func (s *Sizeclass) giveUpLost() {
-	for _, i := range s.spans.Lost() {
+// giveUpQuarantined gives up what blocks in quarantine keep from going upstream. The caller holds the lock.
+func (s *Sizeclass) giveUpQuarantined() {
+	for _, i := range s.spans.Quarantined() {
 		s.giveUpSlab(i)
 	}
 }

@@ -161,20 +161,20 @@ func (s *Slab) takeBackSmall(b device.Block, extent int32) (over, ok bool) {
 
 // FreeHeld gives regions that are wholly free upstream, and free pages within ranges.
 func (s *Slab) FreeHeld() {
-	s.giveUpLost()
+	s.giveUpQuarantined()
 	s.Bestfit.FreeHeld()
 }
 
 // StopHolding is FreeHeld, and from now on memory goes upstream as soon as it can.
 func (s *Slab) StopHolding() {
-	s.giveUpLost()
+	s.giveUpQuarantined()
 	s.Bestfit.StopHolding()
 }
 
 // Trim ends an epoch; see slab.Trimmer.
 func (s *Slab) Trim(idle int) int64 {
 	if idle == 0 {
-		s.giveUpLost()
+		s.giveUpQuarantined()
 	}
 	return s.Bestfit.Trim(idle)
 }
@@ -186,8 +186,8 @@ func (s *Slab) Usage() Usage {
 	u, c := s.usage(), s.spans.Counts()
 	u.HeldBlocks += c.FreeBlocks
 	u.HeldBytes += c.FreeBytes
-	u.UnusableBytes += c.TailBytes + c.LostBytes
-	u.RoundingBytes -= c.FreeBytes + c.TailBytes + c.LostBytes
+	u.UnusableBytes += c.TailBytes + c.QuarantinedBytes
+	u.RoundingBytes -= c.FreeBytes + c.TailBytes + c.QuarantinedBytes
 	return u
 }
 
@@ -206,17 +206,17 @@ func (s *Slab) loseBlock(extent int32, off, size int) (out bool, with int32) {
 		return off == 0 && size == s.heap.Size(extent), extent
 	case !s.spans.IsOut(i, off, size):
 		return false, 0
-	case !s.spans.Lose(i):
+	case !s.spans.Quarantine(i):
 		return true, nothing
 	}
 	return true, s.spans.Remove(i)
 }
 
-// giveUpLost puts slabs in quarantine that lost blocks keep from going back.
-func (s *Slab) giveUpLost() {
+// giveUpQuarantined puts slabs in quarantine that blocks in quarantine keep from going back.
+func (s *Slab) giveUpQuarantined() {
 	var list []int32
 	s.heap.Lock()
-	for _, i := range s.spans.Lost() {
+	for _, i := range s.spans.Quarantined() {
 		list = append(list, s.spans.Remove(i))
 	}
 	s.heap.Unlock()
