@@ -4,36 +4,33 @@ import "github.com/bufslab/bufslab/device"
 
 // Quarantine takes a block out of use for good.
 func (p *Bestfit) Quarantine(b device.Block, extent int32) bool {
-	extent = p.lose(b, extent, func(extent int32, off, size int) (bool, int32) {
-		return off == 0 && size == p.heap.Size(extent), extent
-	})
-	return p.isolate(extent)
+	return p.quarantine(b, extent, p.takeExtent)
 }
 
-// nothing stands for a block that is lost while others of its slab are not.
-const nothing = -1
+// quarantine is Quarantine of a block that take takes out of use, if it is out. take returns the
+// extent that goes into quarantine with it, which is 0 while the extent has other blocks.
+func (p *Bestfit) quarantine(b device.Block, extent int32, take func(extent int32, off, size int) (with int32, out bool)) bool {
+	with, out := p.takeLocked(b, extent, take)
+	if out && with > 0 {
+		p.heap.Quarantine(with)
+	}
+	return out
+}
 
-// lose counts a block as lost if find says that it is out. It returns the extent that is
-// lost with it, nothing, or 0 if the block is not out.
-func (p *Bestfit) lose(b device.Block, extent int32, find func(extent int32, off, size int) (bool, int32)) int32 {
+func (p *Bestfit) takeLocked(b device.Block, extent int32, take func(extent int32, off, size int) (int32, bool)) (with int32, out bool) {
 	p.heap.Lock()
 	defer p.heap.Unlock()
 	extent, off := p.heap.Locate(b, extent)
 	if extent == 0 {
-		return 0
+		return 0, false
 	}
-	out, with := find(extent, off, b.Len)
-	if !out {
-		return 0
+	if with, out = take(extent, off, b.Len); out {
+		p.cameBack(b.Len)
 	}
-	p.cameBack(b.Len)
-	return with
+	return with, out
 }
 
-// isolate puts the extent that lose has returned in quarantine.
-func (p *Bestfit) isolate(extent int32) bool {
-	if extent > 0 {
-		p.heap.Quarantine(extent)
-	}
-	return extent != 0
+// takeExtent is for a block that is all of its extent. The caller holds the heap's lock.
+func (p *Bestfit) takeExtent(extent int32, off, size int) (with int32, out bool) {
+	return extent, off == 0 && size == p.heap.Size(extent)
 }

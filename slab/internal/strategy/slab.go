@@ -193,23 +193,22 @@ func (s *Slab) Usage() Usage {
 
 // Quarantine takes a block out of use for good. A slab goes back with its last block.
 func (s *Slab) Quarantine(b device.Block, extent int32) bool {
-	extent = s.lose(b, extent, s.loseBlock)
-	return s.isolate(extent)
+	return s.quarantine(b, extent, s.takeBlock)
 }
 
-// loseBlock finds a block for lose, of a slab or an extent of its own. The caller holds
-// the heap's lock.
-func (s *Slab) loseBlock(extent int32, off, size int) (out bool, with int32) {
+// takeBlock is takeExtent of a block that may be one of a slab: the slab's extent goes with its
+// last block.
+func (s *Slab) takeBlock(extent int32, off, size int) (with int32, out bool) {
 	i := s.heap.Span(extent)
 	switch {
 	case i == 0:
-		return off == 0 && size == s.heap.Size(extent), extent
+		return s.takeExtent(extent, off, size)
 	case !s.spans.IsOut(i, off, size):
-		return false, 0
+		return 0, false
 	case !s.spans.Quarantine(i):
-		return true, nothing
+		return 0, true
 	}
-	return true, s.spans.Remove(i)
+	return s.spans.Remove(i), true
 }
 
 // giveUpQuarantined puts slabs in quarantine that blocks in quarantine keep from going back.
