@@ -1,39 +1,22 @@
 package growpool
 
-import (
-	"math"
-	"sync/atomic"
-	"time"
-	"weak"
-)
+import "github.com/bufslab/bufslab/internal/ticker"
 
-// A sweeper looks four times within IdleAfter which keys were asked for. A hit
-// does not note its time: the sweeper compares the numbers of requests.
-type sweeper struct{ timer atomic.Pointer[time.Timer] }
-
+// sweeps is how often, within IdleAfter, a sweep looks which keys were asked for. A hit does
+// not note its time: the sweep compares the numbers of requests.
 const sweeps = 4
 
-// startSweeper gives the timer a weak pointer to the pool, so that the pool can
-// be forgotten.
-func startSweeper[K comparable](p *Pool[K]) {
+func startSweeps[K comparable](p *Pool[K]) {
 	if p.config.IdleAfter <= 0 {
 		return
 	}
-	every := max(p.config.IdleAfter/sweeps, 1)
-	w := weak.Make(p)
-	p.sweep.timer.Store(time.AfterFunc(math.MaxInt64, func() {
-		if p := w.Value(); p != nil && !p.closed.Load() {
-			p.sweepIdle()
-			p.sweep.timer.Load().Reset(every)
+	p.sweeps = ticker.Start(p, max(p.config.IdleAfter/sweeps, 1), func(p *Pool[K]) bool {
+		if p.closed.Load() {
+			return false
 		}
-	}))
-	p.sweep.timer.Load().Reset(every) // now that the function finds it
-}
-
-func (s *sweeper) stop() {
-	if t := s.timer.Load(); t != nil {
-		t.Stop()
-	}
+		p.sweepIdle()
+		return true
+	})
 }
 
 // sweepIdle takes the buffers of keys that the last sweeps saw no request for.

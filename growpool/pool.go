@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/bufslab/bufslab/internal/ticker"
 	"github.com/bufslab/bufslab/slab"
 )
 
@@ -53,7 +54,7 @@ type Pool[K comparable] struct {
 	config Config
 	budget *budget
 	leases atomic.Int64
-	sweep  sweeper
+	sweeps *ticker.Ticker // nil without IdleAfter
 
 	stopped, closed atomic.Bool
 	life            context.Context // done when the pool is closed
@@ -139,7 +140,7 @@ func New[K comparable](pool *slab.Pool, c Config) *Pool[K] {
 		p.policy = newPolicy(p.budget.room, c.MaxBytes)
 		runtime.AddCleanup(p, func(y *policy) { y.close() }, p.policy)
 	}
-	startSweeper(p)
+	startSweeps(p)
 	p.share()
 	return p
 }
@@ -152,7 +153,7 @@ func (p *Pool[K]) Close() error {
 		return nil
 	}
 	p.end()
-	p.sweep.stop()
+	p.sweeps.Stop()
 	if p.policy != nil {
 		p.evictAll(p.policy.close())
 	}

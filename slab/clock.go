@@ -1,17 +1,16 @@
 package slab
 
 import (
-	"math"
-	"sync/atomic"
 	"time"
-	"weak"
+
+	"github.com/bufslab/bufslab/internal/ticker"
 )
 
 // A clock gives back, by time, what a pool has not needed: what was held untouched for
 // Config.TrimAfter, and everything if the pool was not used for Config.Idle. Nothing is
 // counted in collections: a program that makes much garbage would lose its pool.
 type clock struct {
-	timer atomic.Pointer[time.Timer]
+	timer *ticker.Ticker
 	every time.Duration
 	trim  int   // ticks that memory may be held untouched; 0 is for ever
 	idle  int   // ticks that a pool may be idle; 0 is for ever
@@ -44,25 +43,17 @@ func (k *clock) set(c Config) {
 
 func ticks(d, every time.Duration) int { return int((d + every - 1) / every) }
 
-// start lets the clock know the pool weakly, so that the pool can be forgotten.
 func (k *clock) start(p *pool) {
 	if k.every == 0 {
 		return
 	}
-	w := weak.Make(p)
-	k.timer.Store(time.AfterFunc(math.MaxInt64, func() {
-		if p := w.Value(); p != nil && !p.closed.Load() {
-			p.clock.tick(p)
-			p.clock.timer.Load().Reset(p.clock.every)
+	k.timer = ticker.Start(p, k.every, func(p *pool) bool {
+		if p.closed.Load() {
+			return false
 		}
-	}))
-	k.timer.Load().Reset(k.every) // now that the function finds it
-}
-
-func (k *clock) stop() {
-	if t := k.timer.Load(); t != nil {
-		t.Stop()
-	}
+		p.clock.tick(p)
+		return true
+	})
 }
 
 // advance runs the ticks that are due in a replay, or as many as matter: after the longer

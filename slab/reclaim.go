@@ -48,7 +48,7 @@ func (p *Pool) Close() (err error) {
 		return nil
 	}
 	q.endWaits()
-	q.clock.stop()
+	q.clock.timer.Stop()
 	defer func() { err = q.end() }() // also if the upstream panics
 	q.stopHolding(below(q.upstream).FreeHeld)
 	return nil
