@@ -1,8 +1,6 @@
 package slab
 
 import (
-	"strings"
-
 	"github.com/bufslab/bufslab/device"
 	"github.com/bufslab/bufslab/slab/internal/guard"
 	"github.com/bufslab/bufslab/slab/internal/handle"
@@ -19,11 +17,10 @@ const watchLimit = 4 << 10
 // watchFrom returns the bytes from which a block off the heap has a finalizer: one that
 // the CPU can reach, and one that it cannot, so that it always comes back.
 func watchFrom(c Config) (reachable, unreachable int) {
-	scheme, _, _ := strings.Cut(c.Device, ":")
 	switch {
 	case c.OnForget == "report":
 		return 1, 1
-	case scheme == "virtual": // there is no memory to bring back
+	case c.scheme() == "virtual": // there is no memory to bring back
 		return watchLimit + 1, watchLimit + 1
 	}
 	return watchLimit + 1, 1

@@ -96,6 +96,12 @@ var options = optline.Table[Config]{
 
 func onHeap(c Config) bool { return c.Device == "" || c.Device == "heap" }
 
+// scheme is the kind of device: "mmap" of "mmap:fixed".
+func (c Config) scheme() string {
+	scheme, _, _ := strings.Cut(c.Device, ":")
+	return scheme
+}
+
 func defaultStrategy(c Config) (string, string) {
 	if onHeap(c) {
 		return "sizeclass", "default on heap"
@@ -127,7 +133,7 @@ func defaultCache(c Config) (int64, string) {
 
 // defaultTrigger is off where a collection could bring no memory back.
 func defaultTrigger(c Config) (int64, string) {
-	if scheme, _, _ := strings.Cut(c.Device, ":"); scheme == "virtual" {
+	if c.scheme() == "virtual" {
 		return -1, "off, as virtual has no memory"
 	}
 	return 64 << 20, "default of " + c.Strategy
@@ -136,7 +142,7 @@ func defaultTrigger(c Config) (int64, string) {
 // roomForABlock says that the budget is too small for any block of the device, or "".
 func roomForABlock(c Config) string {
 	name, grain := c.traits.name, c.traits.Grain
-	if scheme, _, _ := strings.Cut(c.Device, ":"); scheme == "mmap" {
+	if c.scheme() == "mmap" {
 		name, grain = c.Device, os.Getpagesize() // known before it is open
 	}
 	if 0 < c.MaxBytes && c.MaxBytes < int64(grain) {
