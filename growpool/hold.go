@@ -53,11 +53,11 @@ func (r reclaimer[K]) FreeHeld() {
 // ends p.
 func (p *Pool[K]) share() {
 	r := reclaimer[K]{weak.Make(p)}
-	p.slab.Share(r)
-	runtime.AddCleanup(p, func(below *slab.Pool) { below.Unshare(r) }, p.slab)
+	p.slab.AddReclaimer(r)
+	runtime.AddCleanup(p, func(below *slab.Pool) { below.RemoveReclaimer(r) }, p.slab)
 }
 
-func (p *Pool[K]) unshare() { p.slab.Unshare(reclaimer[K]{weak.Make(p)}) }
+func (p *Pool[K]) unshare() { p.slab.RemoveReclaimer(reclaimer[K]{weak.Make(p)}) }
 
 // reclaim releases the buffers that are not in use and that only leases have shown. Those
 // that Get has shown would not come back by that, so their keys keep them. A slab.Pool

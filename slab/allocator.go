@@ -30,7 +30,7 @@ type Holder interface {
 	StopHolding()
 }
 
-// A Trimmer is a Holder that gives back what has not been used for a while.
+// A Trimmer gives back what has not been used for a while. All built-in strategies are Trimmers.
 type Trimmer interface {
 	// Trim ends an epoch and gives back what has been held, untouched, for the last idle
 	// epochs: Trim(0) gives back all that FreeHeld would, Trim(1) what was

@@ -123,7 +123,7 @@ func hurry(r Reclaimer) {
 	if p, ok := r.(*pool); ok {
 		p.waits.hurried.Add(1)
 		p.cache.Stop()
-		p.drain()
+		p.waitForStreams()
 	}
 }
 

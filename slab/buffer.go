@@ -31,7 +31,7 @@ func (b PooledBuffer) Len() int { return b.n }
 // belongs to another buffer. Off the Go heap the slice does not keep the buffer
 // from being forgotten: keep the handle, or use With.
 func (b PooledBuffer) Bytes() []byte {
-	if b.ptr == nil { // of one condition the compiler would keep the outcome, and test that
+	if b.ptr == nil { // two ifs: of one condition the compiler stores the result, and then tests that
 		return nil
 	}
 	if !b.slot.Owns(b.gen) {

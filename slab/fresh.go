@@ -22,9 +22,8 @@ func (p *pool) fresh(ask, class, size int, how effort) (e handle.Entry, stands f
 	return e, stands, nil
 }
 
-// atHand is fresh where the strategy has memory that is free, all under its lock, or returns
-// no slot. It holds no memory outside the lock, so it need
-// not wake who waits.
+// atHand is fresh where the strategy has memory that is free, all under its lock; else it returns
+// no slot. It has no memory in hand without the lock, so it need not wake those who wait.
 func (p *pool) atHand(ask, class, size int) (e handle.Entry, stands float64) {
 	if p.joint == nil || ask <= 0 || ask > maxAsk {
 		return e, 0

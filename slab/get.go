@@ -14,8 +14,9 @@ import (
 // strategy, and what can be done when there is no room.
 
 // get is Get where a hit is not all that it has to do. The Pool must stay reachable until it is
-// over: with no room the collector runs, which would find a forgotten Pool. It looks at the size
-// though getNow could: then the compiler inlines it, and a hit takes four instructions more.
+// over: with no room the collector runs, which would find a forgotten Pool. The size is looked at
+// here, not in getNow: else get is short enough for the compiler to inline, and a hit takes four
+// instructions more.
 func (p *Pool) get(size int) (b PooledBuffer, err error) {
 	if q := p.pool; q.cache.Caches(size) {
 		b, err = q.getNow(size, fully)

@@ -76,18 +76,18 @@ func (l *Limit) endPromise(guarantee, unused int64) {
 	l.refund(unused, true)
 }
 
-// charge has the parent count what a change of inUse to n costs it. A child draws past its
-// parent, so nothing else counts there. The caller holds l.mu, so no one sees less counted
-// than is promised. News is first of reserve, drawn of refund.
-func (l *Limit) charge(n int64, news bool) error {
+// charge has the parent count what a change of inUse to n costs it: it reserves more there, or
+// refunds less. wakes is the last argument of either. A child draws past its parent, so nothing
+// else counts there. The caller holds l.mu, so no one sees less counted than is promised.
+func (l *Limit) charge(n int64, wakes bool) error {
 	if l.parent == nil {
 		return nil
 	}
 	switch more := max(n, l.guarantee) - max(l.inUse, l.guarantee); {
 	case more > 0:
-		return l.parent.reserve(more, news)
+		return l.parent.reserve(more, wakes)
 	case more < 0:
-		l.parent.refund(-more, news)
+		l.parent.refund(-more, wakes)
 	}
 	return nil
 }

@@ -85,9 +85,9 @@ func (l *leakLog) callLeaked() {
 	}
 }
 
-// log returns where a pool logs: Config.Logger or slog.Default, with the pool's name. What
-// is logged is a warning when a pool is opened on a deferred device, and errors, what
-// Config.Check finds where no caller could recover from a panic, and what Config.Guard finds.
+// log returns where a pool logs: Config.Logger or slog.Default, with the pool's name. A pool
+// logs a warning when it is opened on a deferred device, and as errors what Config.Check finds
+// where no caller could recover from a panic, and what Config.Guard finds.
 func (c Config) log() *slog.Logger {
 	return cmp.Or(c.Logger, slog.Default()).With("pool", c.Name)
 }

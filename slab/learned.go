@@ -34,7 +34,7 @@ type knowledge struct {
 	places  int // bytes that the plan has places in, as far as the bounds let it
 }
 
-// learn reads the files that c names. A plan with gaps is none.
+// learn reads the files that c names. A plan with gaps counts as no plan.
 func learn(c Config) (k knowledge, err error) {
 	most := min(heldLimit(c.MaxHeld), heldLimit(c.MaxBytes))
 	if k.plan, err = learned.PlanOf(c.Plan); err != nil {

@@ -18,8 +18,8 @@ const (
 	// heapShare of the managed bytes, as a divisor, is what caches before a page heap may
 	// hold, as what is cached cannot be merged.
 	heapShare = 32
-	// heapBorrow is how many classes, of eight a doubling, a Get looks further there: what
-	// it takes that is too long nobody else can use.
+	// heapBorrow is how many classes, of eight a doubling, a block may be above that of its
+	// Get there: what it has beyond the size is of no use to others.
 	heapBorrow = 4
 	// depotBytes bounds the depot where memory is held anyway: a hard bound below
 	// what a program hands over made it a thousand times slower.

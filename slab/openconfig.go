@@ -16,8 +16,10 @@ import (
 //	limit      Config.MaxBytes
 //	strategy   Config.Strategy
 //	check      Config.Check
+//	guard      Config.Guard, beside the strategy
 //	caches     Config.CacheBytes
 //	record     Config.Record, RecordLast
+//	scopes     Config.Statistics
 //
 // and what is not asked for is left out.
 func OpenConfig(c Config) (*Pool, error) {

@@ -209,7 +209,7 @@ func (p *Pool) Get(size int) (PooledBuffer, error) {
 		return PooledBuffer{}, errNotOpened
 	}
 	q := p.pool
-	class := q.cache.Class(size) // before the branch: after it the compiler has it wait for Pin
+	class := q.cache.Class(size) // before the branch: below it the compiler would compute it after Pin
 	if uint(size-1) >= uint(q.direct) {
 		return p.get(size)
 	}

@@ -202,18 +202,18 @@ func (p *pool) freeOldest() bool {
 	return true
 }
 
-// drain waits for streams, on a goroutine, as long as somebody waits for memory: who
+// waitForStreams waits for streams, on a goroutine, as long as somebody waits for memory: who
 // waits with a context must not wait for a stream that does not end.
-func (p *pool) drain() {
-	if p.pending.Len() == 0 || p.waits.draining.Swap(true) {
+func (p *pool) waitForStreams() {
+	if p.pending.Len() == 0 || p.waits.streams.Swap(true) {
 		return
 	}
 	go func() {
 		for p.waits.hurried.Load() > 0 && p.freeOldest() {
 		}
-		p.waits.draining.Store(false)
+		p.waits.streams.Store(false)
 		if p.waits.hurried.Load() > 0 {
-			p.drain() // what came since the last look has seen a goroutine at work
+			p.waitForStreams() // what came since the last look has seen a goroutine at work
 		}
 	}()
 }

@@ -114,7 +114,7 @@ func (p *pool) awaitBlock(b *pending.Block) {
 		b.Sync()
 		p.freePending(b)
 	} else if p.waits.hurried.Load() > 0 {
-		p.drain()
+		p.waitForStreams()
 	}
 }
 

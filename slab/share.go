@@ -121,14 +121,14 @@ func (d deviceSharers) sharers() *sharers {
 	return onDevices.of[d.dev]
 }
 
-// Share says that r keeps buffers of the pool, active ones, for reuse. Its FreeHeld
+// AddReclaimer says that r keeps buffers of the pool, active ones, for reuse. Its FreeHeld
 // releases them. The pool calls it, without a lock, in a Get that has no room, and for
 // others that share its Limit or its device; r must not wait there for a lock that is
-// held around a Get. The pool keeps r alive until Unshare.
-func (p *Pool) Share(r Reclaimer) { p.opened().keepers.share(r) }
+// held around a Get. The pool keeps r alive until RemoveReclaimer.
+func (p *Pool) AddReclaimer(r Reclaimer) { p.opened().keepers.share(r) }
 
-// Unshare undoes Share.
-func (p *Pool) Unshare(r Reclaimer) { p.opened().keepers.unshare(r) }
+// RemoveReclaimer undoes AddReclaimer.
+func (p *Pool) RemoveReclaimer(r Reclaimer) { p.opened().keepers.unshare(r) }
 
 // Offer is for who keeps buffers of the pool: one that was in use is not any more, and
 // FreeHeld would release it. Those who wait for memory have it asked for then.

@@ -137,13 +137,13 @@ func TestKeepersReleaseForAGetWithoutRoom(t *testing.T) {
 	one, two := mustOpen(t, d, Config{}), mustOpen(t, NewLimit(d, 10<<20), Config{})
 	for _, p := range []*Pool{one, two} {
 		k := &keeper{[]PooledBuffer{mustGet(t, one, 6<<20)}}
-		one.Share(k)
+		one.AddReclaimer(k)
 		mustGet(t, p, 6<<20).Release()
 		if len(k.kept) != 0 {
 			t.Error("nothing was released")
 		}
 		p.FreeHeld()
-		one.Unshare(k)
+		one.RemoveReclaimer(k)
 		k.kept = append(k.kept, mustGet(t, one, 6<<20))
 		if _, err := p.Get(6 << 20); !errors.Is(err, device.ErrOutOfMemory) {
 			t.Error("released after Unshare:", err)

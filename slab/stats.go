@@ -77,10 +77,10 @@ func (s Stats) withoutDebts() Stats {
 	return s
 }
 
-// stats is for those who want to see mistakes of counting, too.
+// stats is Stats before withoutDebts: tests, and those who compute with it, want negative numbers.
 func (p *pool) stats() Stats {
 	var s Stats
-	l := p.accounting
+	up := p.accounting
 	u := usageOf(p.strategy, p.managed()) // first: what reaches the strategy meanwhile is not counted twice
 	p.guard.count(&s, &u)
 	cached := p.cache.Usage()
@@ -93,7 +93,7 @@ func (p *pool) stats() Stats {
 	s.ForeignPuts = p.leaks.foreign.Load()
 	s.Failed, s.Collections = p.counted.failed.Load(), p.gc.ran.Load()
 	s.Trims, s.TrimmedBytes = p.counted.trims.Load(), p.counted.trimmed.Load()
-	s.UpstreamAllocs, s.UpstreamFrees = l.Allocs(), l.Frees()
+	s.UpstreamAllocs, s.UpstreamFrees = up.Allocs(), up.Frees()
 	s.Misses = min(s.UpstreamAllocs, cached.Gets)
 	s.Hits = cached.Gets - s.Misses
 	s.AllocatedBytes = cached.Got
@@ -109,9 +109,9 @@ func (p *pool) stats() Stats {
 	s.UnusableBytes += below.UnusableBytes
 	if more := below.ManagedBytes(); more > 0 {
 		s.ManagedBytes += more
-		l.RaisePeak(s.ManagedBytes) // as Stats is all that sees it
+		up.RaisePeak(s.ManagedBytes) // as Stats is all that sees it
 	}
-	s.PeakManagedBytes = max(l.Peak(), s.ManagedBytes)
+	s.PeakManagedBytes = max(up.Peak(), s.ManagedBytes)
 	s.Waiters, s.Waits, s.WaitTime = p.waits.now.Load(), p.waits.calls.Load(), time.Duration(p.waits.nanoseconds.Load())
 	// All that the strategy has handed out is active, cached, deferred, waiting or in
 	// quarantine; what is left is what rounding costs.

@@ -48,15 +48,15 @@ func waitError(ctx context.Context, size int, waited time.Duration, err error) e
 
 // waits are what a pool knows of those who wait for memory.
 type waits struct {
-	hurried  atomic.Int32 // budgets of the pool that somebody waits for
-	draining atomic.Bool  // a goroutine waits for streams
+	hurried atomic.Int32 // budgets of the pool that somebody waits for
+	streams atomic.Bool  // a goroutine waits for streams
 
 	now, calls, nanoseconds atomic.Int64 // of this pool's
 }
 
 // GetContext is Get that waits where Get would be out of memory, until there is room or ctx
 // is done. Memory comes from releases, of this pool and of all that share its Limit or its
-// device, and from what they hold and those keep who called Share.
+// device, from what these pools hold, and from what their Reclaimers keep: see [Pool.AddReclaimer].
 //
 // Who has waited longest gets the memory. For a millisecond from when that one began, calls
 // that find room may go first; then they queue. So no small request keeps a large one from

@@ -266,7 +266,7 @@ func TestAWaiterThatIsWokenLooksAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := mustOpen(t, &source{Capacity: 1000}, Config{Strategy: "exact"})
 		var looks int
-		p.Share(&reclaimer{func() {
+		p.AddReclaimer(&reclaimer{func() {
 			if looks++; looks < 5 {
 				p.pool.budgets[0].queue.Wake()
 			}

@@ -322,14 +322,14 @@ func TestAWaiterHasWhatKeepersOffer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := openPool(t, "mmap", Config{MaxBytes: 1 << 20})
 		k := &lateKeeper{}
-		p.Share(k)
+		p.AddReclaimer(k)
 		b := mustGet(t, p, 600<<10)
 		c := getLater(t, t.Context(), p, 600<<10)
 		synctest.Wait() // it has asked k for the last time
 		k.keep(b)
 		p.Offer()
 		mustRelease(t, mustHave(t, c))
-		p.Unshare(k)
+		p.RemoveReclaimer(k)
 		checkNobodyWaits(t, p)
 	})
 }

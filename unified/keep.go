@@ -50,7 +50,7 @@ func (p *pool) create(k kind, n, elem int) (*array, error) {
 		if err != nil {
 			return nil, err
 		}
-		s.Share(p)
+		s.AddReclaimer(p)
 	}
 	a := newArray(p.mem, n, elem, k.pinned)
 	a.pool, a.kind = p, k
@@ -152,7 +152,7 @@ func (p *pool) abandon() {
 	p.stop()
 	p.FreeHeld()
 	for _, s := range p.mem.pools() {
-		s.Unshare(p)
+		s.RemoveReclaimer(p)
 	}
 }
 

@@ -169,7 +169,7 @@ var ofUnified = []mutant{
 	},
 	{
 		name: "unified: a slab.Pool without room does not ask",
-		file: "unified/keep.go", old: "\t\ts.Share(p)\n", new: "\t\t_ = s\n",
+		file: "unified/keep.go", old: "\t\ts.AddReclaimer(p)\n", new: "\t\t_ = s\n",
 		killer: killer{pkg: "unified", test: "TestPoolOnSlabPools"},
 	},
 	{
@@ -179,7 +179,7 @@ var ofUnified = []mutant{
 	},
 	{
 		name: "unified: a forgotten pool is still asked",
-		file: "unified/keep.go", old: "\t\ts.Unshare(p)\n", new: "\t\t_ = s\n",
+		file: "unified/keep.go", old: "\t\ts.RemoveReclaimer(p)\n", new: "\t\t_ = s\n",
 		killer: killer{pkg: "unified", test: "TestForgottenPoolIsNotKept"},
 	},
 	{

@@ -53,7 +53,7 @@ var ofWaits = []mutant{
 	{
 		name: "wait: streams are not drained for who waits",
 		file: "slab/budget.go",
-		old:  "\t\tp.drain()\n", new: "",
+		old:  "\t\tp.waitForStreams()\n", new: "",
 		killer: killer{pkg: "slab", test: "TestAWaiterHasWhatStreamsGiveBack"},
 	},
 	{
@@ -143,7 +143,7 @@ var ofWaits = []mutant{
 	{
 		name: "wait: a parent is told of what was never drawn",
 		file: "slab/guarantee.go",
-		old:  "l.parent.refund(-more, news)", new: "l.parent.refund(-more, news || more < 0)",
+		old:  "l.parent.refund(-more, wakes)", new: "l.parent.refund(-more, news || more < 0)",
 		killer: killer{pkg: "slab", test: "TestATryDoesNotWakeItself"},
 	},
 }

@@ -60,7 +60,7 @@ type Guard struct {
 	beginning   sync.Mutex  // by TryLock, while a turn begins
 	off         atomic.Bool // nothing is drawn: the pool holds nothing any more, or the CPU cannot reach the memory
 
-	mu        sync.Mutex // leaf
+	mu        sync.Mutex // held across the lock of a region of the Go heap
 	out       map[device.Block]*block
 	withheld  []*block                 // the oldest first
 	collected map[device.Region]*block // of withheld, those that the collector watches

@@ -4,11 +4,12 @@ package percpu
 // within classBytes.
 func most(bytes int64) int32 { return int32(max(1, min(magazineSlots, classBytes/2/bytes))) }
 
-// A budget says how many bytes a processor, or the depot, may hold: a share of what is
-// managed for the asking, and as much as most for what has earned it.
+// A budget says how many bytes a processor, or the depot, may hold. Up to share any class may
+// take; from there to most only one that was refused often enough, see allows. Share is a part
+// of what is managed.
 type budget struct{ share, most, managed int64 }
 
-// flat is a budget of n bytes for the asking.
+// flat is a budget of n bytes that any class may take.
 func flat(n int64) budget { return budget{n, n, max(n, 1)} }
 
 // budget returns the part of most that is free to take now. It grows with what is managed,

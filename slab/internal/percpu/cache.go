@@ -14,6 +14,7 @@
 //	idle.go       what of them was not needed
 //	sample.go     which hits a profile samples, and how they are counted
 //	usage.go      what is in them, and the counters
+//	check.go      what has to add up, in check builds
 //
 // The design is that of Bonwick and Adams, "Magazines and Vmem" (USENIX 2001):
 // two magazines a class, so that a program which swings around the edge of one

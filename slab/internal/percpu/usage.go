@@ -2,8 +2,9 @@ package percpu
 
 import "sync/atomic"
 
-// counters count what no class cache counts: Gets and Releases, and their bytes. Who counts
-// has Options.Lock for what it gets or gives back: so they cost no atomic operation.
+// counters count the Gets and Releases that no class cache serves, and their bytes. A call that
+// counts holds Options.Lock anyway, for the block that it takes or gives back: so counting takes
+// no atomic operation.
 type counters struct {
 	gets, releases, got, released int64
 

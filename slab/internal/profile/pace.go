@@ -36,8 +36,9 @@ const (
 	// Never is the scale of a distance at whose end there is no sample.
 	Never    Scale = math.MaxUint8
 	maxScale       = 24
-	// share is the time from sample to sample at least, in times that one takes. Where that is
-	// the bound, they come about twice as far apart; their Releases take as long again.
+	// share: from one sample to the next there is at least this many times the time that a sample
+	// takes. Where that is the bound they come about twice as far apart, and their Releases take as
+	// long again.
 	share = 2000
 	// leastTakes is for clocks that a sample is too short for.
 	leastTakes = 500 * time.Nanosecond

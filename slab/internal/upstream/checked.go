@@ -115,7 +115,7 @@ func GiveUp(s Source, pages device.Block, n int64) bool {
 	}
 	if g, ok := s.(interface {
 		GiveUp(device.Block, int64) bool
-	}); ok { // a source that is no part of this module
+	}); ok { // an Accounting, or the source of a test: what package slab exports has no such method
 		return g.GiveUp(pages, n)
 	}
 	q, ok := pages.Region.(device.Quarantiner)
