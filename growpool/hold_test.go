@@ -87,7 +87,7 @@ func TestNoRoomTakesWhatIsNotInUse(t *testing.T) {
 
 // asked returns how many the slab.Pool asks for room, which only it knows.
 func asked(below *slab.Pool) int {
-	of := reflect.ValueOf(below).Elem().FieldByName("pool").Elem().FieldByName("keepers")
+	of := reflect.ValueOf(below).Elem().FieldByName("pool").Elem().FieldByName("reclaimers")
 	mu := (*sync.Mutex)(of.FieldByName("mu").Addr().UnsafePointer())
 	mu.Lock()
 	defer mu.Unlock()

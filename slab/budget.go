@@ -162,8 +162,8 @@ func (s *sharers) calm() (c calm, ok bool) {
 	return c, s.limit == nil || s.limit.InUse() <= c.managed
 }
 
-// addCalm is calm of one pool. Who has memory of it in hand and does not wake when that is
-// over has reclaimMu. Passing is asked first: what has passed is counted.
+// addCalm is calm of one pool. It takes reclaimMu, as a call that has memory in hand holds that or
+// wakes when it ends. Passing is read first: a call that has ended by then is in the counts.
 func (p *pool) addCalm(c *calm) bool {
 	p.reclaimMu.Lock()
 	defer p.reclaimMu.Unlock()

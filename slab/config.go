@@ -24,14 +24,15 @@ type Config struct {
 	Steps      int     // sizeclass: classes a doubling, a power of two; 0 is 4
 	Align      int     // alignment of blocks in bytes, a power of two; 0 is 16, of sizeclass 64 from 64 bytes up, or what the device needs; slab has 64 at least above 256 bytes
 	MissTarget float64 // bestfit, slab, plan: share of allocations that may go upstream; 0 is 0.01
-	Decommit   bool    // bestfit, slab: give small free pages back before a new peak, too, for more calls
+	Decommit   bool    // bestfit, slab: before a new peak give small free extents back, too: less memory, more calls
 
 	Plan string // plan: file of bufslab plan, which is read when the pool is opened; "" is none
 
 	// bestfit, slab, plan: what to take when the pool is opened, a size or learned:FILE; "" is
 	// none. It is held, goes back as all held memory does, and does not come again. Open fails
-	// without room for a size. Learned is a hundredth more than the peak that FILE has, or what
-	// bounds leave of it, or nothing without room; Close writes there what was in use at most.
+	// without room for a size. With learned:FILE it is the peak in FILE and a hundredth more, at most
+	// what max_bytes and max_held allow, and nothing where there is no room; Close writes the new
+	// peak to FILE.
 	Reserve string
 
 	MaxBytes      int64 // hard budget of managed bytes; 0 is none
@@ -54,8 +55,8 @@ type Config struct {
 	Strict bool // a second Release panics; call sites are kept
 	Check  bool // canaries, poison and call sites; turns caches off
 
-	// Look after one buffer in so many, about, when it has been released: it is withheld until
-	// nothing can reach its memory, and a use of it is a *GuardError. 0 is none. See docs/leaks.md.
+	// About one buffer in so many is withheld after its Release until nothing can reach its memory,
+	// and a use of it meanwhile is a *GuardError. 0 is none. See docs/leaks.md.
 	Guard int
 
 	Statistics bool // count Gets and Releases in scopes, see Pool.Push: under a lock, also what caches serve

@@ -73,7 +73,7 @@ type growth struct {
 	ended   bool // the pin
 	stay    bool // it is not to be copied
 	escaped bool // there may be a slice of the memory
-	sliced  bool // GetBytes returned b: the program may keep the slice alone
+	bySlice bool // GetBytes returned b: the program may keep the slice alone
 }
 
 func (g *growth) unpin() {
@@ -88,7 +88,7 @@ func (g *growth) unpin() {
 func (g *growth) end() bool {
 	s := g.from.slot
 	if g.ended = s.EndOwn(g.from.gen); g.ended {
-		g.escaped, g.sliced = s.MayHaveEscaped(), s.IsSliced(g.from.gen)
+		g.escaped, g.bySlice = s.MayHaveEscaped(), s.IsBySlice(g.from.gen)
 		g.pool.leaks.recordRelease(s)
 		g.pool.profile.release(s)
 	}
@@ -118,8 +118,8 @@ func (g *growth) inPlace() (c PooledBuffer, ok bool) {
 	if g.escaped {
 		c.slot.Escape()
 	}
-	if g.sliced {
-		c.gen = c.slot.Slice()
+	if g.bySlice {
+		c.gen = c.slot.BySlice()
 	}
 	p.leaks.recordGet(c)
 	if stands > 0 {
@@ -174,8 +174,8 @@ func (g *growth) byCopy() (PooledBuffer, error) {
 	if err := copyContents(deviceOf(p.upstream), c, b, min(b.n, c.n)); err != nil {
 		return PooledBuffer{}, err
 	}
-	if b.slot.IsSliced(b.gen) {
-		c.gen = c.slot.Slice()
+	if b.slot.IsBySlice(b.gen) {
+		c.gen = c.slot.BySlice()
 	}
 	if won, _ := b.slot.EndPinned(b.gen); !won {
 		return PooledBuffer{}, ErrReleased

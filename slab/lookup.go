@@ -25,7 +25,7 @@ func (p *Pool) GetBytes(size int) ([]byte, error) {
 	if b.ptr == nil {
 		return nil, errors.Join(fmt.Errorf("slab: GetBytes of memory that the CPU cannot reach: %w", device.ErrUnavailable), b.Release())
 	}
-	b.slot.Slice()
+	b.slot.BySlice()
 	return unsafe.Slice((*byte)(b.ptr), size), nil
 }
 

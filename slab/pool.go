@@ -77,23 +77,25 @@ type pool struct {
 	clock   clock
 	profile profiler
 
-	typical   typicalSize // of Buffers
-	keepers   sharers     // who keep buffers of the pool
-	budgets   []*sharers  // that may refuse memory, the nearest first; at least one
-	waits     waits
-	reclaimMu sync.Mutex // held by the goroutine that empties caches and queues
-	held      heldBound
-	closed    atomic.Bool
-	counted   counted
-	onClose   []func() error
+	typical    typicalSize // of Buffers
+	reclaimers sharers     // who keep buffers of the pool
+	budgets    []*sharers  // that may refuse memory, the nearest first; at least one
+	waits      waits
+	reclaimMu  sync.Mutex // held by the goroutine that empties caches and queues
+	held       heldBound
+	closed     atomic.Bool
+	counted    counted
+	onClose    []func() error
 }
 
 // Open returns a pool that draws on upstream, a device or any Allocator, as c says.
 // Defaults depend on the device, if it is one. Config.Device opens nothing: see
 // [OpenConfig], and there for the order of the stack. If the device puts memory behind
-// a block only when it is first used, a warning goes to Config.Logger and to Explain. The error is a *ConfigError that names every fault of c, a *[FileError], that
-// of creating the record file, or that of the device without room for Config.Reserve. The
-// pool then has nothing of its upstream.
+// a block only when it is first used, a warning goes to Config.Logger and to Explain.
+//
+// The error is a *ConfigError that names every fault of c, a *[FileError], that of creating
+// the record file, or that of the device where it has no room for Config.Reserve. The pool then
+// has nothing of its upstream.
 func Open(upstream Allocator, c Config) (*Pool, error) {
 	if upstream == nil {
 		return nil, fmt.Errorf("%w: a pool has none", ErrUpstream)

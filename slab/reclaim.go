@@ -76,7 +76,7 @@ func (p *pool) abandon() {
 // FreeHeld makes the pool a [Reclaimer]. The caller has no room, so this waits for
 // streams, and asks those who keep buffers of the pool.
 func (p *pool) FreeHeld() {
-	p.keepers.reclaim(nil)
+	p.reclaimers.reclaim(nil)
 	for p.freeOldest() {
 	}
 	p.freeHeld()
@@ -84,7 +84,7 @@ func (p *pool) FreeHeld() {
 
 // giveNow is FreeHeld without a wait for streams.
 func (p *pool) giveNow() {
-	p.keepers.reclaim(nil)
+	p.reclaimers.reclaim(nil)
 	p.freeHeld()
 }
 

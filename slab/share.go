@@ -125,10 +125,10 @@ func (d deviceSharers) sharers() *sharers {
 // releases them. The pool calls it, without a lock, in a Get that has no room, and for
 // others that share its Limit or its device; r must not wait there for a lock that is
 // held around a Get. The pool keeps r alive until RemoveReclaimer.
-func (p *Pool) AddReclaimer(r Reclaimer) { p.opened().keepers.share(r) }
+func (p *Pool) AddReclaimer(r Reclaimer) { p.opened().reclaimers.share(r) }
 
 // RemoveReclaimer undoes AddReclaimer.
-func (p *Pool) RemoveReclaimer(r Reclaimer) { p.opened().keepers.unshare(r) }
+func (p *Pool) RemoveReclaimer(r Reclaimer) { p.opened().reclaimers.unshare(r) }
 
 // Offer is for who keeps buffers of the pool: one that was in use is not any more, and
 // FreeHeld would release it. Those who wait for memory have it asked for then.

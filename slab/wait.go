@@ -16,7 +16,7 @@ import (
 // third of the throughput; after it nothing is taken from those who wait but by Get.
 const barging = time.Millisecond
 
-// errQueued is what a call has seen that joined a queue without a try.
+// errQueued is the error so far of a call that joined a queue without trying first.
 var errQueued = fmt.Errorf("slab: others wait for memory: %w", device.ErrOutOfMemory)
 
 // A WaitError says that a context was done before there was room. It wraps the context's

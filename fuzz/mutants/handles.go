@@ -63,7 +63,7 @@ var ofSlots = []mutant{
 	{
 		name: "handle: a late Escape of the last owner hides the slice of the next",
 		file: "slab/internal/handle/lent.go",
-		old:  "func (s *Slot) Escape() { s.lent.escape() }", new: "func (s *Slot) Escape() { s.lent.escape(); s.lent.set(s.lent.get() &^ sliced) }",
+		old:  "func (s *Slot) Escape() { s.lent.escape() }", new: "func (s *Slot) Escape() { s.lent.escape(); s.lent.set(s.lent.get() &^ bySlice) }",
 		killer: killer{pkg: "slab/internal/handle", test: "TestALateEscapeHidesNone"},
 	},
 	{
@@ -111,7 +111,7 @@ var ofSlots = []mutant{
 	{
 		name: "handle: a slice of a released buffer finds the slot",
 		file: "slab/internal/handle/index.go",
-		old:  "s.lent.get()&^sliced != lentTo(gen) || ", new: "",
+		old:  "s.lent.get()&^bySlice != lentTo(gen) || ", new: "",
 		killer: killer{pkg: "slab/internal/handle", test: "TestFindTellsWhoHasIt"},
 	},
 	{
@@ -165,7 +165,7 @@ var ofSlots = []mutant{
 	{
 		name: "handle: what the program has a slice of is forgotten",
 		file: "slab/internal/handle/finalize.go",
-		old:  "if s.len > 0 && s.isSliced() || ", new: "if ",
+		old:  "if s.len > 0 && s.isBySlice() || ", new: "if ",
 		killer: killer{pkg: "slab", test: "TestSlicesOffTheHeapStayOut"},
 	},
 	{

@@ -143,7 +143,7 @@ var ofWaits = []mutant{
 	{
 		name: "wait: a parent is told of what was never drawn",
 		file: "slab/guarantee.go",
-		old:  "l.parent.refund(-more, wakes)", new: "l.parent.refund(-more, news || more < 0)",
+		old:  "l.parent.refund(-more, wakes)", new: "l.parent.refund(-more, wakes || more < 0)",
 		killer: killer{pkg: "slab", test: "TestATryDoesNotWakeItself"},
 	},
 }

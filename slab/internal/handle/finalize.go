@@ -81,7 +81,7 @@ func (t *Table) giveBack(a Allocation, escaped, ok bool) {
 // caller holds Table.mu.
 func (t *Table) doubts(s *Slot) bool {
 	gen := s.Generation()
-	if gen&wasSliced == 0 || t.doubted[s.ID()] == gen {
+	if gen&wasBySlice == 0 || t.doubted[s.ID()] == gen {
 		return false
 	}
 	if t.doubted == nil {
@@ -106,7 +106,7 @@ func (t *Table) takeDead(s *Slot) (a Allocation, escaped, ok bool) {
 	}
 	s.watch()
 	escaped = s.len > 0 && s.MayHaveEscaped() // a slice of 0 bytes reaches nothing
-	if s.len > 0 && s.isSliced() || t.doubts(s) || !s.expire() {
+	if s.len > 0 && s.isBySlice() || t.doubts(s) || !s.expire() {
 		return a, false, false
 	}
 	return t.takeForgotten(s, escaped)

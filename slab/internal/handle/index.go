@@ -151,7 +151,7 @@ func (s *Slot) current(addr uintptr) (*Slot, uint64, int) {
 	}
 	gen := s.Generation()
 	n := s.Asked()
-	if s.lent.get()&^sliced != lentTo(gen) || s.addr != addr {
+	if s.lent.get()&^bySlice != lentTo(gen) || s.addr != addr {
 		return nil, 0, 0
 	}
 	return s, gen, n

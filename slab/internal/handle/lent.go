@@ -16,7 +16,7 @@ func lentTo(gen uint64) uint16 { return uint16(gen >> (lowBits - lentBits)) }
 
 // What the owner has, in bits of Slot.lent below the generation.
 const (
-	sliced   = 1 << iota // a raw slice, and no handle
+	bySlice  = 1 << iota // a raw slice, and no handle
 	hidden               // who has a slice alone is not the owner: see Hide
 	lentBits = iota
 )
@@ -27,24 +27,24 @@ const (
 // that one.
 func (s *Slot) Escape() { s.lent.escape() }
 
-// Slice is Escape for an owner that has the raw slice alone, no handle. The block is not
+// BySlice is Escape for an owner that has the raw slice alone, no handle. The block is not
 // forgotten when nothing reaches the slot: see takeDead.
 // It is noted without a finalizer, and of 0 bytes, too: what a buffer grows to may have one. The owner's
-// handle is another from now on: Slice returns its generation.
-func (s *Slot) Slice() (gen uint64) {
+// handle is another from now on: BySlice returns its generation.
+func (s *Slot) BySlice() (gen uint64) {
 	gen = s.Generation()
-	if gen&wasSliced == 0 {
-		gen |= wasSliced
-		s.word.Or(wasSliced)
+	if gen&wasBySlice == 0 {
+		gen |= wasBySlice
+		s.word.Or(wasBySlice)
 	}
-	s.lent.set(lentTo(gen) | sliced)
+	s.lent.set(lentTo(gen) | bySlice)
 	s.Escape()
 	return gen
 }
 
-// SameOwner reports whether two generations of a slot are of one owner: Slice changes that of
+// SameOwner reports whether two generations of a slot are of one owner: BySlice changes that of
 // the handle.
-func SameOwner(a, b uint64) bool { return (a^b)&^wasSliced == 0 }
+func SameOwner(a, b uint64) bool { return (a^b)&^wasBySlice == 0 }
 
 // Hide has no one find the owner by its slice: the memory is another owner's to cut up. A
 // slice may have escaped, which is noted, too.
@@ -56,8 +56,8 @@ func (s *Slot) Hide() {
 // MayHaveEscaped reports whether the last owner may have a raw slice.
 func (s *Slot) MayHaveEscaped() bool { return s.lent.escaped() }
 
-// IsSliced reports whether the owner, of generation gen, has a raw slice alone.
-func (s *Slot) IsSliced(gen uint64) bool { return s.lent.get() == lentTo(gen)|sliced }
+// IsBySlice reports whether the owner, of generation gen, has a raw slice alone.
+func (s *Slot) IsBySlice(gen uint64) bool { return s.lent.get() == lentTo(gen)|bySlice }
 
-// isSliced is IsSliced of the last owner.
-func (s *Slot) isSliced() bool { return s.IsSliced(s.Generation()) }
+// isBySlice is IsBySlice of the last owner.
+func (s *Slot) isBySlice() bool { return s.IsBySlice(s.Generation()) }

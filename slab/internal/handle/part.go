@@ -94,7 +94,7 @@ func (s *Slot) pinMore(most int) bool {
 func (s *Slot) EndPart() (root Entry, last bool) {
 	p := s.part()
 	root = Entry{p.root, p.mem}
-	p.root, p.mem = nil, nil // a handle that is kept for no use keeps no one alive
+	p.root, p.mem = nil, nil // a program that keeps the released handle keeps no root alive
 	if s.flags&watched != 0 {
 		runtime.SetFinalizer(p, nil)
 	}

@@ -14,7 +14,7 @@ func TestSampled(t *testing.T) {
 			won, idle := s.EndPinned(gen)
 			return won && !idle && s.Unpin()
 		},
-		"EndPinned of a slice": func(s *Slot, _ uint64) bool { won, idle := s.EndPinned(s.Slice()); return won && idle },
+		"EndPinned of a slice": func(s *Slot, _ uint64) bool { won, idle := s.EndPinned(s.BySlice()); return won && idle },
 		"expire":               func(s *Slot, _ uint64) bool { return s.expire() },
 		"expireAll":            func(s *Slot, _ uint64) bool { n, ok := s.expireAll(); return n == 1 && ok },
 	} {

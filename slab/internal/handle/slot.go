@@ -12,9 +12,9 @@ import (
 // so one compare-and-swap decides who releases, and a handle of an earlier owner
 // never matches again.
 //
-//	word = generation<<20 | wasSliced | sampled | stray | ended | pins
+//	word = generation<<20 | wasBySlice | sampled | stray | ended | pins
 //
-// Handles carry the first two. wasSliced says that an owner, of this generation or one
+// Handles carry the first two. wasBySlice says that an owner, of this generation or one
 // before, had a slice alone: see Table.doubts. Pins count the calls of PooledBuffer.With
 // that run, and the parts (part.go) that are out. If the slot is released meanwhile, which
 // sets ended, the last of them recycles it.
@@ -46,14 +46,14 @@ const (
 )
 
 const (
-	pinMask   = 1<<16 - 1
-	ended     = 1 << 16 // the owner has released the slot, and pins are left
-	stray     = 1 << 17 // see SetStray
-	sampled   = 1 << 18 // see SetSampled
-	lowBits   = 19
-	lowMask   = 1<<lowBits - 1
-	wasSliced = 1 << lowBits
-	nextGen   = 2 * wasSliced
+	pinMask    = 1<<16 - 1
+	ended      = 1 << 16 // the owner has released the slot, and pins are left
+	stray      = 1 << 17 // see SetStray
+	sampled    = 1 << 18 // see SetSampled
+	lowBits    = 19
+	lowMask    = 1<<lowBits - 1
+	wasBySlice = 1 << lowBits
+	nextGen    = 2 * wasBySlice
 )
 
 // init makes a slot that is so far behind its header.

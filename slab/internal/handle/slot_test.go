@@ -91,9 +91,9 @@ func TestALateEscapeHidesNone(t *testing.T) {
 	s := attach(x, newRegion(), 0)
 	s.End(s.Lend(100))
 	s.Lend(100)
-	gen := s.Slice()
+	gen := s.BySlice()
 	s.Escape() // of the first owner
-	if !s.MayHaveEscaped() || !s.IsSliced(gen) {
+	if !s.MayHaveEscaped() || !s.IsBySlice(gen) {
 		t.Error("the slice is forgotten")
 	}
 	if at, now, n := x.Find(s.addr); at != s || now != gen || n != 100 {

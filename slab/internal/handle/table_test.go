@@ -143,7 +143,7 @@ func TestASlotThatWasFoundBySliceIsAlive(t *testing.T) {
 	s := attach(table, newRegion(), 0)
 	for range 3 {
 		s.Lend(100)
-		if gen := s.Slice(); !s.IsSliced(gen) || !s.End(gen) { // by the slice, as Put does
+		if gen := s.BySlice(); !s.IsBySlice(gen) || !s.End(gen) { // by the slice, as Put does
 			t.Fatal("not the owner of a slice")
 		}
 		gen := s.Lend(100)

@@ -10,10 +10,10 @@ import (
 // most, or apart from all others of a range. What is free there, and the addresses between,
 // are for everybody as before.
 const (
-	roomyTimes = 16        // times its length that the free extent has at least
-	roomyRange = 1024      // times its length that stay free below, at most, and that the range has in addresses:
-	mostRange  = 128 << 20 // up to as many, and then roomyTimes
-	mostGap    = 64 << 20  // addresses between blocks: half of the range, at most these or four times the block
+	roomyTimes = 16        // the free extent, or the range, has at least this many times the block
+	roomyRange = 1024      // at most this many times the block stay free below it; so many addresses the range has,
+	mostRange  = 128 << 20 // but no more than these, unless roomyTimes is more
+	mostGap    = 64 << 20  // addresses below the block: half of those left, but no more than these or four times the block
 )
 
 // AllocRoomy is Alloc at such a place, or none: it gives nothing back to find one. The

@@ -23,9 +23,9 @@ type Options struct {
 	// processor may hold its part divided by Divisor, but Least at least, and what classes have
 	// earned; 0: no such bound.
 	Divisor, Least int64
-	// Merges says that the strategy merges free blocks, and cuts them up. What a processor may
-	// not hold goes there then, not to the depot, which has the same bound and lends no larger
-	// block.
+	// Merges says that the strategy merges free blocks, and cuts them up. A block that a processor
+	// may not hold then goes to the strategy, not to the depot. The depot has the bound of a
+	// processor, and a Get takes no magazine of a larger class from it.
 	Merges bool
 
 	Managed func() int64       // bytes that the pool has from its upstream
