@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/bufslab/bufslab/device"
@@ -221,4 +222,55 @@ func TestAPromiseAsksThoseAround(t *testing.T) {
 	p := mustOpen(t, top, Config{})
 	mustRelease(t, mustGet(t, p, 900<<10)) // held, and not in use
 	check.Ok(a.Within(500<<10, 500<<10))(t)
+}
+
+// What comes back to a promise changes nothing for the Limit around it. But who was refused
+// there, where the promise had no more, may have it now.
+func TestWhatComesBackToAPromiseWakes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		top := NewLimit(openDevice(t, "heap"), 1<<20)
+		a := mustLimit(t, top, 1<<20, 512<<10)
+		raw := mustAlloc(t, a, 512<<10)             // all that is promised
+		mustAlloc(t, NewLimit(top, 1<<20), 512<<10) // the rest
+		p := mustOpen(t, a, Config{Strategy: "direct"})
+		c := getLater(t, t.Context(), p, 256<<10)
+		synctest.Wait()
+		a.Free(raw)
+		mustRelease(t, mustHave(t, c))
+		p.Close()
+	})
+}
+
+// A gated upstream refuses blocks of 100 bytes, once gate is closed.
+type gated struct {
+	source
+	in, gate chan struct{}
+}
+
+func (g *gated) Alloc(n int) (device.Block, error) {
+	if n == 100 {
+		close(g.in)
+		<-g.gate
+		return device.Block{}, device.ErrOutOfMemory
+	}
+	return g.source.Alloc(n)
+}
+
+// So it is with what was reserved of a promise in vain.
+func TestWhatAPromiseReservedInVainWakes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		up := &gated{in: make(chan struct{}), gate: make(chan struct{})}
+		top := NewLimit(up, 200)
+		a := mustLimit(t, top, 200, 100)
+		mustAlloc(t, top, 50)
+		mustAlloc(t, top, 50)
+		p := mustOpen(t, a, Config{Strategy: "direct"})
+		go a.Alloc(100)
+		<-up.in
+		c := getLater(t, t.Context(), p, 50)
+		synctest.Wait()
+		close(up.gate)
+		mustRelease(t, mustHave(t, c))
+		p.Close()
+	})
 }

@@ -84,20 +84,25 @@ func (l *Limit) reserve(n int64, first bool) error {
 }
 
 func (l *Limit) reserveLocked(n int64, first bool) error {
-	if n > l.max-l.inUse {
-		if first {
-			l.refused = max(l.refused, l.inUse)
-		}
-		return &LimitError{l.max, l.inUse, n, l}
+	err := l.allow(n, first)
+	if err == nil {
+		l.inUse += n
+	} else if first {
+		l.refused = max(l.refused, l.inUse)
 	}
-	if err := l.charge(l.inUse+n, first); err != nil {
-		return err
-	}
-	l.inUse += n
-	return nil
+	return err
 }
 
-// refund undoes reserve, and wakes who waits for this limit. What was reserved and never drawn
+// allow has the parent count n more bytes, or says why there is no room for them.
+func (l *Limit) allow(n int64, first bool) error {
+	if n > l.max-l.inUse {
+		return &LimitError{l.max, l.inUse, n, l}
+	}
+	return l.charge(l.inUse+n, first)
+}
+
+// refund undoes reserve, and wakes who waits for this limit, and for those around it: what comes
+// back to a promise changes nothing there, but who was refused there may have it now. What was reserved and never drawn
 // is news only if somebody was refused beside it, with more in use than now: else a try that
 // upstream refuses would wake itself, for ever.
 func (l *Limit) refund(n int64, drawn bool) {
@@ -109,8 +114,8 @@ func (l *Limit) refund(n int64, drawn bool) {
 		l.refused = 0
 	}
 	l.mu.Unlock()
-	if wake {
-		l.sharers.queue.Wake()
+	for at := l; wake && at != nil; at = at.parent {
+		at.sharers.queue.Wake()
 	}
 }
 

@@ -77,10 +77,21 @@ func (p *Pool) GetContext(ctx context.Context, size int) (PooledBuffer, error) {
 		return PooledBuffer{}, errNotOpened
 	}
 	defer runtime.KeepAlive(p) // as in Pool.get
-	if q := p.pool; size > 0 && !q.tooLarge(size) {
+	switch q := p.pool; {
+	case size <= 0:
+		return p.Get(size)
+	case q.tooLarge(size):
+		return q.getWithoutWait(size)
+	default:
 		return q.getContext(ctx, size)
 	}
-	return p.Get(size)
+}
+
+// getWithoutWait is Get that does not wait for streams.
+func (p *pool) getWithoutWait(size int) (PooledBuffer, error) {
+	b, err := p.getNow(size, atOnce)
+	p.fail(err)
+	return b, err
 }
 
 // tooLarge reports whether Get cannot succeed, whatever is given back.
@@ -111,17 +122,14 @@ func (p *pool) getContext(ctx context.Context, size int) (b PooledBuffer, err er
 		return b, p.refuse(ctx, size)
 	}
 	at, queued := p.mustQueue()
-	if !queued {
+	if err = errQueued; !queued {
 		if b, err = p.getNow(size, atOnce); !outOfMemory(err) {
 			return b, err
 		}
-		if p.exceedsDevice(size) {
-			p.fail(err)
-			return b, err
-		}
 		at = p.refusing(err)
-	} else {
-		err = errQueued
+	}
+	if p.exceedsDevice(size) { // which takes a call of the device: not before there is no room
+		return p.getWithoutWait(size)
 	}
 	b, err = p.wait(ctx, size, at, err)
 	p.fail(err)

@@ -35,7 +35,7 @@ var ofBudgets = []mutant{
 	{
 		name: "limit: room that comes back wakes nobody",
 		file: "slab/limit.go",
-		old:  "\t\tl.sharers.queue.Wake()\n", new: "",
+		old:  "\t\tat.sharers.queue.Wake()\n", new: "",
 		killer: killer{pkg: "slab", test: "TestWhatMakesRoomWakes"},
 	},
 	{

@@ -57,7 +57,7 @@ var ofCounts = []mutant{
 	{
 		name: "stats: a wait that fails is not counted",
 		file: "slab/wait.go",
-		old:  "\tp.fail(err)\n\treturn b, err\n}", new: "\treturn b, err\n}",
+		old:  "at, err)\n\tp.fail(err)\n", new: "at, err)\n",
 		killer: killer{pkg: "slab", test: "TestWhatNeverFitsFailsWhenAllIsBack"},
 	},
 	{

@@ -3,6 +3,16 @@ package main
 // Mutants of those who wait for memory, and of who wakes them.
 var ofWaits = []mutant{
 	{
+		name: "wait: what comes back to a promise wakes nobody around it",
+		file: "slab/limit.go", old: "for at := l; wake && at != nil; at = at.parent {", new: "if at := l; wake {",
+		killer: killer{pkg: "slab", test: "TestWhatComesBackToAPromiseWakes"},
+	},
+	{
+		name: "wait: more than the device has queues",
+		file: "slab/wait.go", old: "if p.exceedsDevice(size) {", new: "if err != errQueued && p.exceedsDevice(size) {",
+		killer: killer{pkg: "slab", test: "TestMoreThanTheDeviceHasDoesNotQueue"},
+	},
+	{
 		name: "wait: caches stay on while somebody waits",
 		file: "slab/budget.go",
 		old:  "\t\t\thurry(r)\n", new: "\t\t\t_ = r\n",

@@ -1,0 +1,67 @@
+package slab
+
+import (
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/bufslab/bufslab/device"
+)
+
+// Calls that wait for nothing: what they ask for will never be there.
+
+// A stalled stream is done with nothing until its gate is closed.
+type stalled struct {
+	queue
+	gate chan struct{}
+}
+
+func (s *stalled) Record() (device.Event, error) { return stalledEvent{s}, nil }
+
+type stalledEvent struct{ on *stalled }
+
+func (e stalledEvent) Sync() error { <-e.on.gate; return nil }
+
+func (e stalledEvent) Done() bool {
+	select {
+	case <-e.on.gate:
+		return true
+	default:
+		return false
+	}
+}
+
+func TestMoreThanALimitWaitsForNoStream(t *testing.T) {
+	p := openPool(t, "heap", Config{Strategy: "exact", MaxBytes: 1 << 20})
+	s := &stalled{gate: make(chan struct{})}
+	defer close(s.gate)
+	b := mustGet(t, p, 1000)
+	if err := b.UsedOn(s); err != nil {
+		t.Fatal(err)
+	}
+	mustRelease(t, b)
+	r := <-getLater(t, t.Context(), p, 2<<20)
+	var full *OutOfMemoryError
+	if s := p.Stats(); !errors.As(r.err, &full) || s.Failed != 1 || s.Waits != 0 {
+		t.Errorf("%v; %+v", r.err, s)
+	}
+}
+
+// Who waits behind others for what the device does not have would hold up all that come later.
+func TestMoreThanTheDeviceHasDoesNotQueue(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := openPool(t, "sim:8MiB", Config{Strategy: "direct"})
+		out := mustGet(t, p, 6<<20)
+		first := getLater(t, t.Context(), p, 4<<20)
+		time.Sleep(2 * barging) // of the bubble's clock
+		_, err := p.GetContext(t.Context(), 100<<20)
+		var full *OutOfMemoryError
+		if !errors.As(err, &full) || p.Stats().Failed != 1 {
+			t.Errorf("%v, %d failed", err, p.Stats().Failed)
+		}
+		mustRelease(t, out)
+		mustRelease(t, mustHave(t, first))
+		p.Close()
+	})
+}
