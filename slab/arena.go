@@ -174,15 +174,16 @@ func (a *Arena) Release() {
 
 func (a *Arena) releaseFull() {
 	for i, b := range a.full {
-		_ = b.Release() // no one else has it
-		a.full[i] = PooledBuffer{}
+		a.full[i] = PooledBuffer{} // first, as Release may panic
+		_ = b.Release()            // no one else has it
 	}
 	a.full, a.used = a.full[:0], 0
 }
 
 func (a *Arena) releaseChunk() {
-	_ = a.block.Release() // no one else has it
-	a.block, a.chunk, a.next = PooledBuffer{}, nil, 0
+	b := a.block
+	a.block, a.chunk, a.next = PooledBuffer{}, nil, 0 // first, as Release may panic
+	_ = b.Release()                                   // no one else has it
 }
 
 // getHidden is Get of memory that only the Arena gives back.

@@ -113,8 +113,9 @@ func (b *Buffer) Reset() {
 // Write afterwards begins anew, and then Release has to be called again.
 func (b *Buffer) Release() {
 	b.end()
-	_ = b.block.Release() // no one else has it
-	b.drop()
+	block := b.block
+	b.drop()            // first, as Release may panic
+	_ = block.Release() // no one else has it
 }
 
 // Detach hands the contents over: as a PooledBuffer of Len bytes, which is then the caller's to
@@ -127,6 +128,7 @@ func (b *Buffer) Detach() (PooledBuffer, error) {
 		return b.pool.Get(0)
 	}
 	b.compact()
+	defer b.dropStale()
 	block, err := b.block.Grow(len(b.data)) // cuts the view
 	if err != nil {
 		return PooledBuffer{}, err
@@ -148,6 +150,14 @@ func (b *Buffer) end() (used int) {
 
 // drop forgets the block.
 func (b *Buffer) drop() { b.block, b.data, b.low = PooledBuffer{}, nil, 0 }
+
+// dropStale forgets the block if a Grow has panicked after it had released that.
+func (b *Buffer) dropStale() {
+	if s := b.block.slot; s != nil && !s.Owns(b.block.gen) {
+		b.end()
+		b.drop()
+	}
+}
 
 // compact moves what was not read to the front of the block.
 func (b *Buffer) compact() {
@@ -193,6 +203,7 @@ func (b *Buffer) firstSize() int {
 
 // resize makes the block longer, or takes the first one.
 func (b *Buffer) resize(size int) (err error) {
+	defer b.dropStale()
 	block := b.block
 	if cap(b.data) == 0 {
 		block, err = b.pool.getReachable(size)

@@ -25,7 +25,7 @@ type gcPressure struct {
 }
 
 func (g *gcPressure) exceeded() bool {
-	return g.limit > 0 && g.tracked() > 2*g.base.Load()+g.limit
+	return g.limit > 0 && g.tracked()-g.limit > 2*g.base.Load() // their sum may overflow
 }
 
 // relieve collects if the limit is exceeded.

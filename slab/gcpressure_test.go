@@ -1,6 +1,7 @@
 package slab
 
 import (
+	"math"
 	"runtime"
 	"runtime/debug"
 	"testing"
@@ -85,4 +86,21 @@ func TestPressureCountsWhatWasInUse(t *testing.T) {
 	if g.collected(); g.base.Load() != 10 {
 		t.Errorf("%d bytes were in use, not 10", g.base.Load())
 	}
+}
+
+// The largest trigger is never, whatever was in use before.
+func TestPressureOfNothing(t *testing.T) {
+	p := openPool(t, "mmap", Config{Strategy: "exact", GCTrigger: math.MaxInt64, MaxBytes: 8 << 20})
+	out := []PooledBuffer{mustGet(t, p, 4<<20)}
+	if _, err := p.Get(7 << 20); err == nil { // which collects, and so knows what was in use
+		t.Fatal("there was room")
+	}
+	before := p.Stats().Collections
+	for i := range 20 {
+		out = append(out, mustGet(t, p, 8192+4096*i))
+	}
+	if n := p.Stats().Collections - before; n > 0 {
+		t.Errorf("%d collections", n)
+	}
+	releaseAll(t, out)
 }

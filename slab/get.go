@@ -84,8 +84,7 @@ func (p *pool) get(size, class int, how effort) (PooledBuffer, error) {
 		p.sweep()
 	}
 	if e, stands := p.atHand(ask, class, size); e.Slot != nil {
-		p.keepWithinHeld()
-		return p.hand(e, size, stands)
+		return p.handWithinHeld(e, size, stands)
 	}
 	return p.getFresh(size, ask, class, how)
 }
@@ -105,8 +104,7 @@ func (p *pool) getFresh(size, ask, class int, how effort) (PooledBuffer, error) 
 	if err != nil {
 		return PooledBuffer{}, p.refused(size, ask, how, err)
 	}
-	p.keepWithinHeld()
-	return p.hand(e, size, stands)
+	return p.handWithinHeld(e, size, stands)
 }
 
 // refused returns the error of a Get that the strategy has refused with err.

@@ -136,6 +136,22 @@ func TestGrowthUsesWhatIsFree(t *testing.T) {
 	}
 }
 
+// A copy goes to the middle of what is free at most: also where 1024 times its length is no int.
+func TestLargeCopiesFindRoom(t *testing.T) {
+	for _, n := range []int{2 << 20, 3 << 20, 4 << 20, 5 << 20} {
+		p := openPool(t, "mmap", Config{Strategy: "bestfit", CacheBytes: -1, Reserve: "96MiB"})
+		below, b := mustGet(t, p, 1<<20), mustGet(t, p, 1<<20)
+		part, err := b.Share() // so that Grow copies
+		if err != nil {
+			t.Fatal(err)
+		}
+		releaseAll(t, []PooledBuffer{mustGrow(t, b, n), part, below})
+		checkNoneOut(t, p)
+		p.FreeHeld()
+		checkQuiet(t, p)
+	}
+}
+
 // A small block that no finalizer watches has one when it is grown: it is found forgotten,
 // and comes back unless a slice of it, or of what it was, may be in use.
 func TestGrownBufferIsFoundForgotten(t *testing.T) {

@@ -3,6 +3,7 @@ package slab
 import (
 	"sync/atomic"
 
+	"github.com/bufslab/bufslab/slab/internal/handle"
 	"github.com/bufslab/bufslab/slab/internal/percpu"
 	"github.com/bufslab/bufslab/slab/internal/sizeclass"
 	"github.com/bufslab/bufslab/slab/internal/strategy"
@@ -106,6 +107,27 @@ func (p *pool) keepWithinHeld() {
 	if p.held.bytes > 0 {
 		p.keepWithinBound()
 	}
+}
+
+// handWithinHeld is hand of a block of the strategy, and keepWithinHeld.
+func (p *pool) handWithinHeld(e handle.Entry, size int, stands float64) (PooledBuffer, error) {
+	b, err := p.hand(e, size, stands)
+	if p.held.bytes > 0 {
+		p.keepWithinBeside(b)
+	}
+	return b, err
+}
+
+// keepWithinBeside is keepWithinBound of a Get that has b. If the upstream panics b goes back.
+func (p *pool) keepWithinBeside(b PooledBuffer) {
+	done := false
+	defer func() {
+		if !done {
+			_ = b.Release() // no one else has it
+		}
+	}()
+	p.keepWithinBound()
+	done = true
 }
 
 func (p *pool) keepWithinBound() {

@@ -177,7 +177,7 @@ var ofPageHeaps = []mutant{
 	{
 		name: "pageheap: a block in the middle is cut off its alignment",
 		file: "slab/internal/pageheap/roomy.go",
-		old:  "align.Down(min(h.at(i).len/2, roomyRange*n), h.align)", new: "min(h.at(i).len/2, roomyRange*n+1)",
+		old:  "align.Down(min(h.at(i).len/2, most), h.align)", new: "min(h.at(i).len/2, most+1)",
 		killer: killer{pkg: "slab/internal/pageheap", test: "TestRoomyBlocksGrowSideBySide"},
 	},
 	{

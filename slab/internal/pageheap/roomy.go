@@ -41,7 +41,8 @@ func (h *Heap) middle(n int) int32 {
 		return i
 	}
 	h.unlist(i)
-	upper := h.split(i, align.Down(min(h.at(i).len/2, roomyRange*n), h.align))
+	most := roomyRange * min(n, upstream.MaxSize/roomyRange) // roomyRange * n may be no int
+	upper := h.split(i, align.Down(min(h.at(i).len/2, most), h.align))
 	h.list(i, free)
 	h.list(upper, free)
 	return upper
