@@ -93,9 +93,9 @@ type pool struct {
 // [OpenConfig], and there for the order of the stack. If the device puts memory behind
 // a block only when it is first used, a warning goes to Config.Logger and to Explain.
 //
-// The error is a *ConfigError that names every fault of c, a *[FileError], that of creating
-// the record file, or that of the device where it has no room for Config.Reserve. The pool then
-// has nothing of its upstream.
+// The error is a *ConfigError that names every fault of c, a *[FileError], that of opening or
+// creating a file that c names, or that of the device where it has no room for Config.Reserve.
+// The pool then has nothing of its upstream.
 func Open(upstream Allocator, c Config) (*Pool, error) {
 	if upstream == nil {
 		return nil, fmt.Errorf("%w: a pool has none", ErrUpstream)
