@@ -111,10 +111,16 @@ func (p *pool) steal(s device.Stream, size, spare int) *pending.Block {
 	if b == nil {
 		return nil
 	}
-	if b.WaitOn(s) != nil { // s has failed, and gets no more of this
-		p.awaitBlock(b)
+	waits := false
+	defer func() {
+		if !waits { // s has failed, or panics, and gets no more of this
+			p.awaitBlock(b)
+		}
+	}()
+	if b.WaitOn(s) != nil {
 		return nil
 	}
+	waits = true
 	return b
 }
 

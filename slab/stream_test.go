@@ -179,6 +179,31 @@ func TestUnusedBuffersRecordNothing(t *testing.T) {
 	}
 }
 
+// A stream that panics when it is to wait leaves the block where it was.
+func TestAStreamThatPanicsTakesNoBlock(t *testing.T) {
+	p := openPool(t, "mmap", Config{Strategy: "exact"})
+	var user queue
+	b := mustGet(t, p, 10_000)
+	if err := b.UsedOn(&user); err != nil {
+		t.Fatal(err)
+	}
+	mustRelease(t, b)
+	if !doesPanic(func() { _, _ = p.GetOn(10_000, &panickyQueue{}) }) {
+		t.Error("no panic")
+	}
+	user.Finish()
+	checkQuiet(t, p)
+	if err := p.Close(); err != nil {
+		t.Error(err)
+	}
+	checkNothing(t, p)
+}
+
+// A panickyQueue panics instead of waiting.
+type panickyQueue struct{ queue }
+
+func (*panickyQueue) Wait(device.Event) error { panic(told) }
+
 // A program that only releases gets back what its streams are done with.
 func TestReleaseSweeps(t *testing.T) {
 	streamPools(t, 8, Config{}, func(t *testing.T, p *Pool, _ *sim.Device) {
