@@ -84,7 +84,9 @@ func (p *pool) get(size, class int, how effort) (PooledBuffer, error) {
 		p.sweep()
 	}
 	if e, stands := p.atHand(ask, class, size); e.Slot != nil {
-		return p.handWithinHeld(e, size, stands)
+		b, err := p.hand(e, size, stands)
+		p.keepWithinHeldBeside(b)
+		return b, err
 	}
 	return p.getFresh(size, ask, class, how)
 }
@@ -104,7 +106,9 @@ func (p *pool) getFresh(size, ask, class int, how effort) (PooledBuffer, error) 
 	if err != nil {
 		return PooledBuffer{}, p.refused(size, ask, how, err)
 	}
-	return p.handWithinHeld(e, size, stands)
+	b, err := p.hand(e, size, stands)
+	p.keepWithinHeldBeside(b)
+	return b, err
 }
 
 // refused returns the error of a Get that the strategy has refused with err.

@@ -3,7 +3,6 @@ package slab
 import (
 	"sync/atomic"
 
-	"github.com/bufslab/bufslab/slab/internal/handle"
 	"github.com/bufslab/bufslab/slab/internal/percpu"
 	"github.com/bufslab/bufslab/slab/internal/sizeclass"
 	"github.com/bufslab/bufslab/slab/internal/strategy"
@@ -109,17 +108,14 @@ func (p *pool) keepWithinHeld() {
 	}
 }
 
-// handWithinHeld is hand of a block of the strategy, and keepWithinHeld.
-func (p *pool) handWithinHeld(e handle.Entry, size int, stands float64) (PooledBuffer, error) {
-	b, err := p.hand(e, size, stands)
+// keepWithinHeldBeside is keepWithinHeld of a Get that has b: if the upstream panics b goes back.
+func (p *pool) keepWithinHeldBeside(b PooledBuffer) {
 	if p.held.bytes > 0 {
-		p.keepWithinBeside(b)
+		p.keepWithinBoundBeside(b)
 	}
-	return b, err
 }
 
-// keepWithinBeside is keepWithinBound of a Get that has b. If the upstream panics b goes back.
-func (p *pool) keepWithinBeside(b PooledBuffer) {
+func (p *pool) keepWithinBoundBeside(b PooledBuffer) {
 	done := false
 	defer func() {
 		if !done {
