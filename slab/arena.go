@@ -175,7 +175,7 @@ func (a *Arena) Release() {
 func (a *Arena) releaseFull() {
 	for i, b := range a.full {
 		a.full[i] = PooledBuffer{} // first, as Release may panic
-		_ = b.Release()            // no one else has it
+		b.discard()
 	}
 	a.full, a.used = a.full[:0], 0
 }
@@ -183,7 +183,7 @@ func (a *Arena) releaseFull() {
 func (a *Arena) releaseChunk() {
 	b := a.block
 	a.block, a.chunk, a.next = PooledBuffer{}, nil, 0 // first, as Release may panic
-	_ = b.Release()                                   // no one else has it
+	b.discard()
 }
 
 // getHidden is Get of memory that only the Arena gives back.

@@ -115,6 +115,10 @@ func (b PooledBuffer) Release() error {
 	return nil
 }
 
+// discard is Release for code of this package that alone has b, or the zero value: it has no error
+// to tell.
+func (b PooledBuffer) discard() { _ = b.Release() }
+
 // entry returns the block of b.
 func (b PooledBuffer) entry() handle.Entry { return handle.Entry{Slot: b.slot, Mem: b.ptr} }
 

@@ -114,8 +114,8 @@ func (b *Buffer) Reset() {
 func (b *Buffer) Release() {
 	b.end()
 	block := b.block
-	b.drop()            // first, as Release may panic
-	_ = block.Release() // no one else has it
+	b.drop() // first, as Release may panic
+	block.discard()
 }
 
 // Detach hands the contents over: as a PooledBuffer of Len bytes, which is then the caller's to

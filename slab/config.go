@@ -55,7 +55,7 @@ type Config struct {
 	Strict bool // a second Release panics; call sites are kept
 	Check  bool // canaries, poison and call sites; turns caches off
 
-	// About one buffer in so many is withheld after its Release until nothing can reach its memory,
+	// With n, about one buffer in n is withheld after its Release until nothing can reach its memory,
 	// and a use of it meanwhile is a *GuardError. 0 is none. See docs/leaks.md.
 	Guard int
 

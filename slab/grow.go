@@ -164,7 +164,7 @@ func (g *growth) byCopy() (PooledBuffer, error) {
 	done := false
 	defer func() {
 		if !done {
-			_ = c.Release() // no one else has it
+			c.discard()
 		}
 	}()
 	on := p.pending.Uses(b.slot.Root())

@@ -119,7 +119,7 @@ func (p *pool) keepWithinBoundBeside(b PooledBuffer) {
 	done := false
 	defer func() {
 		if !done {
-			_ = b.Release() // no one else has it
+			b.discard()
 		}
 	}()
 	p.keepWithinBound()

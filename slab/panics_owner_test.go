@@ -81,7 +81,7 @@ func TestABufferLosesWhatPanicked(t *testing.T) {
 
 // A Get that keeps within max_held may go upstream after it has its block.
 func TestAGetThatPanicsForMaxHeldLosesNoBlock(t *testing.T) {
-	d := &stubborn{Device: openDevice(t, "mmap")}
+	d := &unwilling{Device: openDevice(t, "mmap")}
 	p := mustOpen(t, d, Config{Strategy: "sizeclass", MaxHeld: 64 << 10 * int64(pin.Numbers()+1)})
 	var out []PooledBuffer
 	mustRelease(t, mustGet(t, p, 1000)) // it is cached, and keeps its slab
@@ -102,13 +102,13 @@ func TestAGetThatPanicsForMaxHeldLosesNoBlock(t *testing.T) {
 	checkNothing(t, p)
 }
 
-// A stubborn device panics instead of taking memory back.
-type stubborn struct {
+// An unwilling device panics instead of taking memory back.
+type unwilling struct {
 	device.Device
 	refuses bool
 }
 
-func (s *stubborn) Free(b device.Block) {
+func (s *unwilling) Free(b device.Block) {
 	if s.refuses {
 		panic(told)
 	}

@@ -140,7 +140,7 @@ func (p *pool) getContext(ctx context.Context, size int) (b PooledBuffer, err er
 func (p *pool) refuse(ctx context.Context, size int) error {
 	b, err := p.getNow(size, quickly)
 	if err == nil {
-		_ = b.Release() // no one else has it
+		b.discard()
 	} else if !outOfMemory(err) {
 		return err
 	}

@@ -3,7 +3,7 @@ package main
 // Mutants of those who wait for memory, and of who wakes them.
 var ofWaits = []mutant{
 	{
-		name: "wait: what comes back to a promise wakes nobody around it",
+		name: "wait: what comes back to a promise wakes none around it",
 		file: "slab/limit.go", old: "for at := l; wake && at != nil; at = at.parent {", new: "if at := l; wake {",
 		killer: killer{pkg: "slab", test: "TestWhatComesBackToAPromiseWakes"},
 	},
@@ -57,7 +57,7 @@ var ofWaits = []mutant{
 	{
 		name: "wait: a done context keeps what it got",
 		file: "slab/wait.go",
-		old:  "\t\t_ = b.Release() // no one else has it\n", new: "\t\t_ = b\n",
+		old:  "\t\tb.discard()\n", new: "\t\t_ = b\n",
 		killer: killer{pkg: "slab", test: "TestADoneContextEndsTheWait"},
 	},
 	{

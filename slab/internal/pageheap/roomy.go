@@ -11,7 +11,7 @@ import (
 // are for everybody as before.
 const (
 	roomyTimes = 16        // the free extent, or the range, has at least this many times the block
-	roomyRange = 1024      // at most this many times the block stay free below it; so many addresses the range has,
+	roomyRange = 1024      // at most this many times the block stay free below it; the range has this many in addresses,
 	mostRange  = 128 << 20 // but no more than these, unless roomyTimes is more
 	mostGap    = 64 << 20  // addresses below the block: half of those left, but no more than these or four times the block
 )

@@ -2,7 +2,7 @@ package percpu
 
 import "math"
 
-// What nobody has needed since the last reclaim. A class cache is a stack, of which the loaded
+// What was not needed since the last reclaim. A class cache is a stack, of which the loaded
 // magazine is the top: so what lay at its bottom then, and lies there now, was spare. A hit need
 // not count how deep it goes.
 
@@ -13,7 +13,7 @@ type sight struct {
 	block   uint64 // the uppermost of these, or 0; see peek
 }
 
-// everything is for a class cache that nobody has used: it loses what it may hold, too.
+// everything is for a class cache that was not used: it loses what it may hold, too.
 const everything = math.MaxInt32
 
 // look prepares for the next reclaim. That may take the previous magazine, or half of the
@@ -29,7 +29,7 @@ func (p *cpu) look() {
 	}
 }
 
-// unneeded returns how many blocks, from the bottom, of class cache i nobody has needed since
+// unneeded returns how many blocks, from the bottom, of class cache i were not needed since
 // the last look.
 func (p *cpu) unneeded(i int) int32 {
 	k, was := &p.caches[i], &p.seen[i]
@@ -63,8 +63,8 @@ func (m *magazine) peek(n int32) uint64 {
 	return uint64(s.ID()) ^ s.Generation()
 }
 
-// takeBottom takes n blocks from the bottom magazine of a closed class cache, which may hold
-// so many fewer from now on, and links them to out.
+// takeBottom takes n blocks from the bottom magazine of a closed class cache, whose limit falls by
+// n, and links them to out.
 func (c *Cache) takeBottom(p *cpu, class int, n int32, out *magazine) *magazine {
 	k := &p.caches[class]
 	m := k.bottom().cut(n)
