@@ -1,9 +1,12 @@
 package slab
 
-import "reflect"
+import (
+	"reflect"
+	"unsafe"
+)
 
 // An Arena hands out many small pieces of memory that are freed at once: it cuts them from
-// chunks of a [Pool], one after the other. A Get adds to an offset, and nothing has to be
+// chunks of a [Pool], from the end down. A Get takes from a count, and nothing has to be
 // released piece by piece.
 //
 //	a := slab.NewArena(pool)
@@ -28,8 +31,8 @@ import "reflect"
 // pieces in them: it finds who writes to a piece after Reset, but not who writes beyond its end.
 type Arena struct {
 	pool  *Pool
-	chunk []byte // pieces are cut from it; a power of two, or nothing
-	next  int    // where the next piece begins, a multiple of pieceAlign
+	chunk []byte // pieces are cut from its end; a power of two, or nothing
+	left  int    // bytes of it that are not cut yet, a multiple of pieceAlign
 
 	block PooledBuffer   // of chunk
 	full  []PooledBuffer // that have no room any more, and large pieces
@@ -57,10 +60,11 @@ func NewArena(p *Pool) *Arena { return &Arena{pool: p} }
 // device.ErrUnavailable. Pieces that were got before stay as they are. Get of 0 bytes takes
 // no memory, and after Close of the pool the rest of a chunk is cut up: neither fails.
 func (a *Arena) Get(n int) ([]byte, error) {
-	if a != nil && uint(n-1) < uint(len(a.chunk)-a.next) {
-		m := a.chunk[a.next:][:n:n]
-		a.next += roundPiece(n)
-		return m, nil
+	if a != nil && uint(n-1) < uint(a.left) {
+		a.left -= roundPiece(n)
+		// To slice the chunk twice would ask again, in a third of all instructions, what is known.
+		p := unsafe.Add(unsafe.Pointer(unsafe.SliceData(a.chunk)), a.left)
+		return (*[mostBytes]byte)(p)[:n:n], nil
 	}
 	return a.getSlow(n)
 }
@@ -134,9 +138,10 @@ func (a *Arena) change(size int) bool {
 	}
 	if len(a.chunk) > 0 {
 		a.full = append(a.full, a.block)
-		a.used += a.next
+		a.used += len(a.chunk) - a.left
 	}
-	a.block, a.chunk, a.next = b, b.Bytes(), 0
+	a.block, a.chunk = b, b.Bytes()
+	a.left = len(a.chunk)
 	return true
 }
 
@@ -148,7 +153,7 @@ func (a *Arena) Reset() {
 	if a == nil || len(a.chunk)+len(a.full) == 0 {
 		return
 	}
-	a.need = min(max(a.used+a.next, a.need-a.need/4), mostChunk)
+	a.need = min(max(a.used+len(a.chunk)-a.left, a.need-a.need/4), mostChunk)
 	a.releaseFull()
 	c := &a.pool.pool.config
 	if n := len(a.chunk); c.Check || n < a.need || n > max(leastChunk, 4*a.need) {
@@ -156,9 +161,9 @@ func (a *Arena) Reset() {
 		return
 	}
 	if c.Zero {
-		clear(a.chunk[:a.next])
+		clear(a.chunk[a.left:])
 	}
-	a.next = 0
+	a.left = len(a.chunk)
 }
 
 // Release frees all that was got and gives all memory back to the pool. The Arena can be
@@ -182,7 +187,7 @@ func (a *Arena) releaseFull() {
 
 func (a *Arena) releaseChunk() {
 	b := a.block
-	a.block, a.chunk, a.next = PooledBuffer{}, nil, 0 // first, as Release may panic
+	a.block, a.chunk, a.left = PooledBuffer{}, nil, 0 // first, as Release may panic
 	b.discard()
 }
 

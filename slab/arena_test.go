@@ -160,8 +160,8 @@ func TestArenaLargePiece(t *testing.T) {
 	if s := p.Stats(); s.ActiveBytes != 5<<20+leastChunk || s.ActiveBlocks != 2 {
 		t.Errorf("%+v", s)
 	}
-	if at := uintptr(unsafe.Pointer(&u.pieces[2][0])) - uintptr(unsafe.Pointer(&u.pieces[0][0])); at != 112 {
-		t.Errorf("the piece after it is %d bytes on", at)
+	if at := uintptr(unsafe.Pointer(&u.pieces[0][0])) - uintptr(unsafe.Pointer(&u.pieces[2][0])); at != 112 {
+		t.Errorf("the piece after it lies %d bytes below", at)
 	}
 	if u.reset(); p.Stats().ActiveBytes != leastChunk {
 		t.Errorf("%d bytes are kept", p.Stats().ActiveBytes)

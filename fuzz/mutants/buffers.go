@@ -101,13 +101,13 @@ var ofBuffers = []mutant{
 	{
 		name: "arena: the last chunk is not cleared",
 		file: "slab/arena.go",
-		old:  "clear(a.chunk[:a.next])", new: "clear(a.chunk[:a.next/2])",
+		old:  "clear(a.chunk[a.left:])", new: "clear(a.chunk[a.left+16:])",
 		killer: killer{pkg: "slab", test: "TestArenaZeroed"},
 	},
 	{
 		name: "arena: a piece ends behind its chunk",
 		file: "slab/arena.go",
-		old:  "uint(n-1) < uint(len(a.chunk)-a.next)", new: "uint(n-1) <= uint(len(a.chunk)-a.next)",
+		old:  "uint(n-1) < uint(a.left)", new: "uint(n-1) <= uint(a.left)",
 		killer: killer{pkg: "slab", test: "TestArenaResetKeepsWhatRoundsNeed"},
 	},
 	{
