@@ -9,7 +9,7 @@ var ofPageHeaps = []mutant{
 	{
 		name: "pageheap: a free extent that grows keeps its age",
 		file: "slab/internal/pageheap/extent.go",
-		old:  "\te.at(i).stamp = e.epoch\n", new: "",
+		old:  "\tx.stamp = e.epoch\n", new: "",
 		killer: killer{pkg: "slab/internal/pageheap", test: "TestSplitKeepsTheAgeOfTheRest"},
 	},
 	{
@@ -27,7 +27,7 @@ var ofPageHeaps = []mutant{
 	{
 		name: "pageheap: a search begins one list too early",
 		file: "slab/internal/pageheap/tlsf.go",
-		old:  "return listOf(n + 1<<e - 1)", new: "_ = e\n\treturn listOf(n)",
+		old:  "return listOf(n + 1<<coarse(n) - 1)", new: "return listOf(n)",
 		killer: killer{pkg: "slab/internal/pageheap", test: "TestExtentsSplitAndMergeLikeAModel"},
 	},
 	{

@@ -113,7 +113,7 @@ var ofUpstream = []mutant{
 	{
 		name: "bitset: a word without bits stays in the summary",
 		file: "slab/internal/bitset/bitset.go",
-		old:  "s.words[w] == 0 {", new: "false {",
+		old:  "left == 0 {", new: "false {",
 		killer: killer{pkg: "slab/internal/bitset", test: "TestAnEmptyBitsetHasNothing"},
 	},
 	{

@@ -28,7 +28,8 @@ func (s *Set) Grow(i int) {
 // Clear removes i, which is in the set.
 func (s *Set) Clear(i int) {
 	w := i >> 6
-	if s.words[w] &^= 1 << (i & 63); s.words[w] == 0 {
+	left := s.words[w] &^ (1 << (i & 63))
+	if s.words[w] = left; left == 0 {
 		s.summary[w>>6] &^= 1 << (w & 63)
 	}
 }

@@ -126,7 +126,7 @@ func (e *extents) check(ends ...int32) error {
 		}
 		records += n
 	}
-	if alive := len(e.records) - 1 - len(e.vacant); alive != records {
+	if alive := e.alive(); alive != records {
 		return fmt.Errorf("%d records in use, %d in segments", alive, records)
 	}
 	for s := range e.index {
@@ -142,6 +142,15 @@ func (e *extents) check(ends ...int32) error {
 		return fmt.Errorf("record 0 is in state %d", e.at(none).state)
 	}
 	return nil
+}
+
+// alive counts the records in use.
+func (e *extents) alive() int {
+	n := len(e.records) - 1
+	for i := e.vacant; i != none; i = e.at(i).next {
+		n--
+	}
+	return n
 }
 
 // checkTiling walks one segment down from its end and returns its records.

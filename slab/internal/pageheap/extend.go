@@ -50,7 +50,7 @@ func (h *Heap) absorb(i int32, n int) {
 		return
 	}
 	next := h.at(i).next
-	h.unlist(next)
+	h.unlist(h.at(next))
 	if h.at(next).len > n {
 		h.list(h.split(next, n), free)
 	}

@@ -36,7 +36,7 @@ const none = 0
 // decommitted ones. They know no upstream and take no lock.
 type extents struct {
 	records []extent
-	vacant  []int32
+	vacant  int32    // a record that is not in use; next has the one after it
 	index   [2]index // by state
 	align   int      // every offset and length is a multiple of it
 	shift   uint     // its logarithm
@@ -56,15 +56,15 @@ func (e *extents) inUse(i int32) bool {
 
 // record returns a record for [off, off+n) of seg.
 func (e *extents) record(seg int32, off, n int) int32 {
-	x := extent{seg: seg, off: off, len: n, stamp: e.epoch}
-	if k := len(e.vacant); k > 0 {
-		i := e.vacant[k-1]
-		e.vacant = e.vacant[:k-1]
-		e.records[i] = x
-		return i
+	i := e.vacant
+	if i == none {
+		i = int32(len(e.records))
+		e.records = append(e.records, extent{})
 	}
-	e.records = append(e.records, x)
-	return int32(len(e.records) - 1)
+	x := e.at(i)
+	e.vacant = x.next
+	*x = extent{seg: seg, off: off, len: n, stamp: e.epoch}
+	return i
 }
 
 // segment returns the end of a new, empty segment.
@@ -97,18 +97,19 @@ func (e *extents) forget(i int32) {
 	if x.next != none {
 		e.at(x.next).prev = x.prev
 	}
-	*x = extent{state: gone}
-	e.vacant = append(e.vacant, i)
+	x.state, x.next, e.vacant = gone, e.vacant, i
 }
 
-// use cuts n bytes from the front of the free extent i and marks them used.
-func (e *extents) use(i int32, n, size int) {
-	e.unlist(i)
-	if e.at(i).len > n {
-		e.list(e.split(i, n), free)
-	}
+// use cuts n bytes from the front of the free extent i, marks them used, and returns i's record.
+func (e *extents) use(i int32, n, size int) *extent {
 	x := e.at(i)
+	e.unlist(x)
+	if x.len > n {
+		e.list(e.split(i, n), free)
+		x = e.at(i) // split may have moved it
+	}
 	x.state, x.excess, x.up = used, uint32(n-size), none
+	return x
 }
 
 // split cuts i after n bytes and returns the rest, which is in no list.
@@ -128,18 +129,21 @@ func (e *extents) split(i int32, n int) int32 {
 // merge gives i, which is in no list, a state that has an index, joins it
 // with its neighbours of the same state, and returns the whole.
 func (e *extents) merge(i int32, s state) int32 {
-	if n := e.at(i).next; n != none && e.at(n).state == s {
-		e.unlist(n)
-		e.at(i).len += e.at(n).len
+	x := e.at(i)
+	if n := x.next; n != none && e.at(n).state == s {
+		y := e.at(n)
+		e.unlist(y)
+		x.len += y.len
 		e.forget(n)
 	}
-	if p := e.at(i).prev; p != none && e.at(p).state == s {
-		e.unlist(p)
-		e.at(p).len += e.at(i).len
+	if p := x.prev; p != none && e.at(p).state == s {
+		y := e.at(p)
+		e.unlist(y)
+		y.len += x.len
 		e.forget(i)
-		i = p
+		i, x = p, y
 	}
-	e.at(i).stamp = e.epoch
+	x.stamp = e.epoch
 	e.list(i, s)
 	return i
 }

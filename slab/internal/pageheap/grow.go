@@ -127,7 +127,7 @@ func (h *Heap) commit(p plan) error {
 
 // recommit makes the first n bytes of a decommitted extent free memory.
 func (h *Heap) recommit(i int32, n int) {
-	h.unlist(i)
+	h.unlist(h.at(i))
 	if h.at(i).len > n {
 		h.list(h.split(i, n), decommitted)
 	}

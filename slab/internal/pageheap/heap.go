@@ -159,8 +159,8 @@ func (h *Heap) AllocFree(size int) int32 {
 
 // take makes n bytes of the free extent i used.
 func (h *Heap) take(i int32, n, size int) int32 {
-	h.use(i, n, size)
-	h.segs[h.at(i).seg].used++
+	x := h.use(i, n, size)
+	h.segs[x.seg].used++
 	h.notePeak()
 	h.mapUsed(i)
 	return i

@@ -81,7 +81,7 @@ func (h *Heap) detachPages(i int32, n int) (d departure, ok bool) {
 
 // leaveIndex makes the free extent i one that is leaving.
 func (h *Heap) leaveIndex(i int32) {
-	h.unlist(i)
+	h.unlist(h.at(i))
 	h.at(i).state = leaving
 }
 
@@ -128,7 +128,7 @@ func (h *Heap) vacate(i int32) {
 	i = h.merge(i, decommitted)
 	if e := h.segs[h.at(i).seg].end; h.at(i).next == e {
 		h.at(e).off = h.at(i).off
-		h.unlist(i)
+		h.unlist(h.at(i))
 		h.forget(i)
 	}
 }

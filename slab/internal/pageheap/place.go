@@ -12,7 +12,7 @@ func (h *Heap) AllocAt(off, size int) int32 {
 		return none
 	}
 	if front := off - h.at(i).off; front > 0 {
-		h.unlist(i)
+		h.unlist(h.at(i))
 		upper := h.split(i, front)
 		h.list(i, free)
 		h.list(upper, free)

@@ -58,7 +58,7 @@ func (h *Heap) releaseRest(i int32) int64 {
 		h.mu.Unlock()
 		return 0
 	}
-	h.unlist(i)
+	h.unlist(h.at(i))
 	seg.used++
 	s, off, n := h.isolate(i)
 	h.Unlock()

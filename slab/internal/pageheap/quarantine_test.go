@@ -53,7 +53,7 @@ func TestQuarantineLeavesNoRecords(t *testing.T) {
 				}
 			}
 		}
-		if n := len(p.records) - len(p.vacant); n > 20 || leaves > 6 || len(p.segs) > 6 {
+		if n := p.alive(); n > 19 || leaves > 6 || len(p.segs) > 6 {
 			t.Errorf("%s: %d records, %d leaves, %d segments", name, n, leaves, len(p.segs))
 		}
 	}

@@ -114,7 +114,7 @@ func (h *Heap) abandon(s int32) (off, n int) {
 	for i := h.top(s); i != none; i = h.at(i).prev {
 		if x := h.at(i); x.state == decommitted {
 			off, n = x.off, x.len
-			h.unlist(i)
+			h.unlist(h.at(i))
 			seg.used++
 			h.isolated -= int64(n) // there is no memory behind it
 			seg.lost += int64(n)

@@ -49,7 +49,7 @@ func (h *Heap) removeSegment(s int32) {
 	for i := seg.end; i != none; {
 		prev := h.at(i).prev
 		if s := h.at(i).state; s == free || s == decommitted {
-			h.unlist(i)
+			h.unlist(h.at(i))
 		}
 		h.forget(i)
 		i = prev

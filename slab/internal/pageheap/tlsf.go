@@ -20,23 +20,20 @@ type index struct {
 // doublingLists is the logarithm of the lists a doubling.
 const doublingLists = 5
 
+// coarse returns the logarithm of how many lengths of about n units have a list in common.
+// The mask saves the compiler a case.
+func coarse(n uint) uint {
+	return uint(bits.Len(n|1<<doublingLists)-1-doublingLists) & (bits.UintSize - 1)
+}
+
 // listOf returns the list for extents of n units: exact below 64, then 32 a doubling.
 func listOf(n uint) int {
-	if n < 1<<doublingLists {
-		return int(n)
-	}
-	e := bits.Len(n) - 1 - doublingLists
-	return e<<doublingLists + int(n>>e)
+	e := coarse(n)
+	return int(e<<doublingLists + n>>e)
 }
 
 // fitting returns the first list all of whose extents hold n units.
-func fitting(n uint) int {
-	if n < 1<<doublingLists {
-		return int(n)
-	}
-	e := bits.Len(n) - 1 - doublingLists
-	return listOf(n + 1<<e - 1)
-}
+func fitting(n uint) int { return listOf(n + 1<<coarse(n) - 1) }
 
 // units returns n bytes in units of align. The mask saves the compiler a case.
 func (e *extents) units(n int) uint { return uint(n) >> (e.shift & (bits.UintSize - 1)) }
@@ -60,19 +57,20 @@ func (e *extents) list(i int32, s state) {
 	x := &e.index[s]
 	t := e.at(i)
 	l := e.listFor(t.len)
-	t.state, t.up, t.down = s, none, x.heads[l]
-	if t.down != none {
-		e.at(t.down).up = i
+	head := &x.heads[l]
+	t.state, t.up, t.down = s, none, *head
+	if *head != none {
+		e.at(*head).up = i
+	} else {
+		x.lists.Set(l)
 	}
-	x.heads[l] = i
-	x.lists.Set(l)
+	*head = i
 	x.count++
 	x.bytes += int64(t.len)
 }
 
-// unlist takes extent i out of its index.
-func (e *extents) unlist(i int32) {
-	t := e.at(i)
+// unlist takes the extent t out of its index.
+func (e *extents) unlist(t *extent) {
 	x := &e.index[t.state]
 	up, down := t.up, t.down
 	if down != none {
