@@ -187,9 +187,15 @@ var ofSlots = []mutant{
 		killer: killer{pkg: "slab/internal/handle", test: "TestForgetUnwatches"},
 	},
 	{
+		name: "handle: a vacant slot that is let go of stays in the index",
+		file: "slab/internal/handle/region.go",
+		old:  "\t\tr.table.index.leave(s)\n\t\ts.flags", new: "\t\ts.flags",
+		killer: killer{pkg: "slab/internal/handle", test: "TestVacantSlotsLeaveTheIndex"},
+	},
+	{
 		name: "handle: watched bytes are not given back",
 		file: "slab/internal/handle/region.go",
-		old:  "\t\tr.table.watchedBytes.Store(r.table.watchedBytes.Load() - uintptr(s.len))\n", new: "",
+		old:  "\t\tr.table.watchedBytes.Store(r.table.watchedBytes.Load() - uintptr(b.Len))\n", new: "",
 		killer: killer{pkg: "slab/internal/handle", test: "TestASlotThatWasFoundBySliceIsAlive"},
 	},
 	{

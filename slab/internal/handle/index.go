@@ -13,10 +13,10 @@ import (
 //
 // The index must not keep slots alive, or no forgotten block off the heap would be found;
 // and the collector should not have to read it. So its cells are numbers, not pointers. A
-// slot that is in the index has not been freed: its region holds it, or it has a finalizer
-// that takes it out of the index first. And what a pinned goroutine has read from a cell
-// stays until it unpins, as the collector frees nothing without stopping all processors in
-// between. Cells are stored as they are, not atomically, which would cost as much as the lock:
+// slot that is in the index has not been freed: its region holds it, also while it is vacant,
+// or it has a finalizer that takes it out of the index first. And what a pinned goroutine has
+// read from a cell stays until it unpins, as the collector frees nothing without stopping all
+// processors in between. Cells are stored as they are, not atomically, which would cost as much as the lock:
 // who has a slice has it from a Get that was over before, and with it all that the Get has
 // stored. Under the race detector find is called with the lock.
 type index struct {
@@ -65,13 +65,33 @@ func (x *index) find(addr uintptr) *Slot {
 	}
 }
 
-// add enters a slot that has its address. The caller holds Table.mu, as that of remove does.
-func (x *index) add(s *Slot) {
+// indexed returns the address at which the index has a vacant slot; 0: at none. A watched slot
+// stays in it until it has another block: often that begins where the last one did.
+func (s *Slot) indexed() uintptr { return uintptr(s.len) }
+
+// move has the vacant slot s be at addr. The caller holds Table.mu, as that of leave does.
+func (x *index) move(s *Slot, addr uintptr) {
+	if s.indexed() == addr {
+		return
+	}
+	x.leave(s)
+	x.add(s, addr)
+}
+
+// leave takes a vacant slot out.
+func (x *index) leave(s *Slot) {
+	if at := s.indexed(); at != 0 {
+		x.remove(s, at)
+		s.len = 0
+	}
+}
+
+func (x *index) add(s *Slot, addr uintptr) {
 	c := x.cells.Load()
 	if 4*(x.used+1) > 3*len(c.of) {
 		c = x.resize()
 	}
-	i := c.first(s.addr)
+	i := c.first(addr)
 	for c.of[i] != 0 && c.of[i] != removed {
 		i = c.next(i)
 	}
@@ -82,9 +102,9 @@ func (x *index) add(s *Slot) {
 	c.of[i] = cellOf(s)
 }
 
-func (x *index) remove(s *Slot) {
+func (x *index) remove(s *Slot, addr uintptr) {
 	c, cell := x.cells.Load(), cellOf(s)
-	i := c.first(s.addr)
+	i := c.first(addr)
 	for c.of[i] != cell {
 		i = c.next(i)
 	}
@@ -116,7 +136,12 @@ func (x *index) resize() *cells {
 }
 
 func (c *cells) enter(cell uintptr) {
-	i := c.first(slotOf(cell).addr)
+	s := slotOf(cell)
+	addr := s.addr
+	if addr == noBlock {
+		addr = s.indexed()
+	}
+	i := c.first(addr)
 	for c.of[i] != 0 {
 		i = c.next(i)
 	}
@@ -150,9 +175,8 @@ func (s *Slot) current(addr uintptr) (*Slot, uint64, int) {
 		return nil, 0, 0
 	}
 	gen := s.Generation()
-	n := s.Asked()
 	if s.lent.get()&^bySlice != lentTo(gen) || s.addr != addr {
 		return nil, 0, 0
 	}
-	return s, gen, n
+	return s, gen, s.Asked()
 }

@@ -32,7 +32,7 @@ func TestIndexFindsWhatIsAttached(t *testing.T) {
 		}
 	}
 	x := &table.index
-	if x.slots != len(slots) || 4*x.used > 3*len(x.cells.Load().of) || len(x.cells.Load().of) > 1<<14 {
+	if x.slots != len(slots)+len(table.regions[r].watched) || 4*x.used > 3*len(x.cells.Load().of) || len(x.cells.Load().of) > 1<<14 {
 		t.Errorf("%d slots of %d, %d of %d cells used", x.slots, len(slots), x.used, len(x.cells.Load().of))
 	}
 }
@@ -57,6 +57,37 @@ func TestFindTellsWhoHasIt(t *testing.T) {
 	addr := s.addr
 	if table.Detach(s); table.index.find(addr) != nil {
 		t.Error("found after it was detached")
+	}
+}
+
+// A vacant slot with a finalizer stays in the index until it has a block that begins elsewhere,
+// or is let go of: it is found at no address meanwhile.
+func TestVacantSlotsLeaveTheIndex(t *testing.T) {
+	for what, letGo := range map[string]func(*Table, device.Region){
+		"Forget": func(t *Table, r device.Region) { t.Forget(r) },
+		"Stop":   func(t *Table, _ device.Region) { t.Stop() },
+	} {
+		table, _ := openTable(1)
+		r := newRegion()
+		a, b := attach(table, r, 0), attach(table, r, 100)
+		first := a.addr
+		for _, off := range []int{0, 200} {
+			table.Detach(a)
+			if table.index.find(first) != nil || table.index.slots != 2 {
+				t.Errorf("a vacant slot is found, or not in the index: %d are", table.index.slots)
+			}
+			if a = attach(table, r, off); table.index.find(a.addr) != a {
+				t.Errorf("the slot is not found at %d", off)
+			}
+		}
+		if table.index.find(first) != nil {
+			t.Error("the slot is found where it was")
+		}
+		table.Detach(a)
+		table.Detach(b)
+		if letGo(table, r); table.index.slots != 0 {
+			t.Errorf("%s leaves %d slots in the index", what, table.index.slots)
+		}
 	}
 }
 

@@ -59,16 +59,17 @@ func (r *Region) block(s *Slot, n int) device.Block {
 func (r *Region) attach(off, n int, extent int32, class int, isSimple bool) *Slot {
 	r.attached++
 	s := r.slot(n)
-	s.addr, s.len, s.extent, s.class = r.addr+uintptr(off), n, extent, uint16(class)
+	addr := r.addr + uintptr(off)
+	if n == 0 {
+		addr = uintptr(unsafe.Pointer(s))
+	}
+	if r.addr != 0 || n == 0 {
+		r.table.index.move(s, addr)
+	}
+	s.addr, s.len, s.extent, s.class = addr, n, extent, uint16(class)
 	s.flags &= watched
 	if isSimple {
 		s.flags |= simple
-	}
-	if s.len == 0 {
-		s.addr = uintptr(unsafe.Pointer(s))
-	}
-	if r.addr != 0 || s.len == 0 {
-		r.table.index.add(s)
 	}
 	if r.collected != nil {
 		r.collected.Loosen()
@@ -126,19 +127,21 @@ func (r *Region) needsFinalizer(n int) bool {
 // detach takes the block from s. The caller holds Table.mu.
 func (r *Region) detach(s *Slot) (device.Block, int32) {
 	b := r.block(s, s.len)
-	if r.addr != 0 || s.len == 0 {
-		r.table.index.remove(s)
+	at := s.addr
+	if r.addr == 0 && s.len > 0 {
+		at = 0 // the index does not have it
 	}
-	s.addr = noBlock
+	s.addr, s.len = noBlock, int(at) // see Slot.indexed
 	if s.flags&watched != 0 {
 		if len(r.table.doubted) > 0 { // hardly ever
 			delete(r.table.doubted, s.ID())
 		}
-		r.table.watchedBytes.Store(r.table.watchedBytes.Load() - uintptr(s.len))
+		r.table.watchedBytes.Store(r.table.watchedBytes.Load() - uintptr(b.Len))
 		if r.watched = append(r.watched, s); r.table.stopped {
 			r.unwatchVacant()
 		}
 	} else {
+		r.table.index.leave(s)
 		r.vacant = append(r.vacant, s)
 	}
 	if r.attached--; r.attached == 0 && r.collected != nil {
@@ -150,6 +153,7 @@ func (r *Region) detach(s *Slot) (device.Block, int32) {
 // unwatchVacant lets go of the vacant slots with a finalizer.
 func (r *Region) unwatchVacant() {
 	for _, s := range r.watched {
+		r.table.index.leave(s)
 		s.flags &^= watched
 		s.unwatch()
 	}

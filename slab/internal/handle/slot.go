@@ -25,7 +25,7 @@ import (
 type Slot struct {
 	word   atomic.Uint64
 	addr   uintptr                                     // where the block begins: see Region.addr; noBlock while there is none; guarded by Table.mu
-	len    int                                         // of the block; guarded by Table.mu
+	len    int                                         // of the block; of a vacant slot see indexed; guarded by Table.mu
 	asked  ownedNumber                                 // the low 32 bits of what the owner asked for: see Asked
 	lent   lending                                     // the generation that the slot was lent to, and what it has: see lentTo
 	_      [(8 - unsafe.Sizeof(uintptr(0))) / 2]uint32 // a single fills a line, also with words of 32 bits

@@ -99,7 +99,10 @@ func (t *Table) Deferred() Tally {
 // the block until that has happened, and the caller asks the strategy again. The caller holds
 // Options.Lock, as those of Lengthen and Detach do.
 func (t *Table) Attach(b device.Block, extent int32, class int, isSimple bool) (e Entry, ok bool) {
-	r := t.region(b.Region)
+	r := t.recent // where all blocks are of one range it is always that one
+	if r == nil || r.region != b.Region {
+		r = t.lookUp(b.Region)
+	}
 	base := r.base
 	if r.collected != nil {
 		if base = r.collectedBase(); base == nil {
@@ -142,15 +145,7 @@ func (t *Table) Detach(s *Slot) (device.Block, int32) {
 	return s.header().region.detach(s)
 }
 
-// region returns the Region of r, a new one at its first block. The caller holds
-// t.mu. Where all blocks are of one range it is always the last one.
-func (t *Table) region(r device.Region) *Region {
-	if x := t.recent; x != nil && x.region == r {
-		return x
-	}
-	return t.lookUp(r)
-}
-
+// lookUp returns the Region of r, a new one at its first block. The caller holds t.mu.
 func (t *Table) lookUp(r device.Region) *Region {
 	x, ok := t.regions[r]
 	if !ok {
