@@ -155,6 +155,7 @@ func TestReaderNamesFileLineAndFault(t *testing.T) {
 		rmm + "1,t,resize,0x1,8,0\n":                     {2, ErrMalformed},
 		rmm + "1,t,allocate,pointer,8,0\n":               {2, ErrMalformed},
 		rmm + "1,t,allocate,0x1,8,0\n1,t,free,0x2,8,0\n": {3, ErrUnknownID},
+		rmm + "1,t,allocate,0x1,,0\n":                    {2, ErrMalformed},
 	} {
 		_, err := ops(text)
 		var e *SyntaxError

@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/bufslab/bufslab/trace/internal/alloclog"
@@ -44,6 +45,9 @@ func (r *rmm) row(fields [][]byte, op *Op) (skip bool, err error) {
 	}
 	if err == nil {
 		op.Size, err = parseSize(fields[4])
+	}
+	if err == nil && op.ID != 0 && op.Kind == Alloc && op.Size == noSize {
+		err = errors.New("allocate wants a size")
 	}
 	if err != nil {
 		err = fmt.Errorf("%w: %w", ErrMalformed, err)
