@@ -24,13 +24,13 @@ func advice(rows []row) string {
 	var lines []*candidate
 	most := 0
 	at := map[string]*candidate{}
-	for _, r := range rows {
+	for _, r := range distinct(rows) {
 		c := at[r.Config]
 		if c == nil {
 			c = &candidate{line: r.Config}
 			at[r.Config], lines = c, append(lines, c)
 		}
-		c.logs += math.Log(r.FootprintRatio)
+		c.logs += math.Log(max(r.FootprintRatio, 1)) // 0 of a trace without bytes
 		c.traces++
 		c.misses = max(c.misses, r.MissRatio)
 		most = max(most, c.traces)
@@ -46,6 +46,17 @@ func advice(rows []row) string {
 	return fmt.Sprintf(`Use %s: the smallest footprint of these lines with at most 1 %% misses, %.3f%s.
 It was chosen by memory alone. For a recording of your own program use bufslab tune.`,
 		strings.TrimPrefix(best.line, "device=virtual,"), best.footprint(), on(best.traces))
+}
+
+// distinct returns the rows, of a line that was given twice only the first on each trace.
+func distinct(rows []row) []row {
+	seen := map[[2]string]bool{}
+	return slices.DeleteFunc(slices.Clone(rows), func(r row) bool {
+		of := [2]string{r.Trace, r.Config}
+		again := seen[of]
+		seen[of] = true
+		return again
+	})
 }
 
 // smallest returns the candidate with the smallest footprint within the budget, or nil.

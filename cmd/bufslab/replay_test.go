@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"math"
 	"os"
@@ -121,7 +122,7 @@ func TestWhatIsLeftBehindIsAFailure(t *testing.T) {
 func TestTheTableEndsWithALineToUse(t *testing.T) {
 	rows := func(of ...float64) (all []row) { // footprint and miss ratio of line A, B, ... in turns
 		for i := 0; i < len(of); i += 2 {
-			all = append(all, newRow("t", "device=virtual,strategy="+string(rune('A'+i/2%3)), trace.Result{FootprintRatio: of[i], MissRatio: of[i+1]}))
+			all = append(all, newRow(fmt.Sprint("t", i/6), "device=virtual,strategy="+string(rune('A'+i/2%3)), trace.Result{FootprintRatio: of[i], MissRatio: of[i+1]}))
 		}
 		return all
 	}
@@ -137,6 +138,15 @@ func TestTheTableEndsWithALineToUse(t *testing.T) {
 	}
 	if got := advice(rows(1, 0)); got != "" {
 		t.Errorf("one line: %q", got)
+	}
+	again := append(rows(2, 0, 1.5, 0), rows(2, 0)...) // a line that was given twice
+	if got := advice(again); !strings.HasPrefix(got, "Use strategy=B: ") || strings.Contains(got, "traces") {
+		t.Errorf("a line twice: %q", got)
+	}
+	idle := newRow("idle", "device=virtual,strategy=A", trace.Result{}) // had no bytes: it says nothing of any line
+	other := newRow("idle", "device=virtual,strategy=B", trace.Result{})
+	if got := advice(append(rows(2, 0, 1.21, 0), idle, other)); !strings.HasPrefix(got, "Use strategy=B: ") || !strings.Contains(got, " 1.100 on 2 traces") {
+		t.Errorf("beside a trace without bytes: %q", got)
 	}
 	if n := (&candidate{logs: math.Log(9), traces: 2}).footprint(); math.Abs(n-3) > 1e-9 {
 		t.Errorf("mean %v", n)
