@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
 
 	"github.com/bufslab/bufslab/slab"
@@ -79,6 +80,26 @@ func setupsOf(lines, others []string) ([]setup, error) {
 		setups = append(setups, setup{line, c})
 	}
 	return setups, errors.Join(faults...)
+}
+
+// overwritten names the lines that would record over a TRACE, before anything is opened.
+func overwritten(setups []setup, paths []string) error {
+	var faults []error
+	for _, s := range setups {
+		for _, path := range paths {
+			if isSameFile(s.config.Record, path) {
+				faults = append(faults, fmt.Errorf("-config %q would record over the TRACE %s", s.line, path))
+			}
+		}
+	}
+	return errors.Join(faults...)
+}
+
+// isSameFile reports whether two paths are of one file that is there.
+func isSameFile(a, b string) bool {
+	one, errA := os.Stat(a)
+	other, errB := os.Stat(b)
+	return errA == nil && errB == nil && os.SameFile(one, other)
 }
 
 // onVirtual returns a line or JSON with a device: what the other keys may be depends on it.

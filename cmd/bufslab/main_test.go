@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bufslab/bufslab/internal/check"
 	"github.com/bufslab/bufslab/slab"
 )
 
@@ -201,6 +202,33 @@ func TestExitCodes(t *testing.T) {
 		if code != c.code || !strings.Contains(stderr, c.says) || c.says == "" && stderr != "" {
 			t.Errorf("%q: exit %d, %q; want %d, %q", c.args, code, stderr, c.code, c.says)
 		}
+	}
+}
+
+// A line that would record over its own TRACE is refused, and TRACE is as it was. tune replays many times,
+// so it takes no line that writes a file at all.
+func TestNoReplayOverwritesItsTrace(t *testing.T) {
+	path := file(t, small)
+	link := filepath.Join(t.TempDir(), "link.csv")
+	check.Must(t, os.Symlink(path, link))
+	for _, args := range [][]string{
+		{"replay", "-config", "strategy=slab,record=" + path, path},
+		{"replay", "-config", "strategy=slab", "-config", "record=" + link, path},
+		{"report", "-o", filepath.Join(t.TempDir(), "page.html"), "-config", "record=" + path, link},
+		{"tune", "-config", "record=" + path, path},
+		{"tune", "-config", "record=" + path + ".other", path},
+		{"tune", "-config", `{"record":"` + path + `"}`, path},
+		{"tune", "-config", "strategy=slab,reserve=learned:" + path + ".peak", path},
+	} {
+		code, out, stderr := command(args...)
+		now := string(check.Ok(os.ReadFile(path))(t))
+		left := check.Ok(os.ReadDir(filepath.Dir(path)))(t)
+		if code != exitBad || out != "" || !strings.Contains(stderr, path) && !strings.Contains(stderr, link) || now != small || len(left) != 1 {
+			t.Errorf("%q: exit %d, %v, %q\n%s", args, code, left, now, stderr)
+		}
+	}
+	if code, _, stderr := command("replay", "-config", "strategy=slab,record="+path+".again", path); code != exitOK {
+		t.Errorf("exit %d: %s", code, stderr)
 	}
 }
 

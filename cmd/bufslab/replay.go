@@ -122,7 +122,7 @@ const mostProcessors = 1024
 func (o *options) check(paths []string) (plain, keyed []setup, err error) {
 	plain, err = setupsOf(o.lines, plainLines())
 	keyed, _ = setupsOf(o.lines, []string{"device=virtual,strategy=direct"}) // the same lines have the same faults
-	faults := []error{err}
+	faults := []error{err, overwritten(plain, paths)}
 	if o.processors < 1 || o.processors > mostProcessors {
 		faults = append(faults, fmt.Errorf("-procs %d: want 1 to %d", o.processors, mostProcessors))
 	}

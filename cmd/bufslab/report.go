@@ -50,6 +50,7 @@ func reportPage(args []string, stdout, stderr io.Writer) int {
 		return code
 	}
 	setups, err := setupsOf(lines, reportLines)
+	err = errors.Join(err, overwritten(setups, paths))
 	if *out == "" {
 		err = errors.Join(err, errors.New("report wants -o PAGE"))
 	}

@@ -26,7 +26,8 @@ which the search did not see. It ends with one line to paste.
 
 	TRACE          a file, as bufslab replay takes it, of allocations; several are tuned for together
 	-config LINE   options that every line has; device=virtual if it names no device, which has
-	               addresses and no memory behind them
+	               addresses and no memory behind them. It writes no file: leave record and
+	               reserve=learned:FILE out
 	-budget SHARE  the share of allocations that may go to the device, 1% if it is left out.
 	               Lines are chosen that take at most 0.8 of it, or 8 calls
 	-ns N          the nanoseconds of a pair that a hundredth of the peak memory is worth; 50
@@ -118,11 +119,24 @@ func parseShare(text string) (float64, error) {
 // takeLine makes a line of a configuration that is JSON: to that tune can add options.
 func (o *tuneOptions) takeLine() error {
 	c, err := configOf(o.base)
+	err = errors.Join(err, writes(c))
 	if err != nil || !strings.HasPrefix(strings.TrimSpace(o.base), "{") {
 		return err
 	}
 	if o.base = c.String(); strings.HasPrefix(o.base, "{") {
 		return fmt.Errorf("-config %s: no line says this, and tune adds options to a line", o.base)
+	}
+	return nil
+}
+
+// writes refuses what would have each of the many replays write a file, perhaps TRACE itself.
+// A reserve that is learned would be another one each time, too.
+func writes(c slab.Config) error {
+	switch {
+	case c.Record != "":
+		return fmt.Errorf("-config record=%s: each replay would write it; leave it out", c.Record)
+	case strings.HasPrefix(c.Reserve, "learned:"):
+		return fmt.Errorf("-config reserve=%s: each replay would write it; leave it out", c.Reserve)
 	}
 	return nil
 }

@@ -117,7 +117,7 @@ func TestTuneOfJSON(t *testing.T) {
 	if len(line) < 4 || !maps.Equal(line, object) {
 		t.Errorf("%d lines of a line, %d of JSON", len(line), len(object))
 	}
-	code, _, stderr := command("tune", "-config", `{"record":" x.csv"}`, path)
+	code, _, stderr := command("tune", "-config", `{"name":" x"}`, path)
 	if code != exitBad || !strings.Contains(stderr, "no line says this") {
 		t.Errorf("exit %d, %s", code, stderr)
 	}
