@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"flag"
 	"fmt"
@@ -129,6 +130,17 @@ func (o *tuneOptions) takeLine() error {
 	return nil
 }
 
+// takesPlan fails where strategy=plan cannot stand beside what every line has.
+func (o *tuneOptions) takesPlan() error {
+	if o.plan == "" {
+		return nil
+	}
+	if _, err := configOf(strings.TrimPrefix(o.base+",strategy=plan,plan="+o.plan, ",")); err != nil {
+		return fmt.Errorf("-plan %s: %w", o.plan, err)
+	}
+	return nil
+}
+
 // writes refuses what would have each of the many replays write a file, perhaps TRACE itself.
 // A reserve that is learned would be another one each time, too.
 func writes(c slab.Config) error {
@@ -145,8 +157,7 @@ func writes(c slab.Config) error {
 const leastNS = 1e-9
 
 func (o *tuneOptions) check(traces int) error {
-	err := o.takeLine()
-	faults := []error{err}
+	faults := []error{cmp.Or(o.takeLine(), o.takesPlan())}
 	if !(o.ns >= leastNS) {
 		faults = append(faults, fmt.Errorf("-ns %g: want a number of %g at least", o.ns, leastNS))
 	}

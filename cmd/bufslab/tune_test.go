@@ -332,6 +332,8 @@ func TestTuneRefuses(t *testing.T) {
 		{[]string{"-config", "strategy=sizeclass,bits=3", good}, exitBad, "bits"},
 		{[]string{"-config", "device=nowhere", good}, exitBad, "nowhere"},
 		{[]string{"-plan", "x", good, good}, exitBad, "-plan is for one TRACE"},
+		{[]string{"-plan", "x", "-config", "strategy=bestfit", good}, exitBad, "-plan x: "},
+		{[]string{"-plan", "x", "-config", `{"strategy":"slab"}`, good}, exitBad, "-plan x: "},
 		{[]string{keyed}, exitInput, "growpool"},
 		{[]string{"absent.csv"}, exitInput, "absent.csv"},
 	} {
