@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -21,8 +22,23 @@ type candidate struct {
 // advice says in a sentence which of several lines takes the least memory within the
 // budget of misses, or "" if there is nothing to choose.
 func advice(rows []row) string {
-	var lines []*candidate
-	most := 0
+	lines := candidates(rows)
+	if len(lines) < 2 {
+		return ""
+	}
+	most := slices.MaxFunc(lines, func(a, b *candidate) int { return cmp.Compare(a.traces, b.traces) }).traces
+	lines = slices.DeleteFunc(lines, func(c *candidate) bool { return c.traces < most }) // it failed on some
+	best := smallest(lines)
+	if best == nil {
+		return "No line kept to 1 % of misses" + on(most) + "."
+	}
+	return fmt.Sprintf(`Use %s: the smallest footprint of these lines with at most 1 %% misses, %.3f%s.
+It was chosen by memory alone. For a recording of your own program use bufslab tune.`,
+		strings.TrimPrefix(best.line, "device=virtual,"), best.footprint(), on(best.traces))
+}
+
+// candidates adds up the rows of each line, in the order of the lines.
+func candidates(rows []row) (lines []*candidate) {
 	at := map[string]*candidate{}
 	for _, r := range distinct(rows) {
 		c := at[r.Config]
@@ -33,19 +49,8 @@ func advice(rows []row) string {
 		c.logs += math.Log(max(r.FootprintRatio, 1)) // 0 of a trace without bytes
 		c.traces++
 		c.misses = max(c.misses, r.MissRatio)
-		most = max(most, c.traces)
 	}
-	if len(lines) < 2 {
-		return ""
-	}
-	lines = slices.DeleteFunc(lines, func(c *candidate) bool { return c.traces < most }) // it failed on some
-	best := smallest(lines)
-	if best == nil {
-		return "No line kept to 1 % of misses" + on(lines[0].traces) + "."
-	}
-	return fmt.Sprintf(`Use %s: the smallest footprint of these lines with at most 1 %% misses, %.3f%s.
-It was chosen by memory alone. For a recording of your own program use bufslab tune.`,
-		strings.TrimPrefix(best.line, "device=virtual,"), best.footprint(), on(best.traces))
+	return lines
 }
 
 // distinct returns the rows, of a line that was given twice only the first on each trace.

@@ -19,7 +19,8 @@ import (
 type reporter struct {
 	traces []*trace.Trace
 	setups []setup
-	rows   []row
+	rows   []row       // of each trace all lines
+	seen   []*sampling // of each row
 	bar    progress
 	done   int // events
 }
@@ -45,6 +46,9 @@ func (r *reporter) run() (*report.Page, error) {
 		}
 		page.Traces = append(page.Traces, t)
 	}
+	if err := r.maps(page.Traces); err != nil {
+		return nil, err
+	}
 	page.Advice = advice(r.rows)
 	if info, ok := debug.ReadBuildInfo(); ok {
 		page.Version = versionOf(info)
@@ -52,11 +56,9 @@ func (r *reporter) run() (*report.Page, error) {
 	return page, nil
 }
 
-// trace replays a trace on all lines, and once more on the one whose heap is mapped.
+// trace replays a trace on all lines.
 func (r *reporter) trace(t *trace.Trace, label string) (report.Trace, error) {
 	out := report.Trace{Name: label, Warnings: t.Warnings, Timed: timed(t), Sizes: sizesOf(t), About: about(t)}
-	var samplings []*sampling
-	first := len(r.rows)
 	for _, s := range r.setups {
 		m := &sampling{every: max(t.Events()/samples, 1), timed: out.Timed}
 		result, err := r.replay(t, s, m.watch)
@@ -64,14 +66,23 @@ func (r *reporter) trace(t *trace.Trace, label string) (report.Trace, error) {
 		if err = errors.Join(err, each.fault()); err != nil {
 			return out, fmt.Errorf("%s with %s: %w", label, each.Config, err)
 		}
-		r.rows, samplings = append(r.rows, each), append(samplings, m)
+		r.rows, r.seen = append(r.rows, each), append(r.seen, m)
 		out.Rows = append(out.Rows, reportCells(each))
 		out.Runs = append(out.Runs, report.Run{Samples: m.samples, Footprint: result.FootprintRatio, Upstream: result.UpstreamAllocs, PairNS: pairNS(result)})
 	}
-	chosen := chosenOf(r.rows[first:])
-	var err error
-	out.Map, err = r.heapMap(t, r.setups[chosen], r.rows[first+chosen], samplings[chosen])
-	return out, err
+	return out, nil
+}
+
+// maps replays each trace once more, on the line whose heap is mapped.
+func (r *reporter) maps(of []report.Trace) (err error) {
+	chosen := chosenOf(r.rows)
+	for i, t := range r.traces {
+		at := i*len(r.setups) + chosen
+		if of[i].Map, err = r.heapMap(t, r.setups[chosen], r.rows[at], r.seen[at]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // replay runs a trace through a new pool of a setup, which watch looks at.

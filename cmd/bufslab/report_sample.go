@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/dustin/go-humanize"
 
@@ -73,15 +74,14 @@ func sizesOf(t *trace.Trace) []report.Size {
 	return sizes.List()
 }
 
-// chosenOf returns the row whose configuration the advice names, or the first.
+// chosenOf returns the first row whose configuration the advice names, or the first. The rows of
+// a trace stand in the order of the lines.
 func chosenOf(rows []row) int {
-	best := 0
-	for i, r := range rows {
-		if r.MissRatio <= missBudget && (rows[best].MissRatio > missBudget || r.FootprintRatio < rows[best].FootprintRatio) {
-			best = i
-		}
+	best := smallest(candidates(rows))
+	if best == nil {
+		return 0
 	}
-	return best
+	return slices.IndexFunc(rows, func(r row) bool { return r.Config == best.line })
 }
 
 // reportHeader is that of bufslab replay, less what is the same in all rows of a trace, and the

@@ -5,9 +5,11 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
+	"github.com/bufslab/bufslab/internal/check"
 	"github.com/bufslab/bufslab/internal/replaying"
 	"github.com/bufslab/bufslab/trace"
 )
@@ -193,6 +195,19 @@ func TestReportRefuses(t *testing.T) {
 func TestReportOfTheShippedTrace(t *testing.T) {
 	if page := reported(t, "-config", "strategy=slab"); !strings.Contains(page, "<h2>arrow-csv</h2>") {
 		t.Error("the page is of something else")
+	}
+}
+
+// The maps are of the line that the advice names, also where another one is smaller on one of the traces.
+func TestMapsAreOfTheLineThatTheAdviceNames(t *testing.T) {
+	small, large := t.TempDir()+"/small.csv", t.TempDir()+"/large.csv"
+	for path, size := range map[string]int{small: 1000, large: 1 << 20} {
+		text := strings.Repeat(fmt.Sprintf("a,0,%d\nf,0,%[1]d\n", size), 200)
+		check.Must(t, os.WriteFile(path, []byte(text), 0o666))
+	}
+	page := reported(t, "-config", "strategy=bestfit,reserve=1MiB", "-config", "strategy=bestfit", large, small)
+	if !strings.Contains(page, "Use strategy=bestfit:") || strings.Count(page, "<b>Memory at the peak of strategy=bestfit</b>") != 2 {
+		t.Error(regexp.MustCompile("Use [^:]*|Memory at the peak of [^<]*").FindAllString(page, -1))
 	}
 }
 
