@@ -7,6 +7,9 @@ import (
 	"runtime/debug"
 	"strconv"
 	"testing"
+
+	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/internal/check"
 )
 
 // stressKeys returns how many keys a long test takes.
@@ -167,6 +170,29 @@ func TestCollectionsAreAsFewAsPay(t *testing.T) {
 	})
 	if int(n) != other {
 		t.Errorf("%d collections, of which others made %d", n, other)
+	}
+}
+
+// A trigger that nothing reaches collects for no Get that has room, also once a Get without room has
+// collected and Views have memory.
+func TestAHugeTriggerIsNeverReached(t *testing.T) {
+	for name, c := range map[string]Config{"trigger": {GCTrigger: math.MaxInt64}, "budget": {MaxBytes: math.MaxInt64}} {
+		p := New[string](openSlab(t, "device=mmap,max_bytes=1MiB"), c)
+		var views []View[byte]
+		for size := 1 << 14; size <= 1<<18; size *= 2 {
+			views = append(views, mustGet[byte](t, p, "grows", size))
+		}
+		check.Wraps(t, check.Err(Get[byte](p, "grows", 1<<20)), device.ErrOutOfMemory)
+		n := forced(func() {
+			for key := range 20 {
+				views = append(views, mustGet[byte](t, p, strconv.Itoa(key), 100))
+			}
+		})
+		if n != 0 {
+			t.Errorf("%s: %d collections", name, n)
+		}
+		runtime.KeepAlive(views)
+		p.Close()
 	}
 }
 

@@ -45,7 +45,7 @@ func (l *left) relieve() {
 // due says whether a collection is worth its time, by the rule of slab.Config.GCTrigger: when
 // there are twice the bytes that the last one has found to be in use, and the trigger.
 func (l *left) due() bool {
-	return l.trigger > 0 && l.now.Load() > 2*l.after.Load()+l.trigger
+	return l.trigger > 0 && l.now.Load()-l.trigger > 2*l.after.Load() // their sum may overflow
 }
 
 // collect runs the collector. It does not watch the slab.Pool's Stats().Forgotten for
