@@ -40,6 +40,9 @@ func read(ops iter.Seq[trace.Op], align int) (r recording, err error) {
 			r.steps++
 		case op.Kind == trace.Alloc && op.Size > 0:
 			b := block{asked: op.Size, size: (int64(op.Size) + int64(align) - 1) &^ int64(align-1), start: now, end: math.MaxInt32, step: int32(r.steps - 1)}
+			if b.size < 0 || b.size > math.MaxInt64-bytes {
+				return r, fmt.Errorf("planner: %d bytes beside %d, aligned: %w", op.Size, bytes, trace.ErrSize)
+			}
 			live[op.ID] = len(r.blocks)
 			r.blocks = append(r.blocks, b)
 			bytes += b.size

@@ -41,7 +41,8 @@ type Plan struct {
 }
 
 // Make plans for the allocations of a trace. Blocks of no bytes have no place. A keyed trace
-// gives an error that wraps [trace.ErrKeyed].
+// gives an error that wraps [trace.ErrKeyed], and one with more bytes at a time than can be counted one that
+// wraps [trace.ErrSize].
 func Make(t *trace.Trace, o Options) (*Plan, error) {
 	if o.Align == 0 {
 		o.Align = 16

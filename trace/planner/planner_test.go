@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"math/rand/v2"
@@ -199,6 +200,33 @@ func TestMakeOfOtherTraces(t *testing.T) {
 		if p, err := Make(readTrace(t, rows), Options{More: more}); err != nil || p.Height != 0 || p.Blocks != 0 {
 			t.Errorf("%q: %+v, %v", rows, p, err)
 		}
+	}
+}
+
+// Blocks that together have more bytes than can be counted have no plan, and no place ends beyond.
+func TestMakeOfWhatCannotBeCounted(t *testing.T) {
+	if math.MaxInt < math.MaxInt64 {
+		return // all that an int is can be counted
+	}
+	const most, half = math.MaxInt, math.MaxInt/2 - 7 // half is aligned to 2^62
+	for _, sizes := range [][]int{{most}, {most - 20, 10, 10}, {half, half, 1}} {
+		rows := ""
+		for id, size := range sizes {
+			rows += fmt.Sprintf("a,%d,%d\n", id, size)
+		}
+		if p, err := Make(readTrace(t, rows), Options{}); !errors.Is(err, trace.ErrSize) {
+			t.Errorf("%v: %+v, %v", sizes, p, err)
+		}
+	}
+	// Never more than fits at a time, but first come first placed has no place for the last one.
+	ops := readTrace(t, fmt.Sprintf("a,0,%d\na,1,%d\nf,0,\na,2,%d\nf,1,\nf,2,\n", half/2, half/2, half+half/2-64)).Ops()
+	r, err := read(ops, 16)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newSearch(r, Options{})
+	if s.try([]int32{0, 1, 2}); s.best[2] != nowhere {
+		t.Errorf("a block of %d bytes at %d", s.blocks[2].size, s.best[2])
 	}
 }
 

@@ -76,7 +76,7 @@ func (s *search) try(order []int32) bool {
 	top := int64(0)
 	for n, i := range order {
 		late := n%256 == 255 && s.isLate()
-		if end := s.place(i); late || !s.isGood(max(top, end)) {
+		if end := s.place(i); late || end < 0 || !s.isGood(max(top, end)) { // below 0 it cannot be counted
 			if s.best == nil {
 				s.keep(order, top)
 				s.leaveOut(order[n:])
