@@ -18,13 +18,14 @@ type entry[K comparable] struct {
 
 	shape atomic.Pointer[[]int] // the last of more than two dimensions
 
-	mu            sync.Mutex // for all that follows
-	misses, grows int64
-	hidden        KeyStats // counts from before ClearStats
-	turn          turn
-	dead          bool  // not in the table any more
-	seen          int64 // requests at the last sweep
-	quiet         int   // sweeps that found no new ones
+	misses, grows atomic.Int64 // written under mu
+
+	mu     sync.Mutex // for all that follows
+	hidden KeyStats   // counts from before ClearStats
+	turn   turn
+	dead   bool  // not in the table any more
+	seen   int64 // requests at the last sweep
+	quiet  int   // sweeps that found no new ones
 }
 
 func newEntry[K comparable](key K, id uint64) *entry[K] {
@@ -42,11 +43,11 @@ func (e *entry[K]) counts() KeyStats {
 }
 
 func (e *entry[K]) total() KeyStats {
-	return KeyStats{Hits: e.hits.load(), Misses: e.misses, Grows: e.grows}
+	return KeyStats{Hits: e.hits.load(), Misses: e.misses.Load(), Grows: e.grows.Load()}
 }
 
 // requests returns how often the key was asked for.
-func (e *entry[K]) requests() int64 { return e.hits.load() + e.misses + e.grows }
+func (e *entry[K]) requests() int64 { return e.hits.load() + e.misses.Load() + e.grows.Load() }
 
 // intern returns a copy of shape that may be kept, the last one if it is the same.
 func (e *entry[K]) intern(shape []int) *[]int {

@@ -129,7 +129,7 @@ func private[T any, K comparable](ctx context.Context, p *Pool[K], e *entry[K], 
 	if e.dead { // the key was let go of while this one waited for memory
 		p.remember(KeyStats{Misses: 1})
 	}
-	e.misses++
+	e.misses.Add(1)
 	return newLease[T](p, nil, b, newView[T](e, b, d, shape)), nil
 }
 

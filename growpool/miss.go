@@ -58,9 +58,9 @@ func (p *Pool[K]) miss(wait context.Context, e *entry[K], n int) (*buffer, error
 	}
 	done = true
 	if have > 0 {
-		e.grows++
+		e.grows.Add(1)
 	} else {
-		e.misses++
+		e.misses.Add(1)
 	}
 	if old != nil {
 		old.apply(replace)

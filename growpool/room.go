@@ -52,7 +52,7 @@ func (p *Pool[K]) evictIdle(e *entry[K]) bool {
 		if x == e || b == nil || !b.idle() {
 			continue
 		}
-		if n := x.hits.load(); n < fewest {
+		if n := x.requests(); n < fewest {
 			least, buf, fewest = x, b, n
 		}
 		if seen++; seen == candidates {

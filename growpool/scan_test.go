@@ -77,3 +77,21 @@ func TestALeaseTakesTheLeastUsed(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 }
+
+// Requests that made the buffer larger count as well as hits.
+func TestALeaseKeepsWhatGrowsOften(t *testing.T) {
+	p := bounded(t, 1000)
+	f := &fickle{}
+	p.policy.use(f)
+	for i := range 9 {
+		release(t, acquire[byte](t, p, "grows", 300+i))
+	}
+	for range 3 {
+		release(t, acquire[byte](t, p, "steady", 300))
+	}
+	f.drop = 1
+	release(t, acquire[byte](t, p, "d", 500))
+	if s := p.Stats(); len(s) != 1 || s["grows"].Grows != 8 {
+		t.Errorf("%+v", s)
+	}
+}
