@@ -91,7 +91,7 @@ func (w *Writer) Write(op Op) error {
 		return fmt.Errorf("trace: Write after Close: %w", os.ErrClosed)
 	}
 	if w.err == nil {
-		w.err = w.check(op)
+		w.refuse(w.check(op))
 	}
 	if w.err != nil {
 		return w.err
@@ -114,6 +114,14 @@ func (w *Writer) Write(op Op) error {
 		w.flushLocked()
 	}
 	return w.err
+}
+
+// refuse keeps an error, if it is one. What is buffered goes out before, as nothing is written later.
+func (w *Writer) refuse(err error) {
+	if err != nil {
+		w.flushLocked()
+		w.err = cmp.Or(w.err, err)
+	}
 }
 
 func (w *Writer) check(op Op) error {

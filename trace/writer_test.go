@@ -176,6 +176,25 @@ func TestWriterWritesInParts(t *testing.T) {
 	}
 }
 
+// A row that cannot be one is left out, and Close writes those before it.
+func TestWriterKeepsRowsBeforeAWrongOne(t *testing.T) {
+	var b bytes.Buffer
+	w := NewWriter(&b, "key")
+	good := Op{Kind: Alloc, ID: 1, Size: 9, Key: "k"}
+	if err := w.Write(good); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Write(Op{Kind: Alloc, ID: 2, Size: 9, Key: strings.Repeat("k", 201)}); !errors.Is(err, ErrMalformed) {
+		t.Error(err)
+	}
+	if err := w.Close(); !errors.Is(err, ErrMalformed) {
+		t.Error(err)
+	}
+	if got, err := ops(b.String()); err != nil || !slices.Equal(got, []Op{good}) {
+		t.Errorf("%v, %v", got, err)
+	}
+}
+
 // full is a disk with room for that many bytes.
 type full struct{ room int }
 

@@ -124,8 +124,13 @@ var ofTraces = []mutant{
 	},
 	{
 		name: "trace: a Writer keeps the last part",
-		file: "trace/writer.go", old: "\t\tw.flushLocked()\n\t\tw.err = cmp.Or", new: "\t\tw.err = cmp.Or",
+		file: "trace/writer.go", old: "\t\tw.closed = true\n\t\tw.flushLocked()\n", new: "\t\tw.closed = true\n",
 		killer: killer{pkg: "trace", test: "TestWriterReportsTheFirstError"},
+	},
+	{
+		name: "trace: a Writer drops the rows before one that it refuses",
+		file: "trace/writer.go", old: "\tif err != nil {\n\t\tw.flushLocked()\n", new: "\tif err != nil {\n",
+		killer: killer{pkg: "trace", test: "TestWriterKeepsRowsBeforeAWrongOne"},
 	},
 	{
 		name: "trace: a part waits for no clock",
