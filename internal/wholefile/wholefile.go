@@ -9,15 +9,16 @@ import (
 
 // Replace has write make a file, by the path that it is given, and puts it in the place of the
 // one at path. If write fails, what was there is as before. So write may read it meanwhile. The
-// name is the same in another folder. What is no file, as a device or a pipe, is written to as
-// it is.
+// name is the same in another folder, also where path is a link; the link stays. What is no file, as
+// a device or a pipe, is written to as it is.
 func Replace(path string, write func(path string) error) (err error) {
 	old, err := os.Stat(path)
 	if err == nil && !old.Mode().IsRegular() {
 		return write(path)
 	}
-	if to, err := filepath.EvalSymlinks(path); err == nil {
-		path = to
+	name := filepath.Base(path)
+	if path, err = target(path); err != nil {
+		return err
 	}
 	dir, err := os.MkdirTemp(filepath.Dir(path), ".part-")
 	if at := (*os.PathError)(nil); errors.As(err, &at) {
@@ -26,7 +27,7 @@ func Replace(path string, write func(path string) error) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	part := filepath.Join(dir, filepath.Base(path))
+	part := filepath.Join(dir, name)
 	if err := write(part); err != nil {
 		return err
 	}
@@ -37,3 +38,21 @@ func Replace(path string, write func(path string) error) (err error) {
 	}
 	return os.Rename(part, path)
 }
+
+// target follows links, also one to what is not there yet.
+func target(path string) (string, error) {
+	for range mostLinks {
+		to, err := os.Readlink(path)
+		if err != nil {
+			return path, nil
+		}
+		if !filepath.IsAbs(to) {
+			to = filepath.Dir(path) + string(filepath.Separator) + to // not cleaned: the folder may be a link
+		}
+		path = to
+	}
+	return path, &os.PathError{Op: "create", Path: path, Err: errors.New("too many links")}
+}
+
+// mostLinks is how many links one path may lead over, as in Linux.
+const mostLinks = 40

@@ -49,10 +49,35 @@ func TestReplace(t *testing.T) {
 	}
 	link := filepath.Join(t.TempDir(), "link")
 	check.Must(t, os.Symlink(path, link))
-	check.Must(t, Replace(link, func(part string) error { return os.WriteFile(part, []byte("c"), 0o666) }))
+	check.Must(t, Replace(link, func(part string) error {
+		if filepath.Base(part) != "link" { // whose end says whether to compress
+			t.Errorf("the part is %s", part)
+		}
+		return os.WriteFile(part, []byte("c"), 0o666)
+	}))
 	want("c", 1)
 	if at, err := os.Readlink(link); at != path {
 		t.Errorf("the link leads to %q, %v", at, err)
+	}
+}
+
+// A link to a file that is not there yet stays a link, and the file is made where it leads.
+func TestReplaceOfALinkToNothing(t *testing.T) {
+	dir, other := t.TempDir(), t.TempDir()
+	link, next := filepath.Join(dir, "link"), filepath.Join(dir, "next")
+	check.Must(t, os.Symlink("next", link), os.Symlink(filepath.Join(other, "x"), next))
+	check.Must(t, Replace(link, func(part string) error { return os.WriteFile(part, []byte("a"), 0o666) }))
+	if text, err := os.ReadFile(filepath.Join(other, "x")); string(text) != "a" {
+		t.Errorf("%q is there, %v", text, err)
+	}
+	for path, to := range map[string]string{link: "next", next: filepath.Join(other, "x")} {
+		if at, err := os.Readlink(path); at != to {
+			t.Errorf("%s leads to %q, %v", path, at, err)
+		}
+	}
+	check.Must(t, os.Remove(next), os.Symlink("link", next)) // a circle
+	if err := Replace(link, func(string) error { return nil }); err == nil {
+		t.Error("a link in a circle was replaced")
 	}
 }
 
