@@ -1,6 +1,8 @@
 package main
 
 import (
+	"cmp"
+
 	"github.com/bufslab/bufslab/slab"
 	"github.com/bufslab/bufslab/trace"
 )
@@ -54,8 +56,8 @@ func crowdOf(t *trace.Trace) (most crowd) {
 func (k crowd) books(c slab.Config) int64 {
 	n := slotBytes * k.all
 	cached := c.CacheBytes >= 0
-	switch c.Strategy {
-	case "", "slab":
+	switch cmp.Or(c.Strategy, usual(c.Device)) {
+	case "slab":
 		n += extentBytes * k.above256
 	case "bestfit", "plan":
 		n += extentBytes * k.all

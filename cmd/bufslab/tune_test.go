@@ -174,6 +174,18 @@ func TestBooksOfSteps(t *testing.T) {
 	}
 }
 
+// A line without a strategy has the books of the one that its device has.
+func TestBooksOfTheDefaults(t *testing.T) {
+	k := crowd{all: 100, above256: 50, above32K: 7, used: 3}
+	for device, strategy := range map[string]string{"heap": "sizeclass", "mmap": "slab", "virtual": "slab"} {
+		defaults, err := configOf("device=" + device)
+		named, errNamed := configOf("device=" + device + ",strategy=" + strategy)
+		if got, want := k.books(defaults), k.books(named); err != nil || errNamed != nil || got != want {
+			t.Errorf("%s: %d bytes, with %s %d", device, got, strategy, want)
+		}
+	}
+}
+
 // An option that saves less than it is worth to remember is not chosen, however many there are.
 func TestAnOptionHasToSaveSomething(t *testing.T) {
 	for _, c := range []struct {
