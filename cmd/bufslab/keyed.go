@@ -27,6 +27,9 @@ func (k *keyedFlags) define(flags *flag.FlagSet) {
 		return nil
 	})
 	flags.Func("budget", "", func(text string) error {
+		if text == "" { // which is no budget, and no size
+			return errors.New("want a size")
+		}
 		k.budget, k.given = text, true
 		return nil
 	})

@@ -187,6 +187,7 @@ func TestExitCodes(t *testing.T) {
 		{exitBad, "there is none", []string{"replay", "-growth", "exact", good}},
 		{exitBad, "growth \"double\"", []string{"replay", "-growth", "double", "-budget", "10", file(t, keyedSmall)}},
 		{exitBad, "-budget \"much\"", []string{"replay", "-growth", "double", "-budget", "much", file(t, keyedSmall)}},
+		{exitBad, "-budget", []string{"replay", "-growth", "pow2", "-budget", "", file(t, keyedSmall)}},
 		{exitBad, "wants one -config", []string{"replay", "-"}},
 		{exitBad, "wants one -config", []string{"replay", "-config", "strategy=slab", "-", good}},
 		{exitBad, "wants one -config", []string{"replay", "-config", "strategy=slab", "-growth", "pow2", "-"}},
