@@ -60,7 +60,7 @@ var machine = [256]func(*decoder) error{
 		d.marks = append(d.marks, len(d.stack))
 		return d.charge(chargeValue)
 	},
-	'0':  func(d *decoder) error { _, err := d.pop(); return err },
+	'0':  (*decoder).popOne,
 	'1':  func(d *decoder) error { _, err := d.popMark(); return err },
 	'a':  (*decoder).appendOne,
 	'e':  (*decoder).appendMarked,

@@ -120,6 +120,16 @@ func (d *decoder) popMark() ([]any, error) {
 	return items, nil
 }
 
+// popOne pops a value, or a mark on which there is none.
+func (d *decoder) popOne() error {
+	if len(d.marks) > 0 && len(d.stack) == d.floor() {
+		_, err := d.popMark()
+		return err
+	}
+	_, err := d.pop()
+	return err
+}
+
 // drop lowers the stack and gives back what its slots were charged for.
 func (d *decoder) drop(height int) {
 	d.budget += int64(len(d.stack)-height) * chargeValue

@@ -65,6 +65,21 @@ func TestDecodeReadsWhatPythonWrites(t *testing.T) {
 	}
 }
 
+// A tuple in itself: t = ([], 1); t[0].append(t). Of protocol 0 the last POP takes away a mark.
+func TestDecodeOfATupleInItself(t *testing.T) {
+	got, err := Decode(strings.NewReader("((lp0\n(g0\nI1\ntp1\naI1\n000g1\n."), plenty)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tuple := got.(*List)
+	if inner := tuple.Items[0].(*List); len(tuple.Items) != 2 || len(inner.Items) != 1 || inner.Items[0] != tuple {
+		t.Errorf("%d items, the first has %d", len(tuple.Items), len(inner.Items))
+	}
+	if _, err := Decode(strings.NewReader("(00N."), plenty); !errors.Is(err, ErrBroken) {
+		t.Errorf("two POPs after one mark: %v", err)
+	}
+}
+
 // shown replaces lists by slices, with the types of what is in them.
 func shown(v any) any {
 	switch v := v.(type) {
