@@ -206,8 +206,8 @@ func TestExitCodes(t *testing.T) {
 	}
 }
 
-// A line that would record over its own TRACE is refused, and TRACE is as it was. tune replays many times,
-// so it takes no line that writes a file at all.
+// A line that would record over its own TRACE is refused, and TRACE is as it was. tune and report replay
+// more than once, so they take no line that writes a file at all.
 func TestNoReplayOverwritesItsTrace(t *testing.T) {
 	path := file(t, small)
 	link := filepath.Join(t.TempDir(), "link.csv")

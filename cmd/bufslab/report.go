@@ -26,7 +26,8 @@ each LINE costs. It needs no network. The same traces and lines give the same pa
 	TRACE         a file, as bufslab replay takes it, of allocations; if there is none, the recording that
 	              ships with the command
 	-config LINE  a configuration, once for each pool. If there is none: slab, slab without
-	              caches, bestfit and sizeclass. A line without device= runs on device=virtual
+	              caches, bestfit and sizeclass. A line without device= runs on device=virtual.
+	              It writes no file: leave record and reserve=learned:FILE out
 	-o PAGE       the file to write
 
 It exits with 1 if a replay or writing PAGE fails, with 2 if LINE or an option is wrong, with 3
@@ -50,7 +51,9 @@ func reportPage(args []string, stdout, stderr io.Writer) int {
 		return code
 	}
 	setups, err := setupsOf(lines, reportLines)
-	err = errors.Join(err, overwritten(setups, paths))
+	for _, s := range setups {
+		err = errors.Join(err, writes(s.config))
+	}
 	if *out == "" {
 		err = errors.Join(err, errors.New("report wants -o PAGE"))
 	}

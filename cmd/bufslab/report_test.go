@@ -176,6 +176,8 @@ func TestReportRefuses(t *testing.T) {
 		{[]string{"-o", page, "-config", "bits=99", good}, exitBad, "bits=99"},
 		{[]string{"-o", page, "-x", good}, exitBad, "-x"},
 		{[]string{good, "-config", "stratgy=slab", "-o", page}, exitBad, "unknown key"},
+		{[]string{"-o", page, "-config", "strategy=slab,reserve=learned:" + page + ".peak", good}, exitBad, "leave it out"},
+		{[]string{"-o", page, "-config", "strategy=slab", "-config", "record=" + page + ".csv", good}, exitBad, "leave it out"},
 		{[]string{"-o", page, "absent.csv"}, exitInput, "absent.csv"},
 		{[]string{"-o", page, file(t, keyedSmall)}, exitInput, "report is for allocations"},
 		{[]string{"-o", page, "-config", "max_bytes=2000", good}, exitFailed, "out of memory"},

@@ -141,8 +141,8 @@ func (o *tuneOptions) takesPlan() error {
 	return nil
 }
 
-// writes refuses what would have each of the many replays write a file, perhaps TRACE itself.
-// A reserve that is learned would be another one each time, too.
+// writes refuses, for tune and report, what would have each of the many replays write a file, perhaps
+// TRACE itself. A reserve that is learned would be another one each time, too.
 func writes(c slab.Config) error {
 	switch {
 	case c.Record != "":
