@@ -85,7 +85,7 @@ func MakeIn[T any](a *Arena, n int) ([]T, error) {
 		}
 		a.element = t
 	}
-	size, err := sizeOf(t, n)
+	size, err := sizeOf[T](n)
 	if err != nil {
 		return nil, err
 	}

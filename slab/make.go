@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/bits"
 	"reflect"
 	"unsafe"
 
@@ -32,11 +33,10 @@ type Slice[T any] struct{ buffer PooledBuffer }
 //
 // It is not for a handful of bytes: a [MakeIn] an [Arena] costs less.
 func Make[T any](p *Pool, n int) (Slice[T], error) {
-	t := reflect.TypeFor[T]()
-	if err := checkElement(t); err != nil {
+	if err := checkElement(reflect.TypeFor[T]()); err != nil {
 		return Slice[T]{}, err
 	}
-	size, err := sizeOf(t, n)
+	size, err := sizeOf[T](n)
 	if err != nil {
 		return Slice[T]{}, err
 	}
@@ -71,13 +71,14 @@ func elements[T any](m []byte) []T {
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(m))), len(m)/int(unsafe.Sizeof(zero)))
 }
 
-// sizeOf returns the bytes of n values of type t, which has bytes.
-func sizeOf(t reflect.Type, n int) (int, error) {
-	size := int(t.Size())
-	if n < 0 || n > math.MaxInt/size {
-		return 0, fmt.Errorf("slab: %d values of type %v: %w", n, t, ErrSize)
+// sizeOf returns the bytes of n values of type T.
+func sizeOf[T any](n int) (int, error) {
+	var zero T
+	more, size := bits.Mul(uint(n), uint(unsafe.Sizeof(zero)))
+	if n < 0 || more > 0 || size > math.MaxInt {
+		return 0, fmt.Errorf("slab: %d values of type %v: %w", n, reflect.TypeFor[T](), ErrSize)
 	}
-	return n * size, nil
+	return int(size), nil
 }
 
 // checkElement refuses types whose values cannot lie in a pool's memory. Alignment is no

@@ -76,6 +76,7 @@ func TestMakeRefuses(t *testing.T) {
 	_, none := Make[struct{}](p, 1)
 	_, negative := Make[int32](p, -1)
 	_, large := Make[int64](p, math.MaxInt/8+1)
+	_, wrapped := Make[int64](p, math.MaxInt/4+1) // of all its bytes an int has the low bits left, which are 0
 	for _, c := range []struct {
 		err, is error
 		says    string
@@ -85,6 +86,7 @@ func TestMakeRefuses(t *testing.T) {
 		{none, ErrElement, "struct {} has no bytes"},
 		{negative, ErrSize, "-1 values of type int32"},
 		{large, ErrSize, "values of type int64"},
+		{wrapped, ErrSize, "values of type int64"},
 	} {
 		if !errors.Is(c.err, c.is) || !strings.Contains(c.err.Error(), c.says) {
 			t.Errorf("%v, want %q", c.err, c.says)

@@ -95,7 +95,7 @@ var ofBuffers = []mutant{
 	{
 		name: "make: a size overflows",
 		file: "slab/make.go",
-		old:  "n > math.MaxInt/size", new: "n > math.MaxInt",
+		old:  "more > 0", new: "more > math.MaxInt",
 		killer: killer{pkg: "slab", test: "TestMakeRefuses"},
 	},
 	{
