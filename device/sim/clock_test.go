@@ -106,6 +106,20 @@ func TestLaunch(t *testing.T) {
 	check.Wraps(t, devcheck.Stream(t, d).(*Stream).Launch(0, nil, devcheck.Part(a, 1, n)), device.ErrSize)
 }
 
+// A kernel has the blocks that it was launched with, whatever becomes of the slice they came in.
+func TestLaunchKeepsItsArguments(t *testing.T) {
+	d := New(1 << 20)
+	s := devcheck.Stream(t, d).(*Stream)
+	a, b := devcheck.Alloc(t, d, 1), devcheck.Alloc(t, d, 1)
+	args := []device.Block{a}
+	check.Must(t, s.Launch(time.Second, func(args ...[]byte) { args[0][0] = 7 }, args...))
+	args[0] = b // for the next launch
+	check.Must(t, s.Sync())
+	if first(t, d, a) != 7 || first(t, d, b) == 7 {
+		t.Error("the kernel has worked on the block of the next launch")
+	}
+}
+
 // What a call costs in bytes is what a copy could move meanwhile.
 func TestCallBytes(t *testing.T) {
 	for _, c := range []struct {

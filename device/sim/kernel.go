@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/bufslab/bufslab/device"
@@ -54,6 +55,7 @@ func (d *Device) planLaunch(cost time.Duration, kernel func(...[]byte), args []d
 	if _, err := d.onDevice(args); err != nil {
 		return nil, err
 	}
+	args = slices.Clone(args) // the caller may use the slice again before the kernel runs
 	return &work{engine: engineCompute, cost: max(cost, 0), do: func() error {
 		at, err := d.onDevice(args)
 		if err != nil {
