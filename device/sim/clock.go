@@ -2,6 +2,7 @@ package sim
 
 import (
 	"container/heap"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -35,7 +36,7 @@ func (d *Device) Clock() time.Duration {
 func (d *Device) Advance(t time.Duration) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.reach(d.now + max(t, 0))
+	d.reach(later(d.now, max(t, 0)))
 }
 
 const (
@@ -44,15 +45,24 @@ const (
 	pollTime  = time.Microsecond // at least, for a look at an event that is not done
 )
 
+// later returns t and so much more, or the end of time if that is beyond it: work that is never
+// to end takes as long as a Duration can.
+func later(t, more time.Duration) time.Duration {
+	if more > math.MaxInt64-max(t, 0) {
+		return math.MaxInt64
+	}
+	return t + more
+}
+
 // The caller of all below holds the device's mu.
 
 // tick is the time of one call.
 func (d *Device) tick() {
 	t := d.costs.Call
 	if d.late != nil {
-		t += time.Duration(d.late.Int64N(int64(2 * lateCall)))
+		t = later(t, time.Duration(d.late.Int64N(int64(2*lateCall))))
 	}
-	d.reach(d.now + t)
+	d.reach(later(d.now, t))
 }
 
 // delay is how much later than it could a piece of work ends.
@@ -89,11 +99,12 @@ func (d *Device) occupy(e engine, cost, after time.Duration) (end time.Duration)
 	}
 	busy := slices.DeleteFunc(d.engines[e], func(b interval) bool { return b.to <= d.now })
 	at := 0
-	for ; at < len(busy) && busy[at].from < from+cost; at++ {
+	for ; at < len(busy) && busy[at].from < later(from, cost); at++ {
 		from = max(from, busy[at].to)
 	}
-	d.engines[e] = slices.Insert(busy, at, interval{from, from + cost})
-	return from + cost
+	end = later(from, cost)
+	d.engines[e] = slices.Insert(busy, at, interval{from, end})
+	return end
 }
 
 // reach moves the clock to t, if it is not there yet, and does what is due. On

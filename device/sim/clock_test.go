@@ -120,6 +120,32 @@ func TestLaunchKeepsItsArguments(t *testing.T) {
 	}
 }
 
+// Work that takes for ever is not done at once because the clock overflows.
+func TestEndOfTime(t *testing.T) {
+	const never = time.Duration(math.MaxInt64)
+	for what, enqueue := range map[string]func(*Device, *Stream, device.Block) error{
+		"launch": func(_ *Device, s *Stream, b device.Block) error { return s.Launch(never, func(...[]byte) {}, b) },
+		"fill": func(d *Device, s *Stream, b device.Block) error {
+			d.Costs(Costs{Latency: 1, Within: 1e-9})
+			return s.Fill(b, 1)
+		},
+	} {
+		d := New(1 << 20)
+		d.Late(1)
+		b, s := devcheck.Alloc(t, d, 1000), devcheck.Stream(t, d).(*Stream)
+		d.Advance(time.Second)
+		check.Must(t, enqueue(d, s, b), s.Fill(b, 2))
+		e := devcheck.Record(t, s)
+		if e.Done() {
+			t.Errorf("%s: done at once", what)
+		}
+		if d.Advance(never); d.Clock() != never || !e.Done() || first(t, d, b) != 2 {
+			t.Errorf("%s: at %v, done: %v", what, d.Clock(), e.Done())
+		}
+		check.Must(t, s.Close())
+	}
+}
+
 // What a call costs in bytes is what a copy could move meanwhile.
 func TestCallBytes(t *testing.T) {
 	for _, c := range []struct {

@@ -36,7 +36,7 @@ func (d *Device) Traits() device.Traits {
 
 // callBytes is Traits.CallBytes.
 func (c Costs) callBytes() int {
-	call := c.Call + c.Latency
+	call := later(c.Call, c.Latency)
 	if call > 0 && c.ToDevice == 0 {
 		return math.MaxInt32 // bytes take no time at all
 	}
@@ -51,5 +51,5 @@ func (c Costs) transfer(n int, perSecond float64) time.Duration {
 	if perSecond <= 0 {
 		return c.Latency
 	}
-	return c.Latency + time.Duration(float64(n)/perSecond*float64(time.Second))
+	return later(c.Latency, time.Duration(min(float64(n)/perSecond*float64(time.Second), 1<<62)))
 }

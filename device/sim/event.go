@@ -23,7 +23,7 @@ func (e *event) Done() bool {
 	d.tick()
 	done := e.at <= d.now || d.faults.lost
 	if !done {
-		d.reach(d.now + pollTime)
+		d.reach(later(d.now, pollTime))
 	}
 	return done
 }

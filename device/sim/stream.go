@@ -150,7 +150,7 @@ func (s *Stream) begin() error {
 func (s *Stream) put(w *work) {
 	d := s.dev
 	w.stream, w.number = s, d.number()
-	w.end = d.occupy(w.engine, w.cost, s.tail) + d.delay()
+	w.end = later(d.occupy(w.engine, w.cost, s.tail), d.delay())
 	s.tail = w.end
 	heap.Push(&d.queue, w)
 	d.reach(d.now)
