@@ -34,15 +34,15 @@ func (p *pinned) Alloc(size int) (device.Block, error) {
 	if err := p.CheckAlloc(size); err != nil || size == 0 {
 		return device.Block{}, err
 	}
-	m, err := hostMemory.Alloc(size)
-	if err != nil {
-		return device.Block{}, fmt.Errorf("sim: alloc on %s: %w", p.Name(), err)
-	}
+	m, failed := hostMemory.Alloc(size) // without the lock: it may take a while
 	d := p.dev
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if err := d.countAlloc(p.Name(), size); err != nil {
 		return device.Block{}, err // and m to the collector
+	}
+	if failed != nil {
+		return device.Block{}, fmt.Errorf("sim: alloc on %s: %w", p.Name(), failed)
 	}
 	d.stats.PinnedBlocks++
 	d.stats.PinnedBytes += int64(size)

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"bytes"
+	"math"
 	"slices"
 	"testing"
 
@@ -111,8 +112,14 @@ func TestPinned(t *testing.T) {
 	if s := d.Stats(); s.PinnedBlocks != 1 || s.PinnedBytes != 1000 || s.ActiveBytes != 0 {
 		t.Errorf("%+v", s)
 	}
-	d.FailAlloc(1, device.ErrOutOfMemory)
-	check.Wraps(t, check.Err(p.Alloc(1)), device.ErrOutOfMemory)
+	d.FailAlloc(1, errTest)
+	check.Wraps(t, check.Err(p.Alloc(1)), errTest)
+	d.FailAlloc(1, errTest)
+	check.Wraps(t, check.Err(p.Alloc(math.MaxInt)), errTest) // which the host would refuse
+	check.Wraps(t, check.Err(p.Alloc(math.MaxInt)), device.ErrOutOfMemory)
+	if n := d.Stats().AllocCalls; n != 4 {
+		t.Errorf("%d of 4 calls of Alloc counted", n)
+	}
 	d.Lose(1)
 	check.Wraps(t, check.Err(d.Pinned()), device.ErrDeviceLost)
 	check.Wraps(t, check.Err(p.Alloc(1)), device.ErrDeviceLost)
