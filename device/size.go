@@ -42,16 +42,24 @@ func unitOf(name string) uint64 {
 	return unit
 }
 
-// times multiplies a number in text by a unit: exactly, if it is whole.
+// times multiplies a number in text by a unit, and drops what is less than a byte. It computes
+// with integers: a float64 of 8.2 GB is a byte short.
 func times(text string, unit uint64) (int64, bool) {
-	if unit == 0 {
+	whole, fraction, _ := strings.Cut(text, ".")
+	if unit == 0 || whole+fraction == "" || strings.Contains(fraction, ".") {
 		return 0, false
 	}
-	if n, err := strconv.ParseUint(text, 10, 64); err == nil {
-		high, low := bits.Mul64(n, unit)
-		return int64(low), high == 0 && low <= math.MaxInt64
+	n, err := strconv.ParseUint("0"+whole, 10, 64)
+	high, low := bits.Mul64(n, unit)
+	sum, carry := bits.Add64(low, part(fraction, unit), 0)
+	return int64(sum), err == nil && high+carry == 0 && sum <= math.MaxInt64
+}
+
+// part multiplies a fraction by a unit, from its last digit on, where what is less than one
+// makes no difference.
+func part(digits string, unit uint64) (n uint64) {
+	for i := len(digits) - 1; i >= 0; i-- {
+		n = (uint64(digits[i]-'0')*unit + n) / 10
 	}
-	f, err := strconv.ParseFloat(text, 64)
-	f *= float64(unit)
-	return int64(f), err == nil && f < math.MaxInt64
+	return n
 }

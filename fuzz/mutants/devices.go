@@ -154,7 +154,7 @@ var ofDevices = []mutant{
 	},
 	{
 		name: "device: a size times its unit overflows",
-		file: "device/size.go", old: "high == 0 && low <= math.MaxInt64", new: "high >= 0 && low <= math.MaxInt64",
+		file: "device/size.go", old: "high+carry == 0 && ", new: "high+carry >= 0 && ",
 		killer: killer{pkg: "device", test: "TestOpenRefusesWhatItCannotUse"},
 	},
 	{
