@@ -12,8 +12,8 @@ import (
 
 // A context is what all devices of one number share, so that their blocks can
 // be used together: a cl_context, and a queue for work that a call waits
-// for. Devices, regions, streams and events each hold a reference; with the
-// last it goes.
+// for. Devices, regions, streams and events each hold a reference, and calls that
+// make one; with the last it goes.
 type context struct {
 	*hardware
 	id    contextID

@@ -116,14 +116,30 @@ func (d *Device) usable() error {
 	return d.ctx.usable()
 }
 
+// begin is usable for a call that uses the context itself: it stays until the call has released
+// it, also if the device is closed meanwhile.
+func (d *Device) begin() error {
+	d.ctx.mu.Lock()
+	defer d.ctx.mu.Unlock()
+	if err := d.usable(); err != nil {
+		return err
+	}
+	d.ctx.refs++
+	return nil
+}
+
 // Alloc returns a region of exactly size bytes. It refuses more bytes than
 // MemInfo says are free, and a region above Info.MaxBytes.
 func (d *Device) Alloc(size int) (device.Block, error) {
 	if err := d.base.CheckAlloc(size); err != nil {
 		return device.Block{}, err
 	}
-	if err := d.ctx.usable(); err != nil || size == 0 {
+	if err := d.begin(); err != nil {
 		return device.Block{}, err
+	}
+	defer d.ctx.release()
+	if size == 0 {
+		return device.Block{}, nil
 	}
 	if err := d.take(size); err != nil {
 		return device.Block{}, err

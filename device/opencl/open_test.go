@@ -1,6 +1,7 @@
 package opencl
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 	"unsafe"
@@ -143,6 +144,50 @@ func TestContextGoesWithItsLastUser(t *testing.T) {
 	}
 	check.Must(t, s.Close())
 	a.Free(blk)
+	if l != (ledger{}) {
+		t.Errorf("%+v stay behind", l)
+	}
+}
+
+// The context stays as long as a call uses it, also if its device is closed meanwhile.
+func TestCloseBesideACall(t *testing.T) {
+	for _, form := range formNames() {
+		t.Run(form, func(t *testing.T) {
+			besideClose(t, form, func(d *Device) func() {
+				b := devcheck.Alloc(t, d, 100)
+				return func() { d.Free(b) }
+			})
+			besideClose(t, form, func(d *Device) func() {
+				s := devcheck.Stream(t, d)
+				return func() { check.Must(t, s.Close()) }
+			})
+		})
+	}
+}
+
+// besideClose has a device closed while make is in the driver, and undoes make afterwards.
+func besideClose(t *testing.T, form string, make func(*Device) (undo func())) {
+	var l ledger
+	closing := func() {}
+	parent := opened(t, strings.TrimPrefix(form, pinned.name), func(a *api) {
+		l.watch(a)
+		wrap(a, func(call func() []reflect.Value, _ []reflect.Value) []reflect.Value {
+			closing()
+			if l.contexts != 1 {
+				t.Fatal("the context went during a call") // which would end the process
+			}
+			return call()
+		}, "CreateBuffer", "SVMAlloc", "CreateCommandQueue")
+	})
+	d := parent
+	if form == pinned.name {
+		d = parent.pinned
+	}
+	closing = func() {
+		closing = func() {}
+		check.Must(t, parent.Close())
+	}
+	make(d)()
 	if l != (ledger{}) {
 		t.Errorf("%+v stay behind", l)
 	}

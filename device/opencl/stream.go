@@ -30,9 +30,10 @@ type Stream struct {
 
 // NewStream returns a queue of its own.
 func (d *Device) NewStream() (device.Stream, error) {
-	if err := d.usable(); err != nil {
+	if err := d.begin(); err != nil {
 		return nil, err
 	}
+	defer d.ctx.release()
 	q, err := d.ctx.newQueue()
 	if err != nil {
 		return nil, err
