@@ -26,14 +26,14 @@ func open(rest string) (device.Device, error) {
 	if make == nil || colon && kind == "" {
 		return nil, fmt.Errorf("cuda: no memory %q, only managed and async: %w", kind, device.ErrUnavailable)
 	}
-	ordinal := 0
+	ordinal := uint64(0)
 	if rest != "" {
 		var err error
-		if ordinal, err = strconv.Atoi(number); err != nil || ordinal < 0 {
+		if ordinal, err = strconv.ParseUint(number, 10, 31); err != nil { // the driver's int has 32 bits
 			return nil, fmt.Errorf("cuda: %q is no number of a GPU: %w", number, device.ErrUnavailable)
 		}
 	}
-	g, err := gpuOf(ordinal)
+	g, err := gpuOf(int(ordinal))
 	if err != nil {
 		return nil, err
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 func TestOpenRefusesWhatItCannotUse(t *testing.T) {
-	for _, name := range []string{"cuda:", "cuda:9", "cuda:-1", "cuda:x", "cuda:0:", "cuda:0:what", "cuda:0:managed:async", "cuda:0:pinned:pinned"} {
+	for _, name := range []string{"cuda:", "cuda:9", "cuda:-1", "cuda:4294967296", "cuda:x", "cuda:0:", "cuda:0:what", "cuda:0:managed:async", "cuda:0:pinned:pinned"} {
 		d, err := device.Open(name)
 		if err == nil {
 			t.Errorf("%s opened %s", name, d.Name())
