@@ -5,6 +5,7 @@ package cuda
 import (
 	"fmt"
 	"math"
+	"sync"
 
 	"gorgonia.org/cu"
 
@@ -26,6 +27,9 @@ type pool struct {
 	gpu    *gpu
 	handle poolHandle
 	queue  cu.Stream
+
+	mu     sync.RWMutex // Close waits for every Alloc that is under way
+	closed bool
 }
 
 func newPool(g *gpu) (source, error) {
@@ -49,6 +53,11 @@ func newPool(g *gpu) (source, error) {
 }
 
 func (p *pool) alloc(size int) (cu.DevicePtr, error) {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	if p.closed { // since Alloc has looked
+		return 0, device.ErrClosed
+	}
 	a, err := poolAlloc(p.handle, size, p.queue)
 	if err == cu.OutOfMemory {
 		// What was freed may still be waiting in the queue.
@@ -70,6 +79,9 @@ func (p *pool) free(a cu.DevicePtr) error { return poolFree(a, p.queue) }
 // with the last of it. The queue's next owner may find frees in it: that
 // only makes its work later.
 func (p *pool) close() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.closed = true
 	push(p.gpu, &p.gpu.queues, p.queue)
 	return poolDestroy(p.handle)
 }

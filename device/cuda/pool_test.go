@@ -8,6 +8,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"gorgonia.org/cu"
+
 	"github.com/bufslab/bufslab/device"
 	"github.com/bufslab/bufslab/device/cuda/internal/double"
 	"github.com/bufslab/bufslab/fuzz"
@@ -101,6 +103,30 @@ func fillPool(t *testing.T, p *slab.Pool, size int) (n int, managed int64) {
 		check.Must(t, b.Release())
 	}
 	return len(live), s.ManagedBytes
+}
+
+// A closing is a source whose device is closed while Alloc is on its way to it.
+type closing struct {
+	source
+	before func() error
+}
+
+func (c closing) alloc(size int) (cu.DevicePtr, error) {
+	if err := c.before(); err != nil {
+		return 0, err
+	}
+	return c.source.alloc(size)
+}
+
+// The driver is asked for no memory of a pool that Close has destroyed meanwhile.
+func TestCloseBesideAlloc(t *testing.T) {
+	d := opened(t, "cuda:0:async").(*memory)
+	from := d.source
+	d.source = closing{from, func() error {
+		d.source = from
+		return d.Close()
+	}}
+	check.Wraps(t, check.Err(d.Alloc(100)), device.ErrClosed)
 }
 
 // The driver fails at its k-th allocation, for every k: the pool finds room by itself or says that there is
