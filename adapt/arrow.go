@@ -25,9 +25,17 @@ func Arrow(p *slab.Pool) *ArrowAllocator {
 	a := &ArrowAllocator{p}
 	if b, err := p.GetBytes(272); err == nil { // what lies behind it may be off by 16
 		defer a.Free(b)
-		a.Free(a.Allocate(320))
+		a.try(320)
 	}
 	return a
+}
+
+// try has a block of size bytes looked at, if there is room for one.
+func (a *ArrowAllocator) try(size int) {
+	if b, err := a.pool.GetBytes(size); err == nil {
+		a.check(b)
+		a.Free(b)
+	}
 }
 
 // check panics, without b, if it begins elsewhere than it should.

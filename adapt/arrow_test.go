@@ -43,6 +43,19 @@ func TestArrowClearsAndAligns(t *testing.T) {
 	}
 }
 
+// A pool in which there is room for little is no worse than one without.
+func TestArrowOverPoolsWithLittleRoom(t *testing.T) {
+	for _, strategy := range []string{"direct", "exact", "bitlog"} {
+		p := open(t, "device=mmap,max_bytes=64KiB,strategy="+strategy) // a page at least, on every system
+		for p.Stats().Failed == 0 {
+			a := adapt.Arrow(p)
+			if b, err := p.GetBytes(1); err == nil {
+				defer a.Free(b)
+			}
+		}
+	}
+}
+
 func TestArrowRefusesPoolsThatAlignLess(t *testing.T) {
 	for _, line := range []string{"strategy=bestfit", "device=mmap,strategy=bestfit"} {
 		p := open(t, line)
