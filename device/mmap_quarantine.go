@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/bufslab/bufslab/device/internal/base"
+	"github.com/bufslab/bufslab/internal/intervals"
 )
 
 // A process has some 65,000 mappings, and the Go runtime dies without a free one. Pages
@@ -22,7 +23,7 @@ var inaccessible atomic.Int64
 // lostPages are the pages of a region that are never used again.
 type lostPages struct {
 	mu   sync.Mutex
-	runs spans
+	runs intervals.Set
 }
 
 // Quarantine gives back the pages that lie in the n bytes from off entirely, and makes
@@ -49,11 +50,11 @@ func (r *mmapRegion) Quarantine(off, n int) error {
 func (l *lostPages) add(lo, hi int) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if i, j := l.runs.touching(lo, hi); i == j && inaccessible.Load() >= mostRuns {
+	if i, j := l.runs.Touching(lo, hi); i == j && inaccessible.Load() >= mostRuns {
 		return false
 	}
 	before := len(l.runs)
-	l.runs.add(lo, hi)
+	l.runs.Add(lo, hi)
 	inaccessible.Add(int64(len(l.runs) - before))
 	return true
 }

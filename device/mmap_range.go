@@ -143,7 +143,7 @@ func (g *mmapRange) Decommit(off, n int) error {
 
 // unlessGone returns hi, or lo where that is not below, or addresses between them were given up.
 func (g *mmapRange) unlessGone(lo, hi int) int {
-	if hi < lo || g.r.gone.overlap(lo, hi) > 0 {
+	if hi < lo || g.r.gone.Overlap(lo, hi) > 0 {
 		return lo
 	}
 	return hi
@@ -158,7 +158,7 @@ func (g *mmapRange) check(off, n int) ([]byte, error) {
 }
 
 func (g *mmapRange) Close() error {
-	size := g.r.Size() - g.r.gone.overlap(0, g.r.Size())
+	size := g.r.Size() - g.r.gone.Overlap(0, g.r.Size())
 	if !g.r.unmap() {
 		return g.r.errClosed()
 	}
@@ -172,7 +172,7 @@ func (r *mmapRegion) GiveUp(off, n int) error {
 	if m == nil {
 		return r.errClosed()
 	}
-	if r.lent > 0 || n == len(m) || r.gone.overlap(off, off+n) > 0 {
+	if r.lent > 0 || n == len(m) || r.gone.Overlap(off, off+n) > 0 {
 		return fmt.Errorf("device: region of %d bytes, %d at %d given up: %w", len(m), n, off, ErrSize)
 	}
 	if err := base.CheckSpan("device", off, n, len(m), r.dev.page); err != nil || n == 0 {
@@ -184,7 +184,7 @@ func (r *mmapRegion) GiveUp(off, n int) error {
 	if off+n == len(m) {
 		r.size.Store(int64(off))
 	} else {
-		r.gone.add(off, off+n)
+		r.gone.Add(off, off+n)
 	}
 	giveAddresses(n)
 	return nil

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/bufslab/bufslab/device/internal/base"
+	"github.com/bufslab/bufslab/internal/intervals"
 )
 
 // mmap is memory outside the Go heap: the collector neither scans nor counts
@@ -88,7 +89,7 @@ func (d *mmap) Free(b Block) {
 type mmapRegion struct {
 	dev  *mmap
 	size atomic.Int64         // whole pages; only GiveUp lowers it
-	gone spans                // of a range: below size, and unmapped
+	gone intervals.Set        // of a range: below size, and unmapped
 	lent int                  // what Alloc was asked for; 0 for a range
 	mem  atomic.Pointer[byte] // nil once unmapped, which also tells a double Free
 	lost lostPages
@@ -132,18 +133,18 @@ func (r *mmapRegion) unmap() bool {
 	r.lost.unmapped()
 	m := unsafe.Slice(p, r.Size())
 	for _, x := range r.mapped() {
-		if err := unix.MunmapPtr(unsafe.Pointer(&m[x.lo]), uintptr(x.hi-x.lo)); err != nil {
-			_ = release(m, x.lo, x.hi)
+		if err := unix.MunmapPtr(unsafe.Pointer(&m[x.Lo]), uintptr(x.Hi-x.Lo)); err != nil {
+			_ = release(m, x.Lo, x.Hi)
 		}
 	}
 	return true
 }
 
 // mapped returns what of the region is mapped.
-func (r *mmapRegion) mapped() spans {
-	s := spans{{0, r.Size()}}
+func (r *mmapRegion) mapped() intervals.Set {
+	s := intervals.Set{{Hi: r.Size()}}
 	for _, x := range r.gone {
-		s.remove(x.lo, x.hi)
+		s.Remove(x.Lo, x.Hi)
 	}
 	return s
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/bufslab/bufslab/device/internal/base"
+	"github.com/bufslab/bufslab/internal/intervals"
 )
 
 // virtualPage is the usual page, so that a trace replays as it would on mmap.
@@ -24,7 +25,7 @@ func (d *virtual) Reserve(size int) (Range, error) {
 // A virtualRange remembers what is committed, because its device counts bytes exactly.
 type virtualRange struct {
 	r         *virtualRegion
-	committed spans
+	committed intervals.Set
 	closed    bool
 }
 
@@ -39,11 +40,11 @@ func (g *virtualRange) Commit(off, n int) error {
 	if err := g.check(off, n); err != nil || n == 0 {
 		return err
 	}
-	more := n - g.committed.overlap(off, off+n)
+	more := n - g.committed.Overlap(off, off+n)
 	if !g.r.dev.room.Take(int64(more)) {
 		return g.r.dev.errFull(more)
 	}
-	g.committed.add(off, off+n)
+	g.committed.Add(off, off+n)
 	return nil
 }
 
@@ -51,8 +52,8 @@ func (g *virtualRange) Decommit(off, n int) error {
 	if err := g.check(off, n); err != nil || n == 0 {
 		return err
 	}
-	g.r.dev.room.Give(int64(g.committed.overlap(off, off+n)))
-	g.committed.remove(off, off+n)
+	g.r.dev.room.Give(int64(g.committed.Overlap(off, off+n)))
+	g.committed.Remove(off, off+n)
 	return nil
 }
 

@@ -71,50 +71,6 @@ func TestVirtualHasNoContents(t *testing.T) {
 	}
 }
 
-// Every step is compared with a set that has one entry a number.
-func TestSpansAreASet(t *testing.T) {
-	const size = 40
-	var s spans
-	var model [size]bool
-	state := uint32(1)
-	for range 20000 {
-		state = state*1664525 + 1013904223
-		lo := int(state>>8) % size
-		hi := lo + 1 + int(state>>20)%(size-lo)
-		in := state>>30 == 0 || state>>30 == 2
-		n := 0
-		for i := lo; i < hi; i++ {
-			if model[i] {
-				n++
-			}
-			model[i] = in
-		}
-		if got := s.overlap(lo, hi); got != n {
-			t.Fatalf("%v overlaps [%d,%d) in %d numbers, not %d", s, lo, hi, got, n)
-		}
-		if in {
-			s.add(lo, hi)
-		} else {
-			s.remove(lo, hi)
-		}
-		checkSpans(t, s, model[:])
-	}
-}
-
-func checkSpans(t *testing.T, s spans, model []bool) {
-	t.Helper()
-	for i := range model {
-		if got := s.overlap(i, i+1) == 1; got != model[i] {
-			t.Fatalf("%v holds %d: %v, want %v", s, i, got, model[i])
-		}
-	}
-	for i := 1; i < len(s); i++ {
-		if s[i-1].hi >= s[i].lo {
-			t.Fatalf("%v: spans touch", s)
-		}
-	}
-}
-
 func BenchmarkVirtual(b *testing.B) {
 	d := opened(b, "virtual")
 	for b.Loop() {

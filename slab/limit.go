@@ -2,9 +2,11 @@ package slab
 
 import (
 	"fmt"
+	"math"
 	"sync"
 
 	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/internal/intervals"
 	"github.com/bufslab/bufslab/slab/internal/align"
 	"github.com/bufslab/bufslab/slab/internal/upstream"
 )
@@ -181,20 +183,22 @@ func (l *Limit) Reserve(size int) (device.Range, error) {
 	return &limitRange{Range: r, l: l}, nil
 }
 
+// A limitRange counts a byte once, however often it is committed.
 type limitRange struct {
 	device.Range
-	l     *Limit
-	bytes int64
+	l         *Limit
+	committed intervals.Set
 }
 
 func (r *limitRange) Commit(off, n int) error {
-	if err := r.l.reserve(int64(n), true); err != nil {
+	more := int64(max(0, n-r.committed.Overlap(off, off+n)))
+	if err := r.l.reserve(more, true); err != nil {
 		return err
 	}
-	if err := r.l.keepIf(int64(n), func() error { return r.Range.Commit(off, n) }); err != nil {
+	if err := r.l.keepIf(more, func() error { return r.Range.Commit(off, n) }); err != nil || n == 0 {
 		return err
 	}
-	r.bytes += int64(n)
+	r.committed.Add(off, off+n)
 	return nil
 }
 
@@ -204,8 +208,8 @@ func (r *limitRange) Decommit(off, n int) error {
 	if err := r.Range.Decommit(off, n); err != nil {
 		return err
 	}
-	r.l.refund(int64(n), true)
-	r.bytes -= int64(n)
+	r.l.refund(int64(r.committed.Overlap(off, off+n)), true)
+	r.committed.Remove(off, off+n)
 	return nil
 }
 
@@ -213,8 +217,8 @@ func (r *limitRange) Close() error {
 	if err := r.Range.Close(); err != nil {
 		return err
 	}
-	r.l.refund(r.bytes, true)
-	r.bytes = 0
+	r.l.refund(int64(r.committed.Overlap(0, math.MaxInt)), true)
+	r.committed = nil
 	return nil
 }
 

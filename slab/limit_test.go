@@ -127,6 +127,43 @@ func TestAStrategyUnderALimitGivesBackAndRetries(t *testing.T) {
 	}
 }
 
+// To commit bytes that are committed already takes nothing, and to give back others gives nothing.
+func TestLimitCountsBytesOfARangeOnce(t *testing.T) {
+	d := openDevice(t, "virtual")
+	l := NewLimit(d, 4*page)
+	r, err := l.Reserve(100 * page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, s := range []struct {
+		do     func(off, n int) error
+		off, n int
+		want   error
+		in     int64
+	}{
+		{r.Commit, 0, 1, nil, 1},
+		{r.Commit, 0, 4, nil, 4},
+		{r.Commit, 1, 3, nil, 4},
+		{r.Commit, 3, 2, device.ErrOutOfMemory, 4},
+		{r.Commit, 0, 0, nil, 4},
+		{r.Commit, 3, -1, device.ErrSize, 4},
+		{r.Decommit, 3, -1, device.ErrSize, 4},
+		{r.Decommit, 3, 10, nil, 3},
+		{r.Decommit, 3, 10, nil, 3},
+		{r.Commit, 10, 1, nil, 4},
+		{r.Decommit, 0, 10, nil, 1},
+	} {
+		err := s.do(s.off*page, s.n*page)
+		free, total, _ := d.MemInfo()
+		if !errors.Is(err, s.want) || l.InUse() != s.in*page || total-free != s.in*page {
+			t.Errorf("step %d: %v, %d in use, %d on the device, want %d pages", i, err, l.InUse(), total-free, s.in)
+		}
+	}
+	if err := r.Close(); err != nil || l.InUse() != 0 {
+		t.Errorf("%v, %d in use", err, l.InUse())
+	}
+}
+
 func TestLimitCountsWhatIsCommitted(t *testing.T) {
 	up := &pages{}
 	l := NewLimit(up, 10*page)

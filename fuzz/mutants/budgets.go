@@ -41,13 +41,19 @@ var ofBudgets = []mutant{
 	{
 		name: "limit: decommitted pages stay counted",
 		file: "slab/limit.go",
-		old:  "\tr.l.refund(int64(n), true)\n", new: "",
+		old:  "\tr.l.refund(int64(r.committed.Overlap(off, off+n)), true)\n", new: "",
 		killer: killer{pkg: "slab", test: "TestLimitCountsWhatIsCommitted"},
+	},
+	{
+		name: "limit: what is committed twice counts twice",
+		file: "slab/limit.go",
+		old:  "max(0, n-r.committed.Overlap(off, off+n))", new: "max(0, n)",
+		killer: killer{pkg: "slab", test: "TestLimitCountsBytesOfARangeOnce"},
 	},
 	{
 		name: "limit: a closed range stays counted",
 		file: "slab/limit.go",
-		old:  "\tr.l.refund(r.bytes, true)\n", new: "",
+		old:  "\tr.l.refund(int64(r.committed.Overlap(0, math.MaxInt)), true)\n", new: "\t_ = math.MaxInt\n",
 		killer: killer{pkg: "slab", test: "TestLimitCountsWhatIsCommitted"},
 	},
 	{

@@ -34,7 +34,7 @@ var ofDevices = []mutant{
 	},
 	{
 		name: "device: memory ahead does not end where addresses were given up",
-		file: "device/mmap_range.go", old: "hi < lo || g.r.gone.overlap(lo, hi) > 0", new: "hi < lo",
+		file: "device/mmap_range.go", old: "hi < lo || g.r.gone.Overlap(lo, hi) > 0", new: "hi < lo",
 		killer: killer{pkg: "device", test: "TestNothingIsFoundWhereAddressesWereGivenUp"},
 	},
 	{
@@ -54,7 +54,7 @@ var ofDevices = []mutant{
 	},
 	{
 		name: "device: addresses given up are unmapped again",
-		file: "device/mmap_unix.go", old: "\t\ts.remove(x.lo, x.hi)\n", new: "\t\t_ = x\n",
+		file: "device/mmap_unix.go", old: "\t\ts.Remove(x.Lo, x.Hi)\n", new: "\t\t_ = x\n",
 		killer: killer{pkg: "device", test: "TestAddressesGivenUpAreAnothers"}, fast: true,
 	},
 	{
@@ -69,7 +69,7 @@ var ofDevices = []mutant{
 	},
 	{
 		name: "device: addresses given up count twice",
-		file: "device/mmap_range.go", old: "size := g.r.Size() - g.r.gone.overlap(0, g.r.Size())", new: "size := g.r.Size()",
+		file: "device/mmap_range.go", old: "size := g.r.Size() - g.r.gone.Overlap(0, g.r.Size())", new: "size := g.r.Size()",
 		killer: killer{pkg: "device", test: "TestClosedRangesDoNotCount"},
 	},
 	{
@@ -79,7 +79,7 @@ var ofDevices = []mutant{
 	},
 	{
 		name: "device: addresses can be given up twice",
-		file: "device/mmap_range.go", old: "n == len(m) || r.gone.overlap(off, off+n) > 0", new: "n == len(m)",
+		file: "device/mmap_range.go", old: "n == len(m) || r.gone.Overlap(off, off+n) > 0", new: "n == len(m)",
 		killer: killer{pkg: "device", test: "TestConformance"},
 	},
 	{
@@ -119,12 +119,12 @@ var ofDevices = []mutant{
 	},
 	{
 		name: "device: a virtual commit counts what is committed",
-		file: "device/virtual_range.go", old: "more := n - g.committed.overlap(off, off+n)", new: "more := n",
+		file: "device/virtual_range.go", old: "more := n - g.committed.Overlap(off, off+n)", new: "more := n",
 		killer: killer{pkg: "device", test: "TestVirtualCapacityIsExact"},
 	},
 	{
 		name: "device: a virtual decommit counts what is not committed",
-		file: "device/virtual_range.go", old: "int64(g.committed.overlap(off, off+n))", new: "int64(n)",
+		file: "device/virtual_range.go", old: "int64(g.committed.Overlap(off, off+n))", new: "int64(n)",
 		killer: killer{pkg: "device", test: "TestVirtualCapacityIsExact"},
 	},
 	{
@@ -138,9 +138,9 @@ var ofDevices = []mutant{
 		killer: killer{pkg: "device", test: "TestVirtualCapacityIsExact"},
 	},
 	{
-		name: "device: removing a span's middle loses its end",
-		file: "device/span.go", old: "\t\tif x.hi > hi {\n", new: "\t\tif x.hi > hi && x.lo >= lo {\n",
-		killer: killer{pkg: "device", test: "TestSpansAreASet"},
+		name: "intervals: removing the middle of one loses its end",
+		file: "internal/intervals/intervals.go", old: "\t\tif x.Hi > hi {\n", new: "\t\tif x.Hi > hi && x.Lo >= lo {\n",
+		killer: killer{pkg: "internal/intervals", test: "TestIntervalsAreASet"},
 	},
 	{
 		name: "device: a stream goes on after its first error",

@@ -65,7 +65,7 @@ var ofUpstream = []mutant{
 	{
 		name: "upstream: what a closed range had stays managed",
 		file: "slab/internal/upstream/accounting.go",
-		old:  "r.a.giveBack(r.bytes, r.Range.Close", new: "r.a.giveBack(0, r.Range.Close",
+		old:  "r.a.giveBack(bytes, r.Range.Close", new: "r.a.giveBack(bytes-bytes, r.Range.Close",
 		killer: killer{pkg: "slab/internal/upstream", test: "TestAccountingCountsWhatIsCommitted"},
 	},
 	{

@@ -1,9 +1,11 @@
 package upstream
 
 import (
+	"math"
 	"sync/atomic"
 
 	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/internal/intervals"
 )
 
 // An Accounting is a [Source] between a pool's strategy and its upstream. It
@@ -143,10 +145,11 @@ func (a *Accounting) Reserve(size int) (device.Range, error) {
 	return &accountedRange{Range: r, a: a}, nil
 }
 
+// An accountedRange counts a byte once, however often it is committed.
 type accountedRange struct {
 	device.Range
-	a     *Accounting
-	bytes int64 // committed
+	a         *Accounting
+	committed intervals.Set
 }
 
 func (r *accountedRange) Commit(off, n int) error {
@@ -156,11 +159,14 @@ func (r *accountedRange) Commit(off, n int) error {
 	if err := r.Range.Commit(off, n); err != nil {
 		return err
 	}
-	r.bytes += int64(n)
 	if called {
 		r.a.allocs.Add(1)
 	}
-	r.a.add(int64(n))
+	if n > 0 {
+		more := n - r.committed.Overlap(off, off+n)
+		r.committed.Add(off, off+n)
+		r.a.add(int64(more))
+	}
 	return nil
 }
 
@@ -168,19 +174,21 @@ func (r *accountedRange) Ready() int { return Ready(r.Range) }
 
 func (r *accountedRange) Decommit(off, n int) error {
 	r.a.onLeave(device.Block{Region: r.Region(), Off: off, Len: n})
-	if err := r.a.giveBack(int64(n), func() error { return r.Range.Decommit(off, n) }, func() {}); err != nil {
+	less := r.committed.Overlap(off, off+n)
+	if err := r.a.giveBack(int64(less), func() error { return r.Range.Decommit(off, n) }, func() {}); err != nil {
 		return err
 	}
-	r.bytes -= int64(n)
+	r.committed.Remove(off, off+n)
 	return nil
 }
 
 func (r *accountedRange) Close() error {
 	r.a.onLeave(device.Block{Region: r.Region(), Len: r.Region().Size()})
 	stays := r.a.leaving(r.Region())
-	if err := r.a.giveBack(r.bytes, r.Range.Close, stays); err != nil {
+	bytes := int64(r.committed.Overlap(0, math.MaxInt))
+	if err := r.a.giveBack(bytes, r.Range.Close, stays); err != nil {
 		return err
 	}
-	r.bytes = 0
+	r.committed = nil
 	return nil
 }

@@ -119,3 +119,31 @@ func TestAccountingCountsWhatIsCommitted(t *testing.T) {
 		t.Errorf("%v left, %d stayed", l.regions, l.stayed)
 	}
 }
+
+// To commit bytes that are committed already takes nothing, and to give back others gives nothing.
+func TestAccountingCountsBytesOfARangeOnce(t *testing.T) {
+	d, err := device.Open("virtual")
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, _ := account(d, true)
+	r, err := a.Reserve(1 << 20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, step := range []struct {
+		do     func(off, n int) error
+		off, n int
+		want   int64
+	}{
+		{r.Commit, 0, 1, 1}, {r.Commit, 0, 3, 3}, {r.Commit, 1, 1, 3}, {r.Commit, 5, 0, 3},
+		{r.Decommit, 2, 10, 2}, {r.Decommit, 2, 10, 2}, {r.Commit, 9, 1, 3}, {r.Decommit, 1, 9, 1},
+	} {
+		if err := step.do(step.off*4096, step.n*4096); err != nil || a.Managed() != step.want*4096 {
+			t.Errorf("step %d: %v, %d bytes, want %d pages", i, err, a.Managed(), step.want)
+		}
+	}
+	if err := r.Close(); err != nil || a.Managed() != 0 {
+		t.Errorf("%v, %d bytes", err, a.Managed())
+	}
+}
