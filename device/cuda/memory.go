@@ -55,10 +55,13 @@ func (m *memory) Pinned() (device.Device, error) {
 }
 
 func (m *memory) checkAlloc(size int) error {
+	if err := m.CheckAlloc(size); err != nil {
+		return err
+	}
 	if size > most {
 		return m.AllocError(size, device.ErrOutOfMemory)
 	}
-	return m.CheckAlloc(size)
+	return nil
 }
 
 func (m *memory) Alloc(size int) (device.Block, error) {

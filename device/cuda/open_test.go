@@ -3,6 +3,7 @@
 package cuda
 
 import (
+	"math"
 	"testing"
 
 	"gorgonia.org/cu"
@@ -19,6 +20,16 @@ func TestOpenRefusesWhatItCannotUse(t *testing.T) {
 			t.Errorf("%s opened %s", name, d.Name())
 		}
 		check.Wraps(t, err, device.ErrUnavailable)
+	}
+}
+
+// A closed device says so, whatever it is asked for: to be out of memory is a reason to try again.
+func TestClosedWhateverTheSize(t *testing.T) {
+	for _, name := range names {
+		d := opened(t, name)
+		check.Wraps(t, check.Err(d.Alloc(math.MaxInt)), device.ErrOutOfMemory)
+		check.Must(t, d.Close())
+		check.Wraps(t, check.Err(d.Alloc(math.MaxInt)), device.ErrClosed)
 	}
 }
 
