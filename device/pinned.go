@@ -1,6 +1,10 @@
 package device
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/bufslab/bufslab/device/internal/base"
+)
 
 const pinnedSuffix = ":pinned"
 
@@ -15,6 +19,9 @@ func openPinned(name string) (Device, error) {
 		_ = parent.Close()
 		return nil, err
 	}
+	if base.Own(d, parent.Close) {
+		return d, nil
+	}
 	return &openedPinned{d, parent}, nil
 }
 
@@ -25,7 +32,8 @@ func pinnedOf(d Device) (Device, error) {
 	return nil, fmt.Errorf("device: %s has no page-locked host memory: %w", d.Name(), ErrUnavailable)
 }
 
-// An openedPinned is pinned memory that owns its parent. Close closes both.
+// An openedPinned is pinned memory that owns its parent, where it does not do so itself and so
+// has no more than the methods of a Device. Close closes both.
 type openedPinned struct {
 	Device
 	parent Device

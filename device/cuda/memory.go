@@ -31,8 +31,9 @@ const most = 1 << 46
 type memory struct {
 	*gpu
 	*base.Device
-	source source
-	pinned func() *memory // made when first asked for; nil in page-locked memory itself
+	base.Owner // in page-locked memory
+	source     source
+	pinned     func() *memory // made when first asked for; nil in page-locked memory itself
 }
 
 func newMemory(name string, g *gpu, from source) *memory {
@@ -111,6 +112,9 @@ func (m *memory) MemInfo() (free, total int64, err error) {
 // Close keeps the context, for the next device that is opened on this GPU. It
 // closes the page-locked memory that Pinned returned.
 func (m *memory) Close() error {
+	if owns, err := base.CloseParent(&m.Owner); owns {
+		return err
+	}
 	if err := m.Device.Close(); err != nil {
 		return err
 	}

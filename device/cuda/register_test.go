@@ -32,6 +32,23 @@ func TestRegisteredMemoryIsCopiedWithoutWaiting(t *testing.T) {
 	}
 }
 
+// Each name opens a device that locks memory, and Close is the end of it.
+func TestAllDevicesAreRegistrars(t *testing.T) {
+	for _, name := range names {
+		d := opened(t, name)
+		r, is := d.(Registrar)
+		if !is {
+			t.Errorf("%s is a %T, no Registrar", name, d)
+			continue
+		}
+		d.Free(check.Ok(r.Register(make([]byte, 4096)))(t))
+		check.Must(t, d.Close())
+		for _, err := range []error{check.Err(r.Register(make([]byte, 1))), check.Err(d.NewStream()), d.Close()} {
+			check.Wraps(t, err, device.ErrClosed)
+		}
+	}
+}
+
 func TestRegisterRefuses(t *testing.T) {
 	d := opened(t, "cuda:0").(Registrar)
 	check.Wraps(t, check.Err(d.Register(nil)), device.ErrSize)

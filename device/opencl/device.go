@@ -19,7 +19,11 @@ type Device struct {
 	form   *form
 	flags  MemFlags // of its buffers and shared memory
 	pinned *Device  // nil where this is the pinned one
+	owner           // in the pinned one
 }
+
+// owner is a name that is not exported.
+type owner = base.Owner
 
 func open(rest string) (device.Device, error) {
 	found, err := system()
@@ -177,6 +181,9 @@ func (d *Device) MemInfo() (free, total int64, err error) {
 
 // Close closes the pinned memory too.
 func (d *Device) Close() error {
+	if owns, err := base.CloseParent(&d.owner); owns {
+		return err
+	}
 	if err := d.base.Close(); err != nil {
 		return err
 	}

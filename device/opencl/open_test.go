@@ -1,6 +1,7 @@
 package opencl
 
 import (
+	"errors"
 	"reflect"
 	"strings"
 	"testing"
@@ -35,6 +36,30 @@ func TestOpenSaysWhatIsMissing(t *testing.T) {
 		t.Error("pinned memory of pinned memory")
 	} else {
 		check.Wraps(t, err, device.ErrUnavailable)
+	}
+}
+
+// What Open returns is a *Device by whatever name, and its Close is the end of it.
+func TestOpenReturnsADevice(t *testing.T) {
+	for _, form := range formNames() {
+		name := strings.TrimSuffix("opencl:0:"+form, ":")
+		o, err := device.Open(name)
+		if errors.Is(err, device.ErrUnavailable) {
+			t.Skipf("the device is not there: %v", err)
+		}
+		check.Must(t, err)
+		d, is := o.(*Device)
+		if !is {
+			t.Errorf("%s is a %T", name, o)
+			continue
+		}
+		if d.Name() != name || d.Info().Name != "opencl:0" {
+			t.Errorf("%s is %s on %s", name, d.Name(), d.Info().Name)
+		}
+		check.Must(t, d.Close())
+		for _, err := range []error{check.Err(d.Alloc(1)), check.Err(d.NewStream()), d.Close()} {
+			check.Wraps(t, err, device.ErrClosed)
+		}
 	}
 }
 
