@@ -43,10 +43,19 @@ func (s *Statistics) Alloc(size int) (device.Block, error) {
 // Free gives a block to the upstream. It does not count one in which that panics: such
 // a block need not have been out.
 func (s *Statistics) Free(b device.Block) {
-	s.upstream.Free(b)
-	if b != (device.Block{}) {
-		s.scopes.free(b.Len)
+	if b == (device.Block{}) {
+		s.upstream.Free(b)
+		return
 	}
+	s.scopes.free(b.Len) // before it goes, as its place may be handed out at once
+	gone := false
+	defer func() {
+		if !gone {
+			s.scopes.unfree(b.Len)
+		}
+	}()
+	s.upstream.Free(b)
+	gone = true
 }
 
 // Push begins a scope within the current one.
@@ -120,6 +129,18 @@ func (s *scopes) free(size int) {
 	c.Frees++
 	c.Blocks--
 	c.Bytes -= int64(size)
+}
+
+// unfree takes back a free.
+func (s *scopes) unfree(size int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := &s.stack[len(s.stack)-1]
+	c.Frees--
+	c.Blocks++
+	c.Bytes += int64(size)
+	c.PeakBytes = max(c.PeakBytes, c.Bytes)
+	c.PeakBlocks = max(c.PeakBlocks, c.Blocks)
 }
 
 func (s *scopes) push() {

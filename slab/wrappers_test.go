@@ -69,6 +69,33 @@ func TestAScopeCountsFromZeroAndFoldsIntoTheOneAround(t *testing.T) {
 	}
 }
 
+// A handingOver hands the place of a block out again before its Free returns, as another
+// goroutine can have it.
+type handingOver struct {
+	Allocator
+	freed func()
+}
+
+func (h *handingOver) Free(b device.Block) {
+	h.Allocator.Free(b)
+	h.freed()
+}
+
+// Of a Limit of one block there are never two out.
+func TestScopesHaveNoPeakThatNeverWas(t *testing.T) {
+	up := &handingOver{Allocator: NewLimit(&source{}, 100), freed: func() {}}
+	s := NewStatistics(up)
+	b := mustAlloc(t, s, 100)
+	up.freed = func() { b = mustAlloc(t, s, 100) }
+	s.Free(b)
+	up.freed = func() {}
+	s.Free(b)
+	want := Counts{Allocs: 2, Frees: 2, PeakBytes: 100, AllocatedBytes: 200, PeakBlocks: 1}
+	if got := s.Counts(); got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+}
+
 func TestOnlyDevicesAndWhatPassesThemOnHaveRegionsOfTheirOwn(t *testing.T) {
 	d := upstreamtest.Device{Source: &source{}}
 	for _, c := range []struct {
