@@ -173,6 +173,20 @@ func TestPinnedKeepsItsTraits(t *testing.T) {
 	}
 }
 
+// A backend may have the method and neither memory nor an error, as an opener may.
+func TestPinnerWithoutMemoryOrError(t *testing.T) {
+	parent := empty{opened(t, "heap")}
+	t.Cleanup(func() { delete(registry.openers, "empty") })
+	Register("empty", func(string) (Device, error) { return parent, nil })
+	check.Wraps(t, check.Err(Open("empty:pinned")), ErrUnavailable)
+	check.Wraps(t, check.Err(parent.Alloc(1)), ErrClosed)
+}
+
+// empty is a device without page-locked memory that does not say so.
+type empty struct{ Device }
+
+func (empty) Pinned() (Device, error) { return nil, nil }
+
 // Where there is no pinned memory the device that was opened for it is closed.
 func TestPinnedThatIsNotThereClosesItsParent(t *testing.T) {
 	parent := opened(t, "heap")

@@ -25,11 +25,14 @@ func openPinned(name string) (Device, error) {
 	return &openedPinned{d, parent}, nil
 }
 
-func pinnedOf(d Device) (Device, error) {
+func pinnedOf(d Device) (m Device, err error) {
 	if p, ok := d.(Pinner); ok {
-		return p.Pinned()
+		m, err = p.Pinned()
 	}
-	return nil, fmt.Errorf("device: %s has no page-locked host memory: %w", d.Name(), ErrUnavailable)
+	if err == nil && m == nil {
+		err = fmt.Errorf("device: %s has no page-locked host memory: %w", d.Name(), ErrUnavailable)
+	}
+	return m, err
 }
 
 // An openedPinned is pinned memory that owns its parent, where it does not do so itself and so
