@@ -69,16 +69,7 @@ func (x *index) find(addr uintptr) *Slot {
 // stays in it until it has another block: often that begins where the last one did.
 func (s *Slot) indexed() uintptr { return uintptr(s.len) }
 
-// move has the vacant slot s be at addr. The caller holds Table.mu, as that of leave does.
-func (x *index) move(s *Slot, addr uintptr) {
-	if s.indexed() == addr {
-		return
-	}
-	x.leave(s)
-	x.add(s, addr)
-}
-
-// leave takes a vacant slot out.
+// leave takes a vacant slot out. The caller holds Table.mu, as those of add and remove do.
 func (x *index) leave(s *Slot) {
 	if at := s.indexed(); at != 0 {
 		x.remove(s, at)
@@ -86,12 +77,13 @@ func (x *index) leave(s *Slot) {
 	}
 }
 
-func (x *index) add(s *Slot, addr uintptr) {
+// add enters a slot that has its address.
+func (x *index) add(s *Slot) {
 	c := x.cells.Load()
 	if 4*(x.used+1) > 3*len(c.of) {
 		c = x.resize()
 	}
-	i := c.first(addr)
+	i := c.first(s.addr)
 	for c.of[i] != 0 && c.of[i] != removed {
 		i = c.next(i)
 	}
@@ -102,6 +94,7 @@ func (x *index) add(s *Slot, addr uintptr) {
 	c.of[i] = cellOf(s)
 }
 
+// remove takes out a slot that was entered with an address.
 func (x *index) remove(s *Slot, addr uintptr) {
 	c, cell := x.cells.Load(), cellOf(s)
 	i := c.first(addr)

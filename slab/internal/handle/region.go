@@ -59,17 +59,20 @@ func (r *Region) block(s *Slot, n int) device.Block {
 func (r *Region) attach(off, n int, extent int32, class int, isSimple bool) *Slot {
 	r.attached++
 	s := r.slot(n)
-	addr := r.addr + uintptr(off)
-	if n == 0 {
-		addr = uintptr(unsafe.Pointer(s))
-	}
-	if r.addr != 0 || n == 0 {
-		r.table.index.move(s, addr)
-	}
-	s.addr, s.len, s.extent, s.class = addr, n, extent, uint16(class)
+	at := s.indexed()
+	s.addr, s.len, s.extent, s.class = r.addr+uintptr(off), n, extent, uint16(class)
 	s.flags &= watched
 	if isSimple {
 		s.flags |= simple
+	}
+	if s.len == 0 {
+		s.addr = uintptr(unsafe.Pointer(s))
+	}
+	if at != s.addr && (r.addr != 0 || s.len == 0) {
+		if at != 0 {
+			r.table.index.remove(s, at)
+		}
+		r.table.index.add(s)
 	}
 	if r.collected != nil {
 		r.collected.Loosen()
@@ -127,12 +130,13 @@ func (r *Region) needsFinalizer(n int) bool {
 // detach takes the block from s. The caller holds Table.mu.
 func (r *Region) detach(s *Slot) (device.Block, int32) {
 	b := r.block(s, s.len)
-	at := s.addr
-	if r.addr == 0 && s.len > 0 {
-		at = 0 // the index does not have it
+	at := uintptr(0)
+	if r.addr != 0 || s.len == 0 { // else the index does not have it
+		at = s.addr
 	}
-	s.addr, s.len = noBlock, int(at) // see Slot.indexed
+	s.addr, s.len = noBlock, 0
 	if s.flags&watched != 0 {
+		s.len = int(at)               // see indexed
 		if len(r.table.doubted) > 0 { // hardly ever
 			delete(r.table.doubted, s.ID())
 		}
@@ -141,7 +145,9 @@ func (r *Region) detach(s *Slot) (device.Block, int32) {
 			r.unwatchVacant()
 		}
 	} else {
-		r.table.index.leave(s)
+		if at != 0 {
+			r.table.index.remove(s, at)
+		}
 		r.vacant = append(r.vacant, s)
 	}
 	if r.attached--; r.attached == 0 && r.collected != nil {
