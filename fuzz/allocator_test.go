@@ -70,6 +70,18 @@ func TestStrategiesOnSmallBlocks(t *testing.T) {
 	}
 }
 
+// What the device refuses is no fault of the strategy.
+func TestStrategiesOnDevicesOfLessThanIsAsked(t *testing.T) {
+	for _, dev := range []string{"sim:16KiB", "virtual:16KiB"} {
+		for _, name := range slab.Strategies() {
+			t.Run(dev+","+name, func(t *testing.T) {
+				t.Parallel()
+				fuzz.CheckAllocator(t, with(name, slab.Config{}), fuzz.OnDevice(opener(dev)))
+			})
+		}
+	}
+}
+
 func TestWrappers(t *testing.T) {
 	wrappers := map[string]factory{
 		"limit":      func(u slab.Allocator) slab.Allocator { return slab.NewLimit(u, 300<<10) },

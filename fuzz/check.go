@@ -18,7 +18,7 @@ import (
 
 // CheckDevice runs random programs on devices that open makes, a new one for
 // each program. Blocks are allocated, written by the CPU or by Copy, copied
-// among each other, discarded in part and freed; ranges are committed and
+// among each other, filled and freed; ranges are committed and
 // decommitted; several streams have work on them under way and wait for each
 // other by events. What every byte must hold is known throughout.
 //

@@ -38,6 +38,18 @@ func TestPoolsOnDevices(t *testing.T) {
 	}
 }
 
+// Nobody waits for more than the device has, whatever is out.
+func TestPoolsOnDevicesOfLessThanIsAsked(t *testing.T) {
+	for _, dev := range []string{"sim:16KiB", "virtual:16KiB"} {
+		for _, name := range slab.Strategies() {
+			t.Run(dev+","+name, func(t *testing.T) {
+				t.Parallel()
+				fuzz.CheckPool(t, pool(slab.Config{Strategy: name}), fuzz.OnDevice(opener(dev)))
+			})
+		}
+	}
+}
+
 // What a strategy holds that a pool was opened on is held by the pool: its figures and
 // all that gives back know of it.
 func TestPoolsOnStrategies(t *testing.T) {

@@ -174,6 +174,18 @@ func (m *poolModel) sum() int64 {
 	return bytes
 }
 
+// most is how many bytes there can be at all: nobody waits for more.
+func (m *poolModel) most() int64 {
+	if m.bytes.Dev == nil {
+		return m.MaxBytes
+	}
+	_, total, err := m.bytes.Dev.MemInfo()
+	if err != nil { // the device does not tell
+		return m.MaxBytes
+	}
+	return min(m.MaxBytes, total)
+}
+
 // isOut reports whether the pool and the model agree about what is out.
 func (m *poolModel) isOut(blocks, bytes int64) bool {
 	b, n := m.out()

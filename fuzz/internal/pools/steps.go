@@ -68,7 +68,7 @@ func (m *poolModel) getContext(t *rapid.T) {
 		t.Fatalf("GetContext of %d bytes failed, and %d bytes more are out: %v", size, now.Bytes-before.Bytes, err)
 	}
 	var full *slab.OutOfMemoryError
-	if !errors.As(err, &full) || full.Size != size || m.sum() > 0 && int64(size) <= m.MaxBytes && !errors.As(err, new(*slab.WaitError)) {
+	if !errors.As(err, &full) || full.Size != size || m.sum() > 0 && int64(size) <= m.most() && !errors.As(err, new(*slab.WaitError)) {
 		t.Fatalf("GetContext of %d bytes, %d active: %v", size, m.sum(), err)
 	}
 	if m.try(t, size) == nil {

@@ -20,7 +20,7 @@ func (u *Upstream) Reserve(size int) (device.Range, error) {
 	}
 	g, err := r.Reserve(size)
 	if err != nil {
-		return nil, err
+		return nil, u.refusal(err)
 	}
 	w := &watchedRange{Range: g, up: u, pages: map[int]bool{}}
 	u.ranges[g.Region()] = w
@@ -49,7 +49,7 @@ func (g *watchedRange) Commit(off, n int) error {
 		return err
 	}
 	if err := g.Range.Commit(off, n); err != nil {
-		return err
+		return g.up.refusal(err)
 	}
 	g.mark(off, n, true)
 	g.up.count(int64(n))

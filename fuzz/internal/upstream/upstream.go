@@ -70,7 +70,7 @@ func (u *Upstream) Alloc(size int) (device.Block, error) {
 	}
 	l, err := u.fault.give(u.source, size)
 	if err != nil || l.given.Region == nil {
-		return device.Block{}, err
+		return device.Block{}, u.refusal(err)
 	}
 	u.out[l.given.Region] = l
 	u.count(u.cost(l))
@@ -81,15 +81,17 @@ func (u *Upstream) Alloc(size int) (device.Block, error) {
 // as for count.
 func (u *Upstream) room(size int) error {
 	if int64(size) > u.capacity-u.bytes {
-		u.refused++
-		return fmt.Errorf("fuzz: upstream of %d bytes has %d out, %d asked: %w", u.capacity, u.bytes, size, device.ErrOutOfMemory)
+		return u.refusal(fmt.Errorf("fuzz: upstream of %d bytes has %d out, %d asked: %w", u.capacity, u.bytes, size, device.ErrOutOfMemory))
 	}
 	return nil
 }
 
 // strike returns the error of a call whose turn it is to fail. The caller holds u.mu.
-func (u *Upstream) strike() error {
-	err := u.fault.strike()
+func (u *Upstream) strike() error { return u.refusal(u.fault.strike()) }
+
+// refusal counts err, which it returns, if it says that there is no room: the source may have
+// less than capacity. The caller holds u.mu.
+func (u *Upstream) refusal(err error) error {
 	if errors.Is(err, device.ErrOutOfMemory) {
 		u.refused++
 	}
