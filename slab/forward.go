@@ -21,42 +21,45 @@ func newForward(to Allocator) forward {
 	return forward{upstream.VoucherOf(to).ThatGivesUp(giveUp), to}
 }
 
-// FreeHeld is the upstream's, if it is a [Holder].
+// FreeHeld is the upstream's, if it is a [Holder] or passes blocks of one through.
 func (f forward) FreeHeld() {
-	if h, ok := f.upstream.(Holder); ok {
+	if h, ok := layerOf[Holder](f.upstream); ok {
 		h.FreeHeld()
 	}
 }
 
-// StopHolding is the upstream's, if it is a [Holder].
+// StopHolding is the upstream's, if it is a [Holder] or passes blocks of one through.
 func (f forward) StopHolding() {
-	if h, ok := f.upstream.(Holder); ok {
+	if h, ok := layerOf[Holder](f.upstream); ok {
 		h.StopHolding()
 	}
 }
 
-// Trim is the upstream's, if it is a [Trimmer]; Trim(0) of another [Holder] is its
-// FreeHeld, which does not tell the bytes.
+// Trim is the upstream's, if it is a [Trimmer] or passes blocks of one through; Trim(0) of
+// another [Holder] is its FreeHeld, which does not tell the bytes.
 func (f forward) Trim(idle int) int64 {
-	if t, ok := f.upstream.(Trimmer); ok {
-		return t.Trim(idle)
-	}
-	if idle == 0 {
-		f.FreeHeld()
+	for l := range layers(f.upstream) {
+		if t, ok := l.(Trimmer); ok {
+			return t.Trim(idle)
+		}
+		if h, ok := l.(Holder); ok && idle == 0 {
+			h.FreeHeld()
+			break
+		}
 	}
 	return 0
 }
 
 // Step is the upstream's, if it has steps; see [Pool.Step].
 func (f forward) Step() {
-	if s, ok := f.upstream.(stepper); ok {
+	if s, ok := layerOf[stepper](f.upstream); ok {
 		s.Step()
 	}
 }
 
-// Usage is the upstream's, if it is a [UsageReporter].
+// Usage is the upstream's, if it is a [UsageReporter] or passes blocks of one through.
 func (f forward) Usage() Usage {
-	if u, ok := f.upstream.(UsageReporter); ok {
+	if u, ok := layerOf[UsageReporter](f.upstream); ok {
 		return u.Usage()
 	}
 	return Usage{}
@@ -82,14 +85,20 @@ func layers(a Allocator) iter.Seq[Allocator] {
 	}
 }
 
-// deviceOf returns the device that a passes blocks through from, or nil.
-func deviceOf(a Allocator) device.Device {
+// layerOf returns the nearest of these that is a T.
+func layerOf[T any](a Allocator) (t T, ok bool) {
 	for l := range layers(a) {
-		if d, ok := l.(device.Device); ok {
-			return d
+		if t, ok = l.(T); ok {
+			break
 		}
 	}
-	return nil
+	return t, ok
+}
+
+// deviceOf returns the device that a passes blocks through from, or nil.
+func deviceOf(a Allocator) device.Device {
+	d, _ := layerOf[device.Device](a)
+	return d
 }
 
 // ownsRegions reports whether every block of a is a region of its own, as a

@@ -41,6 +41,30 @@ func TestWrappersPassReserveOn(t *testing.T) {
 	}
 }
 
+// A Limit has nothing to give back itself: what is above it asks the strategy below.
+func TestWrappersInAnyOrderReachAStrategy(t *testing.T) {
+	back := map[string]func(*Pool){
+		"FreeHeld":    (*Pool).FreeHeld,
+		"Trim":        func(p *Pool) { p.Trim(0) },
+		"StopHolding": (*Pool).StopHolding,
+	}
+	for outer, over := range wrappers {
+		for inner, under := range wrappers {
+			for call, giveBack := range back {
+				up := &source{Host: true}
+				p := mustOpen(t, over(under(strategyOn("bestfit", up, Config{}))), Config{Strategy: "direct"})
+				mustRelease(t, mustGet(t, p, 100_000))
+				if s := p.Stats(); s.HeldBytes != up.Bytes || up.Bytes == 0 {
+					t.Errorf("%s over %s: %d bytes are held, %v", outer, inner, up.Bytes, s)
+				}
+				if giveBack(p); up.Bytes != 0 {
+					t.Errorf("%s over %s: %d bytes are held after %s", outer, inner, up.Bytes, call)
+				}
+			}
+		}
+	}
+}
+
 func TestScopesDoNotCountNothing(t *testing.T) {
 	s := NewStatistics(&source{})
 	if _, err := s.Alloc(0); err != nil {
