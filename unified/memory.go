@@ -1,6 +1,7 @@
 package unified
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -70,6 +71,9 @@ func memoryOn(host, dev *slab.Pool) (*memory, error) {
 	}
 	m := &memory{dev: d, device: dev, host: hosts, pinned: pinnedOf(d)}
 	if host != nil {
+		if _, err := host.Get(-1); errors.Is(err, slab.ErrClosed) { // or one that Open did not return
+			return nil, fmt.Errorf("unified: no slab.Pool for the host side: %w", err)
+		}
 		m.host = &source{pool: host}
 		m.pinned = m.host
 		if !isPinned(host) {

@@ -47,8 +47,9 @@ func NewPool(dev device.Device, c PoolConfig) *Pool { return openPool(c)(memoryO
 // Where it is of other memory AcquirePinned fails with device.ErrUnavailable: memory
 // from elsewhere would go past the budget of host. Where it is nil AcquirePinned has the
 // default of the device. If dev is nil, or [slab.Pool.Device] of it is, every Acquire
-// fails with device.ErrUnavailable; where the CPU does not reach the memory of host, so
-// does every access of the host side.
+// fails with device.ErrUnavailable, and with slab.ErrClosed if host is closed or [slab.Open]
+// did not return it; where the CPU does not reach the memory of host, every access of the
+// host side fails with device.ErrUnavailable.
 func NewPoolOn(host, dev *slab.Pool, c PoolConfig) *Pool { return openPool(c)(memoryOn(host, dev)) }
 
 // openPool returns what makes a pool of a memory, or of the reason why there is none.

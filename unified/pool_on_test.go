@@ -121,6 +121,22 @@ func TestPoolOnErrors(t *testing.T) {
 	}
 }
 
+// A slab.Pool for the host side that can never have memory is refused, and nothing panics.
+func TestPoolOnAHostPoolOfNoUse(t *testing.T) {
+	dev, closed := slabOn(t, sim.New(1<<20), slab.Config{}), slabOn(t, heap(t), slab.Config{})
+	check.Must(t, closed.Close())
+	for _, host := range []*slab.Pool{new(slab.Pool), closed} {
+		p := unified.NewPoolOn(host, dev, unified.PoolConfig{})
+		check.Wraps(t, check.Err(unified.Acquire[byte](p, 10)), slab.ErrClosed)
+		check.Wraps(t, check.Err(unified.AcquirePinned[byte](p, 10)), slab.ErrClosed)
+		p.Clear()
+		p.StopHolding()
+		if u := p.MemoryUsage(); u != (unified.Usage{}) {
+			t.Errorf("%+v", u)
+		}
+	}
+}
+
 // A nil or zero Pool is one without a device.
 func TestZeroPool(t *testing.T) {
 	for _, p := range []*unified.Pool{nil, {}} {
