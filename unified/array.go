@@ -136,11 +136,10 @@ func (a *array) base() unsafe.Pointer {
 // bytes returns what all elements take on one side.
 func (a *array) bytes() int64 { return int64(a.n) * int64(a.elem) }
 
-// free gives the memory of both sides back to its pools. The lease of the array
-// is over.
+// free gives the memory of both sides back to its pools, that of the device also if
+// the pool of the host panics. The lease of the array is over.
 func (a *array) free() {
-	for d := range a.sides {
-		a.sides[d].release(side(d))
-	}
 	a.uses, a.res = nil, residency{}
+	defer a.sides[onDevice].release(onDevice)
+	a.sides[host].release(host)
 }

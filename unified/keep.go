@@ -125,7 +125,17 @@ func (p *pool) FreeHeld() {
 	all := p.age
 	p.age, p.like, p.bytes = list.New(), map[kind][]*list.Element{}, 0
 	p.mu.Unlock()
-	for e := all.Front(); e != nil; e = e.Next() {
+	freeFrom(all.Front())
+}
+
+// freeFrom frees an array of a list and all after it, also if the slab pool of one panics.
+func freeFrom(e *list.Element) {
+	defer func() {
+		if e != nil {
+			freeFrom(e.Next())
+		}
+	}()
+	for ; e != nil; e = e.Next() {
 		e.Value.(*array).free()
 	}
 }

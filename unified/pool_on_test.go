@@ -247,6 +247,42 @@ func TestFreeHeldOfBuffersWithoutAPool(t *testing.T) {
 	wantDevice(t, d, out, 1)
 }
 
+// A touchy allocator panics at the next Free.
+type touchy struct {
+	slab.Allocator
+	next bool
+}
+
+func (a *touchy) Free(b device.Block) {
+	if a.next {
+		a.next = false
+		panic("touched")
+	}
+	a.Allocator.Free(b)
+}
+
+// A panic of a slab pool passes through and keeps no memory out: not that of the device side, and
+// not that of the buffers which come after.
+func TestPanicOfASlabPoolLosesNoBuffer(t *testing.T) {
+	up := &touchy{Allocator: heap(t)}
+	host, dev := slabOn(t, up, slab.Config{Strategy: "direct"}), slabOn(t, sim.New(1<<20), slab.Config{})
+	p := unified.NewPoolOn(host, dev, unified.PoolConfig{})
+	out := []*unified.Buffer[byte]{}
+	for range 3 {
+		b := acquired[byte](t, p, 100)
+		bothSides(t, b)
+		out = append(out, b)
+	}
+	for _, b := range out {
+		check.Must(t, b.Release())
+	}
+	up.next = true
+	check.Panics(t, "Clear", p.Clear)
+	if u := p.MemoryUsage(); u.Host.ActiveBytes != 0 || u.Device.ActiveBytes != 0 || p.Len() != 0 {
+		t.Errorf("%d buffers are kept, %+v", p.Len(), u)
+	}
+}
+
 // A forgotten Pool frees what it keeps, pinned memory too, and the slab pools know
 // nothing of it any more. What is out is freed when it is released.
 func TestForgottenPoolFreesWhatItKeeps(t *testing.T) {

@@ -77,8 +77,9 @@ func (m *store) release(d side) {
 	if d == onDevice {
 		m.watch.Stop()
 	}
-	_ = m.buf.Release() // exactly once, as has says
-	*m = store{}
+	buf := m.buf
+	*m = store{}      // first, as Release may panic
+	_ = buf.Release() // exactly once, as has said
 }
 
 // usedOn keeps the memory of both sides from being handed out again before

@@ -89,7 +89,7 @@ var ofUnified = []mutant{
 	},
 	{
 		name: "unified: Free keeps the device side",
-		file: "unified/array.go", old: "\t\ta.sides[d].release(side(d))\n", new: "\t\ta.sides[0].release(side(0))\n\t\t_ = d\n",
+		file: "unified/array.go", old: "\tdefer a.sides[onDevice].release(onDevice)\n", new: "",
 		killer: killer{pkg: "unified", test: "TestBuffersShareMemory"},
 	},
 	{
