@@ -156,10 +156,16 @@ func (p *pool) stop() {
 	p.stops = true
 }
 
-// abandon ends a pool whose user has forgotten it. What the slab pools hold is up to
-// them.
+// keepNoMore has what is released freed. What the slab pools hold is up to them.
+func (p *pool) keepNoMore() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.c.MaxBuffers = -1
+}
+
+// abandon ends a pool whose user has forgotten it.
 func (p *pool) abandon() {
-	p.stop()
+	p.keepNoMore()
 	p.FreeHeld()
 	for _, s := range p.mem.pools() {
 		s.RemoveReclaimer(p)
