@@ -30,7 +30,7 @@ func (a *array) provide(d side, s device.Stream) error {
 	if d == onDevice {
 		// A pool does not notice a small forgotten block off the Go heap that the CPU
 		// can reach. This finds a forgotten array's; no slice of it exists.
-		m.watch = runtime.AddCleanup(a, func(b slab.PooledBuffer) { _ = b.Release() }, m.buf)
+		m.watch = runtime.AddCleanup(a, func(b slab.PooledBuffer) { go b.Release() }, m.buf) // it may wait for a stream
 	}
 	return nil
 }

@@ -94,7 +94,7 @@ var ofUnified = []mutant{
 	},
 	{
 		name: "unified: a forgotten array's device memory is lost",
-		file: "unified/store.go", old: "m.watch = runtime.AddCleanup(a, func(b slab.PooledBuffer) { _ = b.Release() }, m.buf)", new: "_ = runtime.AddCleanup(a, func(b slab.PooledBuffer) {}, m.buf)",
+		file: "unified/store.go", old: "m.watch = runtime.AddCleanup(a, func(b slab.PooledBuffer) { go b.Release() }, m.buf)", new: "_ = runtime.AddCleanup(a, func(b slab.PooledBuffer) {}, m.buf)",
 		killer: killer{pkg: "unified", test: "TestForgottenBuffers"},
 	},
 	{
