@@ -12,7 +12,7 @@ import (
 	"github.com/bufslab/bufslab/unified"
 )
 
-var errLate = errors.New("late")
+var errLate, errOther = errors.New("late"), errors.New("other")
 
 // A copy that fails late counts as not done, and is made again.
 func TestCopyThatFailsLate(t *testing.T) {
@@ -146,4 +146,22 @@ func TestAFailureSurvivesACopyOverIt(t *testing.T) {
 	check.Wraps(t, err, errLate)
 	_, err = b.Host()
 	check.Wraps(t, err, errLate)
+}
+
+// An overwrite that comes to nothing, as its stream has failed and cannot wait, writes nothing anew:
+// reads still give the error of the kernel before.
+func TestAFailureSurvivesAnOverwriteThatIsRefused(t *testing.T) {
+	d, b, failing := slow(t, 2)
+	check.Must(t, b.Fill(7))
+	first, second := check.Ok(b.View(0, 1))(t), check.Ok(b.View(1, 2))(t)
+	broken := stream(t, d)
+	d.FailLaunch(1, errOther)
+	check.Wraps(t, broken.Launch(time.Millisecond, func(...[]byte) {}), errOther)
+	m := check.Ok(first.DeviceMutOn(failing))(t)
+	d.FailLaunch(1, errLate)
+	check.Must(t, failing.Launch(time.Millisecond, func(...[]byte) {}, m))
+	check.Wraps(t, failing.Sync(), errLate)
+	compute(t, second, stream(t, d), time.Second, func([]byte) {})
+	check.Wraps(t, check.Err(b.DeviceOverwriteOn(broken)), errOther)
+	check.Wraps(t, check.Err(first.Host()), errLate)
 }

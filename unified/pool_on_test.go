@@ -296,7 +296,7 @@ func TestForgottenPoolFreesWhatItKeeps(t *testing.T) {
 		return acquired[byte](t, p, 100)
 	}()
 	bothSides(t, out)
-	check.Must(t, check.Ok(dev.Get(20 << 20))(t).Release())
+	check.Must(t, check.Ok(dev.Get(20<<20))(t).Release())
 	active := func(n int64) bool { return host.Stats().ActiveBytes == n && dev.Stats().ActiveBytes == n }
 	for range 200 {
 		if active(100) {

@@ -102,20 +102,31 @@ func (c access) writes() bool     { return c.overwrites() || c == writeHost || c
 // writes says so. Whether the work before has failed matters if results does.
 // A stream is made to wait, without one the caller waits.
 func (a *array) await(lo, hi int, d side, writes, results bool, s device.Stream) (again bool, err error) {
+	if s != nil {
+		err = a.hold(lo, hi, d, writes, s)
+	}
 	for i := 0; i < len(a.uses) && !again && err == nil; {
 		u := &a.uses[i]
 		needed := results && u.writes[d]
 		switch {
-		case !u.touches(lo, hi, d, writes) || u.stream == s:
-			i++
-		case s != nil && !u.over():
-			err = u.hold(s) // which passes a failure on
+		case !u.touches(lo, hi, d, writes) || u.stream == s || s != nil && !u.over():
 			i++
 		default:
 			again, err = a.settle(i, lo, hi, needed)
 		}
 	}
 	return again, err
+}
+
+// hold makes a stream wait for the uses that go on. It comes before any is settled: where the
+// stream cannot wait nothing is written anew, and no failure may be forgotten.
+func (a *array) hold(lo, hi int, d side, writes bool, s device.Stream) (err error) {
+	for i := 0; i < len(a.uses) && err == nil; i++ {
+		if u := &a.uses[i]; u.touches(lo, hi, d, writes) && u.stream != s && !u.over() {
+			err = u.hold(s) // which passes a failure on
+		}
+	}
+	return err
 }
 
 // settle waits for the i-th use and removes it, unless its failure is needed.
