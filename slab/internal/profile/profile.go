@@ -138,7 +138,8 @@ func (p *Profile) Records() (list []Record) {
 }
 
 // Fit scales what is in use and what leaked to sums that are known: samples tell who had it,
-// and less well how much it is. What no sample is of is said to be of stacks that are not kept.
+// and less well how much it is. Each stack gets whole buffers, and all of them add up to the sums.
+// What no sample is of is said to be of stacks that are not kept.
 func Fit(list []Record, inUse, leaked handle.Tally) []Record {
 	if len(list) == 0 || list[len(list)-1].Stack != nil {
 		list = append(list, Record{})
@@ -161,9 +162,13 @@ func fit(list []Record, k handle.Tally, side func(*Usage) *Amount) {
 		*side(&list[len(list)-1].Usage) = known
 		return
 	}
+	var passed, given Amount // up to a place in list: what samples tell, and what was shared out
 	for i := range list {
 		a := side(&list[i].Usage)
-		*a = Amount{scaled(a.objects, known.objects, sum.objects), scaled(a.Bytes, known.Bytes, sum.Bytes)}
+		passed.Add(*a)
+		*a = Amount{oneObject * scaled(passed.objects, known.objects/oneObject, sum.objects), scaled(passed.Bytes, known.Bytes, sum.Bytes)}
+		a.sub(given)
+		given.Add(*a)
 	}
 }
 

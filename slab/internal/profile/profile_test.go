@@ -139,6 +139,25 @@ func TestFit(t *testing.T) {
 	}
 }
 
+// What stacks get adds up to what is counted, in bytes and in whole buffers, whatever their share.
+func TestFittedStacksAddUp(t *testing.T) {
+	for n := range 20 {
+		var p Profile
+		for i := range n {
+			p.Add(handle.ID(i), &Stack{uintptr(i + 1)}, 100+i, 1.7)
+		}
+		want := handle.Tally{Blocks: int64(n + n/2), Bytes: int64(1001 * n)}
+		var got handle.Tally
+		for _, r := range Fit(p.Records(), want, handle.Tally{}) {
+			got.Blocks += r.InUse.Objects()
+			got.Bytes += r.InUse.Bytes
+		}
+		if got != want {
+			t.Errorf("%d stacks: %+v, and %+v are counted", n, got, want)
+		}
+	}
+}
+
 func sortByStack(list []Record) {
 	slices.SortFunc(list, func(a, b Record) int { return slices.Compare(a.Stack, b.Stack) })
 }
