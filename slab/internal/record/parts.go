@@ -67,14 +67,21 @@ func (p *parts) flushLocked() {
 	part := p.rows
 	p.rows, p.busy = p.spare[:0], true
 	p.changed.Broadcast()
+	defer func() {
+		p.spare, p.busy = part, false
+		p.changed.Broadcast()
+	}()
 	if p.err == nil {
-		p.changed.L.Unlock()
-		_, err := p.out.Write(part)
-		p.changed.L.Lock()
-		p.err = err
+		p.err = p.write(part)
 	}
-	p.spare, p.busy = part, false
-	p.changed.Broadcast()
+}
+
+// write writes a part without the lock, which is held again after a panic, too.
+func (p *parts) write(part []byte) error {
+	p.changed.L.Unlock()
+	defer p.changed.L.Lock()
+	_, err := p.out.Write(part)
+	return err
 }
 
 // close writes what there is. Nothing is added any more.

@@ -226,6 +226,36 @@ func TestCloseReportsTheFirstError(t *testing.T) {
 	}
 }
 
+// A bomb panics at all but the first Write, which has the header.
+type bomb struct{ writes int }
+
+func (b *bomb) Write(p []byte) (int, error) {
+	if b.writes++; b.writes > 1 {
+		panic("bomb")
+	}
+	return len(p), nil
+}
+
+// A panic of the disk passes through Close, and what comes after it waits for nothing.
+func TestCloseWhereTheDiskPanics(t *testing.T) {
+	r := To(&bomb{}, Options{})
+	mark := r.Alloc(1)
+	func() {
+		defer func() {
+			if recover() == nil {
+				t.Error("no panic")
+			}
+		}()
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	r.Free(mark, 1)
+	if err := r.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
 // Times count up from the beginning. A reading of the clock serves 64 events at most, and
 // what comes after a flush has one of its own.
 func TestTimes(t *testing.T) {
