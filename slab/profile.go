@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"math"
 	"runtime"
 	"strings"
 	"time"
@@ -101,7 +102,7 @@ func (p *pool) sampledLeaks() (list []Leak) {
 }
 
 func appendSampled(list []Leak, l Leak, a profile.Amount) []Leak {
-	l.Bytes, l.Sampled = int(a.Bytes), a.Objects()
+	l.Bytes, l.Sampled = int(min(a.Bytes, math.MaxInt)), a.Objects() // what has leaked only grows
 	if l.Sampled == 0 {
 		return list
 	}
