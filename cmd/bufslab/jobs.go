@@ -87,7 +87,7 @@ func overwritten(setups []setup, paths []string) error {
 	var faults []error
 	for _, s := range setups {
 		for _, path := range paths {
-			if isSameFile(s.config.Record, path) {
+			if isTrace(s.config.Record, path) {
 				faults = append(faults, fmt.Errorf("-config %q would record over the TRACE %s", s.line, path))
 			}
 		}
@@ -95,11 +95,17 @@ func overwritten(setups []setup, paths []string) error {
 	return errors.Join(faults...)
 }
 
-// isSameFile reports whether two paths are of one file that is there.
-func isSameFile(a, b string) bool {
-	one, errA := os.Stat(a)
-	other, errB := os.Stat(b)
-	return errA == nil && errB == nil && os.SameFile(one, other)
+// isTrace reports whether a file is there that is TRACE, or the standard input if that is -.
+func isTrace(file, path string) bool {
+	f, err := os.Stat(file)
+	if err != nil {
+		return false
+	}
+	t, err := os.Stdin.Stat()
+	if path != "-" {
+		t, err = os.Stat(path)
+	}
+	return err == nil && os.SameFile(f, t)
 }
 
 // onVirtual returns a line or JSON with a device: what the other keys may be depends on it.

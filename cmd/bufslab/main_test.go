@@ -212,7 +212,12 @@ func TestNoReplayOverwritesItsTrace(t *testing.T) {
 	path := file(t, small)
 	link := filepath.Join(t.TempDir(), "link.csv")
 	check.Must(t, os.Symlink(path, link))
+	stdin := check.Ok(os.Open(path))(t)
+	defer stdin.Close()
+	defer func(f *os.File) { os.Stdin = f }(os.Stdin)
+	os.Stdin = stdin
 	for _, args := range [][]string{
+		{"replay", "-config", "strategy=slab,record=" + path, "-"},
 		{"replay", "-config", "strategy=slab,record=" + path, path},
 		{"replay", "-config", "strategy=slab", "-config", "record=" + link, path},
 		{"report", "-o", filepath.Join(t.TempDir(), "page.html"), "-config", "record=" + path, link},

@@ -67,7 +67,9 @@ func reportPage(args []string, stdout, stderr io.Writer) int {
 	if err != nil {
 		return fail(stderr, exitInput, err)
 	}
-	page, err := newReporter(traces, setups, stderr).run()
+	r := newReporter(traces, setups, stderr)
+	r.ofFiles = len(paths) > 0
+	page, err := r.run()
 	if err == nil {
 		err = writePage(page, *out)
 	}

@@ -17,12 +17,13 @@ import (
 
 // A reporter runs the replays of a report.
 type reporter struct {
-	traces []*trace.Trace
-	setups []setup
-	rows   []row       // of each trace all lines
-	seen   []*sampling // of each row
-	bar    progress
-	done   int // events
+	traces  []*trace.Trace
+	ofFiles bool // which have a date
+	setups  []setup
+	rows    []row       // of each trace all lines
+	seen    []*sampling // of each row
+	bar     progress
+	done    int // events
 }
 
 func newReporter(traces []*trace.Trace, setups []setup, stderr io.Writer) *reporter {
@@ -58,7 +59,7 @@ func (r *reporter) run() (*report.Page, error) {
 
 // trace replays a trace on all lines.
 func (r *reporter) trace(t *trace.Trace, label string) (report.Trace, error) {
-	out := report.Trace{Name: label, Warnings: t.Warnings, Timed: timed(t), Sizes: sizesOf(t), About: about(t)}
+	out := report.Trace{Name: label, Warnings: t.Warnings, Timed: timed(t), Sizes: sizesOf(t), About: r.about(t)}
 	for _, s := range r.setups {
 		m := &sampling{every: max(t.Events()/samples, 1), timed: out.Timed}
 		result, err := r.replay(t, s, m.watch)
@@ -123,12 +124,12 @@ func (r *reporter) heapMap(t *trace.Trace, s setup, of row, m *sampling) (report
 }
 
 // about says in a line how long a trace is, and of when its file.
-func about(t *trace.Trace) string {
+func (r *reporter) about(t *trace.Trace) string {
 	text := fmt.Sprintf("Allocations: %s, frees: %s. At most %s were live", humanize.Comma(int64(t.Allocs)), humanize.Comma(int64(t.Frees)), size(t.PeakLiveBytes))
 	if t.LiveBytes > 0 {
 		text += fmt.Sprintf(", and %s were never freed", size(t.LiveBytes))
 	}
-	if f, err := os.Stat(t.Name); err == nil {
+	if f, err := os.Stat(t.Name); err == nil && r.ofFiles {
 		text += ". The file is of " + f.ModTime().UTC().Format("2 January 2006")
 	}
 	return text + "."

@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/bufslab/bufslab/trace"
@@ -18,8 +19,12 @@ func (t *tuner) tryPlan(best score) (score, error) {
 		return best, nil
 	}
 	made, other := t.seen[0].Halves()
-	trial := t.plan + ".trial" // FILE may have a plan from before, which stays if none pays
-	defer os.Remove(trial)
+	dir, err := os.MkdirTemp("", "bufslab") // FILE may have a plan from before, which stays if none pays
+	if err != nil {
+		return best, err
+	}
+	defer os.RemoveAll(dir)
+	trial := filepath.Join(dir, filepath.Base(t.plan))
 	line, c, err := lineOf(t.base, []choice{{"strategy", "plan,plan=" + trial}})
 	if err == nil {
 		err = t.savePlan(made, trial)

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/internal/check"
 	"github.com/bufslab/bufslab/slab"
 	"github.com/bufslab/bufslab/trace"
 )
@@ -385,10 +386,12 @@ func stepped(t *testing.T, same bool) *trace.Trace {
 }
 
 // A plan is chosen where a plan of one quarter pays on the next: of a program that does the
-// same in each step. The file is then a plan of the half that was seen.
+// same in each step. The file is then a plan of the half that was seen, and no other is touched.
 func TestTuneTriesAPlan(t *testing.T) {
 	for _, same := range []bool{true, false} {
 		path := filepath.Join(t.TempDir(), "a.plan")
+		another := path + ".trial"
+		check.Must(t, os.WriteFile(another, []byte("mine"), 0o666))
 		o := tuneOptions{objective: objective{misses: missBudget, ns: 1e6}, plan: path, planTime: 20 * time.Millisecond}
 		whole := stepped(t, same)
 		tuner := newTuner(o, []*trace.Trace{whole}, io.Discard)
@@ -399,18 +402,18 @@ func TestTuneTriesAPlan(t *testing.T) {
 		if got := best.Config == "strategy=plan,plan="+path; got != same {
 			t.Errorf("%q is chosen; steps are the same: %v", best.Config, same)
 		}
-		left, err := filepath.Glob(path + "*")
-		if err != nil {
-			t.Fatal(err)
+		if text, err := os.ReadFile(another); string(text) != "mine" {
+			t.Errorf("%s has %q, %v", another, text, err)
 		}
+		left := check.Ok(filepath.Glob(path + "*"))(t)
 		if !same {
-			if len(left) != 0 {
+			if len(left) != 1 {
 				t.Errorf("%v are left of a plan that does not pay", left)
 			}
 			continue
 		}
 		c, err := configOf("strategy=plan,plan=" + path)
-		if err != nil || len(left) != 1 {
+		if err != nil || len(left) != 2 {
 			t.Fatal(left, err)
 		}
 		seen, err := tuner.judge("", c, tuner.seen)
