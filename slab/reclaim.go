@@ -24,16 +24,16 @@ func (p *Pool) StopHolding() {
 }
 
 // Trim ends an epoch and gives upstream what has been held, untouched, for the last
-// idle epochs. Trim(0) is FreeHeld. A cached block goes to the strategy when it was
-// untouched for an epoch, and its epochs begin to count then; so do those of a block
-// that has waited for a stream. Trim returns the bytes that went upstream.
+// idle epochs. Trim(0), and Trim of less, is FreeHeld. A cached block goes to the
+// strategy when it was untouched for an epoch, and its epochs begin to count then; so do
+// those of a block that has waited for a stream. Trim returns the bytes that went upstream.
 // Config.TrimAfter calls it by the clock.
 //
 // Beside a load that goes on, what it needs stays. Of the blocks of one size that a processor
 // has cached, some are not reached in an epoch: half of these go, at least. Of memory that grows
 // in a range, as bestfit and slab have it on mmap and virtual, all goes that is more than was in
 // use at a time, every idle epochs. Other regions that are used in part stay whole.
-func (p *Pool) Trim(idle int) int64 { return p.opened().trimHeld(idle) }
+func (p *Pool) Trim(idle int) int64 { return p.opened().trimHeld(max(idle, 0)) }
 
 // Close stops holding, see StopHolding, and makes further Gets fail with ErrClosed. If
 // buffers are still out its error wraps a *LeakError; they stay valid, and their memory

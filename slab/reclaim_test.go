@@ -294,3 +294,16 @@ func TestPoolInUseKeepsWhatItUses(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 }
+
+// There are no fewer epochs than none.
+func TestTrimOfLessThanNoEpochs(t *testing.T) {
+	for _, strategy := range Strategies() {
+		if strategy == "plan" { // wants one
+			continue
+		}
+		p := openPool(t, "mmap", Config{Strategy: strategy, Guard: 1})
+		mustRelease(t, mustGet(t, p, 10_000))
+		p.Trim(-1)
+		checkNothing(t, p)
+	}
+}

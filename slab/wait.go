@@ -64,7 +64,7 @@ type waits struct {
 // others wait for. A program whose waits have to end uses GetContext for all that is large
 // or frequent.
 //
-// It does not wait, and its error is that of Get, if size is negative, more than a Limit
+// It does not wait, and returns what Get does, if size is 0 or negative, more than a Limit
 // of the pool allows or more than the device has in all, if the pool is closed, also while it
 // waits, and if nothing is out any more that could make room. A large request beside memory
 // that stays out, or that a Limit has promised to others, holds all back that come after it

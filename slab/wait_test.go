@@ -205,9 +205,14 @@ func TestADoneContextEndsTheWait(t *testing.T) {
 	})
 }
 
-// What cannot be fails at once, as Get does.
+// What cannot be fails at once, as Get does, and 0 bytes are there whatever ctx says.
 func TestGetContextFailsAtOnce(t *testing.T) {
 	eachWaiting(t, func(t *testing.T, p *Pool) {
+		over, end := context.WithCancel(t.Context())
+		end()
+		if _, err := p.GetContext(over, 0); err != nil {
+			t.Error(err)
+		}
 		b := mustGet(t, p, 10)
 		for _, size := range []int{-1, maxInt} {
 			if _, err := p.GetContext(t.Context(), size); !errors.Is(err, device.ErrSize) && !errors.Is(err, device.ErrOutOfMemory) {
