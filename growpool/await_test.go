@@ -138,6 +138,31 @@ func TestCloseEndsAWaitForMemory(t *testing.T) {
 	}
 }
 
+// A key that waits to grow gets nothing back once the Pool is closed.
+func TestCloseEndsAWaitToGrow(t *testing.T) {
+	for _, shown := range []bool{false, true} {
+		below := openSlab(t, "device=mmap,max_bytes=1MiB,strategy=exact")
+		p := New[string](below, Config{})
+		a := acquire[byte](t, p, "a", 800_000)
+		if shown {
+			mustGet[byte](t, p, "b", 100_000)
+		} else {
+			release(t, acquire[byte](t, p, "b", 100_000))
+		}
+		waits := acquireLater(t, t.Context(), p, "b", 800_000)
+		if err := p.Close(); err == nil {
+			t.Error("a lease was out")
+		}
+		if err := <-waits; !errors.Is(err, ErrClosed) {
+			t.Error(err)
+		}
+		release(t, a)
+		if u := p.MemoryUsage(); u.HeldBytes != 0 || below.Stats().ActiveBytes != u.LeftBytes {
+			t.Errorf("shown %v: %+v, %d bytes out", shown, u, below.Stats().ActiveBytes)
+		}
+	}
+}
+
 // Who waits may get memory just when the Pool is closed: it goes back.
 func TestMemoryThatComesAfterCloseGoesBack(t *testing.T) {
 	heap, err := device.Open("heap")

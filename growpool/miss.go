@@ -83,10 +83,11 @@ func (p *Pool[K]) detach(e *entry[K]) (old *buffer, have int) {
 }
 
 // reattach undoes detach. The key goes without a buffer if others took the
-// room in between.
+// room in between, or Close came while a lease waited.
 func (p *Pool[K]) reattach(e *entry[K], old *buffer, have int) {
+	open := !p.closed.Load()
 	switch {
-	case old != nil && p.budget.reserve(old.size):
+	case open && old != nil && p.budget.reserve(old.size):
 		p.expel(e) // what the cache has already it does not admit
 		p.publish(e, old)
 		if !p.admit(e, old) {
@@ -94,7 +95,7 @@ func (p *Pool[K]) reattach(e *entry[K], old *buffer, have int) {
 		}
 	case old != nil:
 		old.drop()
-	case have > 0:
+	case open && have > 0:
 		if b, err := p.makeKept(noWait, e, have); err == nil {
 			b.drop()
 		}
