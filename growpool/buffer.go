@@ -60,26 +60,35 @@ func (b *buffer) drop() { b.apply(drop) }
 // apply has an event happen, and returns what was to be done. Only unlink is
 // left to the caller.
 func (b *buffer) apply(ev event) action {
+	do := b.change(ev)
+	if do != 0 {
+		b.perform(do)
+	}
+	return do
+}
+
+// change is apply that leaves everything to the caller.
+func (b *buffer) change(ev event) action {
 	for {
 		l := b.now()
 		next, do := l.on(ev)
 		if b.life.CompareAndSwap(uint32(l), uint32(next)) {
-			b.perform(do)
 			return do
 		}
 	}
 }
 
-// perform frees the bytes of the budget last: the memory is gone by then.
+// perform frees the bytes of the budget last: the memory is gone by then, also if its
+// Release panics.
 func (b *buffer) perform(do action) {
+	if do&refund != 0 {
+		defer b.budget.free(b.size)
+	}
 	if do&giveBack != 0 {
 		_ = b.handle.Release() // the only one, as the last reference ends once
 	}
 	if do&leave != 0 {
 		b.left = b.budget.left.add(b.size)
-	}
-	if do&refund != 0 {
-		b.budget.free(b.size)
 	}
 }
 

@@ -120,19 +120,30 @@ func (p *Pool[K]) remember(s KeyStats) {
 // evict takes a buffer from its key for good. The caller may hold locks of
 // entries, and no other.
 func (p *Pool[K]) evict(b *buffer) {
-	if b.apply(evict)&unlink == 0 {
+	do := b.change(evict)
+	if do&unlink == 0 {
 		return // the key does not have it
 	}
 	e := b.owner.(*entry[K])
 	e.cur.CompareAndSwap(b, nil)
-	if e.mu.TryLock() {
-		p.unlock(e)
-	}
+	defer func() { // also if the Release panics
+		if e.mu.TryLock() {
+			p.unlock(e)
+		}
+	}()
+	b.perform(do)
 }
 
+// evictAll evicts all, also if the Release of one panics.
 func (p *Pool[K]) evictAll(list []*buffer) {
-	for _, b := range list {
-		p.evict(b)
+	i := 0
+	defer func() {
+		if i < len(list) {
+			p.evictAll(list[i+1:])
+		}
+	}()
+	for ; i < len(list); i++ {
+		p.evict(list[i])
 	}
 }
 

@@ -15,15 +15,31 @@ import (
 // Views stay memory-safe on the Go heap, and leases last until they are released.
 func (p *Pool[K]) Clear() {
 	p.must()
+	defer p.slab.FreeHeld()
+	defer p.clearKeys()
 	if p.policy != nil {
 		p.evictAll(p.policy.clear())
 	}
+}
+
+// clearKeys clears every key, also if the Release of a buffer panics.
+func (p *Pool[K]) clearKeys() {
+	done := false
+	defer func() {
+		if !done {
+			p.clearKeys()
+		}
+	}()
 	for e := range p.table.all() {
-		e.mu.Lock()
-		p.clear(e)
-		p.unlock(e)
+		p.clearKey(e)
 	}
-	p.slab.FreeHeld()
+	done = true
+}
+
+func (p *Pool[K]) clearKey(e *entry[K]) {
+	e.mu.Lock()
+	defer p.unlock(e)
+	p.clear(e)
 }
 
 // FreeHeld is [Pool.Clear] by the name that it has everywhere else.
@@ -65,13 +81,17 @@ func (p *Pool[K]) unshare() { p.slab.RemoveReclaimer(reclaimer[K]{weak.Make(p)})
 // Pool: so an entry that is locked is passed over.
 func (p *Pool[K]) reclaim() {
 	for e := range p.table.all() {
-		if !e.mu.TryLock() {
-			continue
+		if e.mu.TryLock() {
+			p.reclaimKey(e)
 		}
-		if b := e.cur.Load(); b != nil && !e.turn.taken && b.now() == lifeOf(kept, 1) {
-			p.expel(e)
-			p.clear(e)
-		}
-		p.unlockQuietly(e)
+	}
+}
+
+// reclaimKey is reclaim of a key whose lock the caller has taken. It gives that back.
+func (p *Pool[K]) reclaimKey(e *entry[K]) {
+	defer p.unlockQuietly(e)
+	if b := e.cur.Load(); b != nil && !e.turn.taken && b.now() == lifeOf(kept, 1) {
+		p.expel(e)
+		p.clear(e)
 	}
 }

@@ -36,6 +36,81 @@ func TestClearGivesBack(t *testing.T) {
 	}
 }
 
+// A reluctant device panics in the next Free, if it is told to.
+type reluctant struct {
+	device.Device
+	panics *bool
+}
+
+func (d reluctant) Free(b device.Block) {
+	if *d.panics {
+		*d.panics = false
+		panic("told to")
+	}
+	d.Device.Free(b)
+}
+
+// A Release that panics passes through whatever called it. No key stays locked or leased, the
+// budget has its bytes back, and the other keys lose their buffers as they would have.
+func TestAPanicOfAReleaseLocksNoKey(t *testing.T) {
+	heap, err := device.Open("heap")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, does := range map[string]func(*Pool[string], *Lease[byte]){
+		"Clear":  func(p *Pool[string], _ *Lease[byte]) { p.Clear() },
+		"Close":  func(p *Pool[string], _ *Lease[byte]) { p.Close() },
+		"a grow": func(p *Pool[string], _ *Lease[byte]) { acquire[byte](t, p, "a", 200) },
+		"no room": func(p *Pool[string], _ *Lease[byte]) {
+			b, err := p.slab.Get(900)
+			t.Errorf("%d bytes, %v", b.Len(), err)
+		},
+		"a lease": func(p *Pool[string], l *Lease[byte]) { l.Release() },
+	} {
+		for _, c := range []Config{{}, {MaxBytes: 1000}} {
+			panics := false
+			below, err := slab.Open(reluctant{heap, &panics}, slab.Config{Strategy: "direct", MaxBytes: 1000})
+			if err != nil {
+				t.Fatal(err)
+			}
+			p := New[string](below, c)
+			l := acquire[byte](t, p, "leased", 100)
+			if name == "a lease" {
+				p.Clear() // so that its Release is the end of the buffer
+			}
+			release(t, acquire[byte](t, p, "a", 100))
+			release(t, acquire[byte](t, p, "b", 100))
+			panics = true
+			func() {
+				defer func() {
+					if recover() != "told to" {
+						t.Errorf("%s: no panic", name)
+					}
+				}()
+				does(p, l)
+			}()
+			for e := range p.table.all() {
+				if !e.mu.TryLock() {
+					t.Fatalf("%s: key %s is locked", name, e.key)
+				}
+				e.mu.Unlock()
+			}
+			if (name == "Clear" || name == "Close") && p.MemoryUsage().TotalBytes != 0 {
+				t.Errorf("%s: %+v", name, p.MemoryUsage())
+			}
+			if err := l.Release(); err != nil && name != "a lease" {
+				t.Error(name, err)
+			}
+			if err := p.Close(); err != nil {
+				t.Error(name, err)
+			}
+			if held, out := p.MemoryUsage().HeldBytes, below.Stats().ActiveBytes; held != 0 || out != 0 {
+				t.Errorf("%s, MaxBytes %d: %d bytes in the budget, %d out", name, c.MaxBytes, held, out)
+			}
+		}
+	}
+}
+
 // After StopHolding no key keeps a buffer, and leases go upstream with their Release.
 func TestStopHoldingKeepsNothing(t *testing.T) {
 	for _, maxBytes := range []int64{0, 1 << 20} {

@@ -166,7 +166,7 @@ func (p *Pool[K]) takeBack(entryOfKey any, b *buffer) {
 		return
 	}
 	e.mu.Lock()
+	defer p.unlock(e) // both also if the Release panics
+	defer e.turn.pass()
 	b.drop()
-	e.turn.pass()
-	p.unlock(e)
 }

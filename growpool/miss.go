@@ -72,10 +72,15 @@ func (p *Pool[K]) miss(wait context.Context, e *entry[K], n int) (*buffer, error
 // not, its memory is already back. have is its size, 0 if the key had none.
 func (p *Pool[K]) detach(e *entry[K]) (old *buffer, have int) {
 	b := e.cur.Load()
-	if b == nil || b.apply(detach)&unlink == 0 {
+	if b == nil {
+		return nil, 0
+	}
+	do := b.change(detach)
+	if do&unlink == 0 {
 		return nil, 0 // an eviction was faster
 	}
 	e.cur.Store(nil)
+	b.perform(do)
 	if b.state() != aside {
 		return nil, b.size
 	}

@@ -154,13 +154,18 @@ func (p *Pool[K]) Close() error {
 	}
 	p.end()
 	p.sweeps.Stop()
-	if p.policy != nil {
-		p.evictAll(p.policy.close())
-	}
-	p.Clear()
-	p.unshare()
+	p.letGo()
 	if n := p.leases.Load(); n > 0 {
 		return fmt.Errorf("growpool: pool closed with %d leases out", n)
 	}
 	return nil
+}
+
+// letGo ends what the pool holds, all of it also if a Release panics.
+func (p *Pool[K]) letGo() {
+	defer p.unshare()
+	defer p.Clear()
+	if p.policy != nil {
+		p.evictAll(p.policy.close())
+	}
 }

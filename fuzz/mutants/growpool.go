@@ -199,7 +199,7 @@ var ofGrowpool = []mutant{
 	},
 	{
 		name: "growpool: a closed pool is still asked for room",
-		file: "growpool/pool.go", old: "\tp.unshare()\n", new: "",
+		file: "growpool/pool.go", old: "\tdefer p.unshare()\n", new: "",
 		killer: killer{pkg: "growpool", test: "TestEndedPoolsAreNotAsked"},
 	},
 	{
