@@ -119,11 +119,12 @@ func TestTrimLeavesTheStrategyItsPart(t *testing.T) {
 	}
 }
 
-// Blocks that are counted, or too large, are not cached either.
+// Blocks that are counted, or too large, are not cached either, nor kept in a slab that is empty.
 func TestBlocksThatAreNotToBeHeldAreNotCached(t *testing.T) {
 	for c, sizes := range map[Config][]int{
 		{MaxHeldBlocks: -1}:        {1000},
 		{MaxBlockBytes: 100 << 10}: {100 << 10, 200 << 10}, // in blocks of 112 and 224 KiB
+		{MaxBlockBytes: 1000}:      {1000, 2000, 32 << 10},
 	} {
 		c.Strategy = "sizeclass"
 		p := openPool(t, "mmap", c)

@@ -31,6 +31,7 @@ type Sizeclass struct {
 	steps   int
 	align   int   // of blocks; the heap aligns by size
 	maxHeld int64 // bytes of whole blocks and free blocks of slabs that may be held
+	maxKept int64 // larger blocks are not held, not even in an empty slab
 
 	// Under keeper.mu:
 	spans  *span.List[allocation] // slabs of the classes up to CarveLimit
@@ -60,7 +61,7 @@ func NewSizeclass(up upstream.Checked, steps, to int, o freelist.Options) *Sizec
 	o.Ordered = true
 	g := sizeclass.NewGrid(steps, to)
 	s := &Sizeclass{
-		keeper: newKeeper(up, o), grid: g, steps: steps, align: max(to, 1), maxHeld: o.MaxBytes,
+		keeper: newKeeper(up, o), grid: g, steps: steps, align: max(to, 1), maxHeld: o.MaxBytes, maxKept: o.MaxBlockBytes,
 		spans: span.NewList[allocation](g.Index(CarveLimit) + 1),
 		slabs: upstream.NewRegions(),
 	}

@@ -41,7 +41,7 @@ func (s *Sizeclass) freeCarved(b device.Block) (leave []device.Block, ok bool) {
 		return nil, false
 	}
 	s.usage.sub(b.Len, int64(v.Size-b.Len))
-	if s.spans.Push(i, off) && (s.spans.HasOthers(i) || s.overHeld()) {
+	if s.spans.Push(i, off) && (s.spans.HasOthers(i) || int64(v.Size) > s.maxKept || s.overHeld()) {
 		leave = s.holdSlab(i, nil)
 	}
 	return s.shrink(leave), true
