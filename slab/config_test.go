@@ -104,6 +104,9 @@ func TestKeysWithoutUse(t *testing.T) {
 			t.Error("turning off is of use everywhere:", err)
 		}
 	}
+	if c, err := ParseConfig("strategy=slab,plan=0"); err == nil {
+		t.Errorf("a file named 0 turns nothing off: %+v", c)
+	}
 }
 
 func TestDefaults(t *testing.T) {

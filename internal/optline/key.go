@@ -121,7 +121,7 @@ func (k Key[C, T]) fault(c C) string {
 }
 
 func (k Key[C, T]) unused(c C) string {
-	if k.Needs == nil || k.text(c) == "0" {
+	if _, off := k.Words["0"]; k.Needs == nil || off && k.text(c) == "0" {
 		return ""
 	}
 	return k.Needs(c)
