@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"unsafe"
 
@@ -25,6 +27,28 @@ func TestHitsMissesAndGrowsAreCountedExactly(t *testing.T) {
 	if u := p.MemoryUsage(); u.TotalBytes != 201*8+3 || u.Keys["coeff"] != 201*8 || len(u.Keys) != 2 || u.HeldBytes != u.TotalBytes {
 		t.Errorf("%+v", u)
 	}
+}
+
+// A key that leaves while Totals adds up, as idle ones do by the clock, counts once.
+func TestTotalsCountAKeyThatLeavesOnce(t *testing.T) {
+	p := open(t, Config{MaxBytes: 1 << 20})
+	var begun, ended atomic.Int64
+	var all sync.WaitGroup
+	all.Go(func() {
+		for range 1000 {
+			begun.Add(1)
+			release(t, acquire[byte](t, p, "k", 100))
+			ended.Add(1)
+			p.Clear()
+		}
+	})
+	for least := int64(0); least < 1000 && !t.Failed(); least = ended.Load() {
+		s := p.Totals()
+		if n, most := s.Hits+s.Misses+s.Grows, begun.Load(); n < least || n > most {
+			t.Errorf("%d requests, of %d to %d", n, least, most)
+		}
+	}
+	all.Wait()
 }
 
 func TestCopiesOfStatsAndUsageAreTheCallers(t *testing.T) {

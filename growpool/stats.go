@@ -30,9 +30,13 @@ func (p *Pool[K]) Stats() map[K]KeyStats {
 	return all
 }
 
+// statsOf returns nothing of a key that has left: removed has that.
 func (p *Pool[K]) statsOf(e *entry[K]) KeyStats {
 	e.mu.Lock()
 	defer p.unlock(e)
+	if e.dead {
+		return KeyStats{}
+	}
 	s := e.counts()
 	if b := e.cur.Load(); b != nil {
 		s.Bytes = int64(b.size)
@@ -43,14 +47,27 @@ func (p *Pool[K]) statsOf(e *entry[K]) KeyStats {
 // Totals returns the sums of the statistics over all keys, those that have
 // left included.
 func (p *Pool[K]) Totals() KeyStats {
-	var sum KeyStats
-	for _, s := range p.Stats() {
-		sum.add(s)
+	p.must()
+	for tries := 1; ; tries++ {
+		before := p.departed()
+		sum := before
+		for _, s := range p.Stats() {
+			sum.add(s)
+		}
+		if tries == mostSums || p.departed() == before { // else a key that has left meanwhile counts twice
+			return sum
+		}
 	}
+}
+
+// mostSums bounds how often Totals adds up again, beside keys that leave all the time.
+const mostSums = 32
+
+// departed returns the sums over the keys that have left.
+func (p *Pool[K]) departed() KeyStats {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	sum.add(p.removed)
-	return sum
+	return p.removed
 }
 
 // ClearStats sets all counts to 0. Buffers stay.
