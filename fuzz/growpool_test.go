@@ -52,6 +52,12 @@ func TestFaultsOfGrowPoolsAreFound(t *testing.T) {
 		t.Fatal(err)
 	}
 	shared := growpool.New[string](heap, growpool.Config{})
+	var restless []*growpool.Pool[string] // whose clocks run until they are closed, or collected
+	idle := func(below *slab.Pool) *growpool.Pool[string] {
+		p := growing(growpool.Config{IdleAfter: 1})(below)
+		restless = append(restless, p)
+		return p
+	}
 	for says, f := range map[string]struct {
 		open    func(*slab.Pool) *growpool.Pool[string]
 		options []fuzz.Option
@@ -59,7 +65,7 @@ func TestFaultsOfGrowPoolsAreFound(t *testing.T) {
 		"bytes allowed":        {growing(growpool.Config{}), []fuzz.Option{fuzz.MaxBytes(5000)}},
 		"out of the slab.Pool": {func(*slab.Pool) *growpool.Pool[string] { return growpool.New[string](heap, growpool.Config{}) }, nil},
 		"requests were served|without a request|pool closed": {func(*slab.Pool) *growpool.Pool[string] { return shared }, nil},
-		"without a request|replaced it|want":                 {growing(growpool.Config{IdleAfter: 1}), nil},
+		"without a request|replaced it|want":                 {idle, nil},
 	} {
 		text, found := "", false
 		for range 20 { // time decides which of its faults a pool shows first
@@ -70,6 +76,11 @@ func TestFaultsOfGrowPoolsAreFound(t *testing.T) {
 		}
 		if !found {
 			t.Errorf("no word of %q in %q", says, text)
+		}
+	}
+	for _, p := range restless {
+		if err := p.Close(); err != nil {
+			t.Log(err) // a program that failed has left leases out
 		}
 	}
 }
