@@ -38,7 +38,7 @@ func TestPoolsOnDevices(t *testing.T) {
 	}
 }
 
-// Nobody waits for more than the device has, whatever is out.
+// No one waits for more than the device has, whatever is out.
 func TestPoolsOnDevicesOfLessThanIsAsked(t *testing.T) {
 	for _, dev := range []string{"sim:16KiB", "virtual:16KiB"} {
 		for _, name := range slab.Strategies() {

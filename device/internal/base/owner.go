@@ -1,7 +1,7 @@
 package base
 
 // An Owner is embedded in page-locked memory. Where that is opened by its name, it owns the device
-// that it is locked for, which nobody else has, and its Close is that of the device.
+// that it is locked for, which no one else has, and its Close is that of the device.
 type Owner struct{ closeParent func() error }
 
 func (o *Owner) own(closeParent func() error) { o.closeParent = closeParent }

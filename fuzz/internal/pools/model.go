@@ -174,7 +174,7 @@ func (m *poolModel) sum() int64 {
 	return bytes
 }
 
-// most is how many bytes there can be at all: nobody waits for more.
+// most is how many bytes there can be at all: no one waits for more.
 func (m *poolModel) most() int64 {
 	if m.bytes.Dev == nil {
 		return m.MaxBytes
