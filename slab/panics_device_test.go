@@ -55,10 +55,17 @@ func TestAHeapRegionWhoseFreePanicsIsHeld(t *testing.T) {
 	}
 }
 
+// opensPanicky is what the scheme "panicky" opens.
+var opensPanicky *panicky
+
+func init() {
+	device.Register("panicky", func(string) (device.Device, error) { return opensPanicky, nil })
+}
+
 // A Close in which the upstream panics still finishes. A later Close has nothing to do.
 func TestACloseThatPanicsIsOver(t *testing.T) {
 	d := &panicky{Device: sim.New(1 << 20)}
-	device.Register("panicky", func(string) (device.Device, error) { return d, nil })
+	opensPanicky = d
 	file := filepath.Join(t.TempDir(), "trace.csv")
 	p := check.Ok(OpenConfig(Config{Device: "panicky", Strategy: "exact", Record: file}))(t)
 	mustRelease(t, mustGet(t, p, 1000))

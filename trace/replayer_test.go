@@ -160,7 +160,7 @@ func TestAReplayLeavesTheDeviceOpen(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := &closing{Device: virtual}
-	device.Register("closing", func(string) (device.Device, error) { return d, nil })
+	opensClosing = d
 	p := open(t, "device=closing,strategy=slab")
 	if _, err := Replay(read(t, "a,0,100\nf,0,100\n"), p); err != nil || d.closed != 0 {
 		t.Error(d.closed, err)
@@ -173,6 +173,13 @@ func TestAReplayLeavesTheDeviceOpen(t *testing.T) {
 type closing struct {
 	device.Device
 	closed int
+}
+
+// opensClosing is what the scheme "closing" opens.
+var opensClosing *closing
+
+func init() {
+	device.Register("closing", func(string) (device.Device, error) { return opensClosing, nil })
 }
 
 func (c *closing) Close() error {
