@@ -125,7 +125,16 @@ func TestCloseEndsAWaitForMemory(t *testing.T) {
 	below := openSlab(t, "device=mmap,max_bytes=1MiB,strategy=exact")
 	p := New[string](below, Config{})
 	a := acquire[byte](t, p, "a", 800_000)
-	waits := acquireLater(t, t.Context(), p, "b", 800_000)
+	closeBesideAWait(t, p, a, "b")
+	if s := below.Stats(); s.ActiveBytes != 0 || s.Waiters != 0 {
+		t.Errorf("%+v", s)
+	}
+}
+
+// closeBesideAWait closes a Pool while key waits for what a has, which is released then.
+func closeBesideAWait(t *testing.T, p *Pool[string], a *Lease[byte], key string) {
+	t.Helper()
+	waits := acquireLater(t, t.Context(), p, key, 800_000)
 	if err := p.Close(); err == nil {
 		t.Error("a lease was out")
 	}
@@ -133,9 +142,6 @@ func TestCloseEndsAWaitForMemory(t *testing.T) {
 		t.Error(err)
 	}
 	release(t, a)
-	if s := below.Stats(); s.ActiveBytes != 0 || s.Waiters != 0 {
-		t.Errorf("%+v", s)
-	}
 }
 
 // A key that waits to grow gets nothing back once the Pool is closed.
@@ -149,14 +155,7 @@ func TestCloseEndsAWaitToGrow(t *testing.T) {
 		} else {
 			release(t, acquire[byte](t, p, "b", 100_000))
 		}
-		waits := acquireLater(t, t.Context(), p, "b", 800_000)
-		if err := p.Close(); err == nil {
-			t.Error("a lease was out")
-		}
-		if err := <-waits; !errors.Is(err, ErrClosed) {
-			t.Error(err)
-		}
-		release(t, a)
+		closeBesideAWait(t, p, a, "b")
 		if u := p.MemoryUsage(); u.HeldBytes != 0 || below.Stats().ActiveBytes != u.LeftBytes {
 			t.Errorf("shown %v: %+v, %d bytes out", shown, u, below.Stats().ActiveBytes)
 		}

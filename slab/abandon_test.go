@@ -5,36 +5,27 @@ import (
 	"testing"
 
 	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/internal/check"
 )
 
-// A stuck stream never gets done with its work, until end is closed.
+// A stuck stream never gets done with its work.
 type stuck struct {
 	device.Stream
-	waiting, end chan struct{}
+	work *check.Stuck
 }
 
-func (s *stuck) Record() (device.Event, error) { return (*stuckEvent)(s), nil }
-
-type stuckEvent stuck
-
-func (e *stuckEvent) Done() bool { return false }
-
-func (e *stuckEvent) Sync() error {
-	e.waiting <- struct{}{}
-	<-e.end
-	return nil
-}
+func (s stuck) Record() (device.Event, error) { return s.work, nil }
 
 // Cleanups of the program run while pools that were dropped wait for streams, as many as
 // the runtime could have goroutines for cleanups.
 func TestADroppedPoolKeepsNoCleanupWaiting(t *testing.T) {
 	n := runtime.GOMAXPROCS(0)
-	s := &stuck{waiting: make(chan struct{}, n), end: make(chan struct{})}
-	defer close(s.end)
+	s := stuck{work: check.NewStuck(n)}
+	defer s.work.End()
 	for range n {
 		mustRelease(t, used(t, mustGet(t, mustOpen(t, &source{}, Config{}), 1000), s))
 	}
-	eventually(t, "the dropped pools wait", func() bool { runtime.GC(); return len(s.waiting) == n })
+	eventually(t, "the dropped pools wait", func() bool { runtime.GC(); return len(s.work.Waiting) == n })
 	ran := make(chan struct{}, 1)
 	runtime.AddCleanup(new([64]byte), func(ran chan struct{}) { ran <- struct{}{} }, ran)
 	eventually(t, "another cleanup runs", func() bool { runtime.GC(); return len(ran) == 1 })

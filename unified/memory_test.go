@@ -100,37 +100,27 @@ func TestFreedBuffersAreReleasedOnce(t *testing.T) {
 	runtime.KeepAlive(keep)
 }
 
-// A stuck stream never gets done with its work, until end is closed.
+// A stuck stream never gets done with its work.
 type stuck struct {
 	device.Stream
-	waiting, end chan struct{}
+	work *check.Stuck
 }
 
-func (s *stuck) Record() (device.Event, error) { return (*stuckEvent)(s), nil }
-
-type stuckEvent stuck
-
-func (e *stuckEvent) Done() bool { return false }
-
-func (e *stuckEvent) Sync() error {
-	e.waiting <- struct{}{}
-	<-e.end
-	return nil
-}
+func (s stuck) Record() (device.Event, error) { return s.work, nil }
 
 // Cleanups of the program run while the memory of forgotten buffers waits for streams, of as many
 // as the runtime could have goroutines for cleanups.
 func TestForgottenBuffersKeepNoCleanupWaiting(t *testing.T) {
 	n := runtime.GOMAXPROCS(0)
-	s := &stuck{waiting: make(chan struct{}, n), end: make(chan struct{})}
-	defer close(s.end)
+	s := stuck{work: check.NewStuck(n)}
+	defer s.work.End()
 	dev := check.Ok(slab.Open(sim.New(1<<20), slab.Config{}))(t)
 	dev.StopHolding() // a Release waits for streams
 	p := NewPoolOn(nil, dev, PoolConfig{})
 	for range n {
 		check.Ok(check.Ok(Acquire[byte](p, 1000))(t).DeviceOverwriteOn(s))(t)
 	}
-	eventually(t, "the memory waits", func() bool { return len(s.waiting) == n })
+	eventually(t, "the memory waits", func() bool { return len(s.work.Waiting) == n })
 	ran := make(chan struct{}, 1)
 	runtime.AddCleanup(new([64]byte), func(ran chan struct{}) { ran <- struct{}{} }, ran)
 	eventually(t, "another cleanup runs", func() bool { return len(ran) == 1 })

@@ -1,7 +1,6 @@
 package opencl
 
 import (
-	"errors"
 	"reflect"
 	"strings"
 	"testing"
@@ -42,24 +41,22 @@ func TestOpenSaysWhatIsMissing(t *testing.T) {
 // What Open returns is a *Device by whatever name, and its Close is the end of it.
 func TestOpenReturnsADevice(t *testing.T) {
 	for _, form := range formNames() {
-		name := strings.TrimSuffix("opencl:0:"+form, ":")
-		o, err := device.Open(name)
-		if errors.Is(err, device.ErrUnavailable) {
-			t.Skipf("the device is not there: %v", err)
-		}
-		check.Must(t, err)
-		d, is := o.(*Device)
-		if !is {
-			t.Errorf("%s is a %T", name, o)
-			continue
-		}
-		if d.Name() != name || d.Info().Name != "opencl:0" {
-			t.Errorf("%s is %s on %s", name, d.Name(), d.Info().Name)
-		}
-		check.Must(t, d.Close())
-		for _, err := range []error{check.Err(d.Alloc(1)), check.Err(d.NewStream()), d.Close()} {
-			check.Wraps(t, err, device.ErrClosed)
-		}
+		t.Run(form, func(t *testing.T) {
+			opened(t, form, unchanged) // or the form is not there
+			name := strings.TrimSuffix("opencl:0:"+form, ":")
+			o := check.Ok(device.Open(name))(t)
+			d, is := o.(*Device)
+			if !is {
+				t.Fatalf("%s is a %T", name, o)
+			}
+			if d.Name() != name || d.Info().Name != "opencl:0" {
+				t.Errorf("%s is %s on %s", name, d.Name(), d.Info().Name)
+			}
+			check.Must(t, d.Close())
+			for _, err := range []error{check.Err(d.Alloc(1)), check.Err(d.NewStream()), d.Close()} {
+				check.Wraps(t, err, device.ErrClosed)
+			}
+		})
 	}
 }
 
