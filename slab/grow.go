@@ -188,10 +188,14 @@ func (g *growth) byCopy() (PooledBuffer, error) {
 	return c, nil
 }
 
-// get gets the new buffer, at a place where it can grow again if there is one.
+// roomyFrom is the size from which a block that moved gets a place where it can grow again. To copy
+// less takes less time than the memory around such a place costs.
+const roomyFrom = 1 << 20
+
+// get gets the new buffer, at a place where it can grow again if it is large and there is one.
 func (g *growth) get() (PooledBuffer, error) {
 	p := g.pool
-	if class, ask := p.cache.Fit(g.to); g.to > g.from.n {
+	if class, ask := p.cache.Fit(g.to); g.to > g.from.n && g.to >= roomyFrom {
 		if b, extent, ok := p.blocks.AllocRoomy(ask); ok {
 			p.gc.relieve()
 			if e, stands := p.attach(b, extent, class, g.to); e.Slot != nil {
