@@ -33,6 +33,7 @@ func (p *pool) atHand(ask, class, size int) (e handle.Entry, stands float64) {
 	if b, extent := p.joint.AllocFree(ask); extent != 0 {
 		if e, _ = p.table.Attach(b, extent, class, p.isSimple(class)); e.Slot != nil {
 			stands = p.cache.CountGet(size)
+			p.cache.Missed(class)
 		}
 	}
 	p.mu.Unlock()
@@ -50,6 +51,7 @@ func (p *pool) attach(b device.Block, extent int32, class, size int) (e handle.E
 	e, ok := p.table.Attach(b, extent, class, p.isSimple(class))
 	if ok {
 		stands = p.cache.CountGet(size)
+		p.cache.Missed(class)
 	}
 	return e, stands
 }

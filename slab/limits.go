@@ -15,12 +15,9 @@ import (
 const (
 	// cachedLimit is the largest block that is cached.
 	cachedLimit = 32 << 20
-	// heapShare of the managed bytes, as a divisor, is what caches before a page heap may
-	// hold, as what is cached cannot be merged.
-	heapShare = 32
-	// heapBorrow is how many classes, of eight a doubling, a block may be above that of its
-	// Get there: what it has beyond the size is of no use to others.
-	heapBorrow = 4
+	// cacheShare of the managed bytes, as a divisor, is what caches may hold of blocks that have not
+	// earned it: what is cached cannot be merged, and serves one size alone.
+	cacheShare = 32
 	// depotBytes bounds the depot where memory is held anyway: a hard bound below
 	// what a program hands over made it a thousand times slower.
 	depotBytes = 1 << 30
@@ -31,16 +28,11 @@ func cacheOptions(c Config, processors int) percpu.Options {
 	if c.CacheBytes <= 0 || c.Check {
 		return percpu.Options{}
 	}
-	o := percpu.Options{Largest: cachedLimit, Bytes: c.CacheBytes, Depot: depotBytes}
-	switch c.Strategy {
-	case "sizeclass":
+	o := percpu.Options{Largest: cachedLimit, Bytes: c.CacheBytes, Depot: depotBytes, Divisor: cacheShare, Least: percpu.LeastBytes}
+	if c.Strategy == "sizeclass" {
 		o.Grid = *sizeclass.NewGrid(c.Steps, c.Align)
-		o.Borrow, o.BorrowAbove = c.Steps, strategy.CarveLimit
-		o.Divisor, o.Least = 1, cachedLimit
-	default: // bestfit, slab, and registered ones where cache_bytes asks for it: Validate has seen to it
-		o.Grid = *sizeclass.NewGrid(8, c.Align)
-		o.Divisor, o.Least, o.Merges = heapShare, percpu.LeastBytes, true
-		o.Borrow, o.BorrowAbove, o.ExactAbove = heapBorrow, strategy.SlabCarveLimit, strategy.SlabCarveLimit
+	} else { // bestfit, slab, and registered ones where cache_bytes asks for it: Validate has seen to it
+		o.Grid, o.ExactAbove = *sizeclass.NewGrid(8, c.Align), strategy.SlabCarveLimit
 	}
 	return bound(o, c, processors)
 }

@@ -149,7 +149,7 @@ func TestCachesHoldAShareOfWhatIsManaged(t *testing.T) {
 		}
 		releaseAll(t, live)
 		n := p.pool.cache.Usage().Bytes
-		limit := min(places*p.pool.config.CacheBytes, max(p.Stats().ManagedBytes/heapShare, places*percpu.LeastBytes))
+		limit := min(places*p.pool.config.CacheBytes, max(p.Stats().ManagedBytes/cacheShare, places*percpu.LeastBytes))
 		if n == 0 || n > limit {
 			t.Errorf("%+v: %d bytes cached of %d", c, n, limit)
 		}

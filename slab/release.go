@@ -46,6 +46,7 @@ func (p *pool) recycle(e handle.Entry, n int) {
 	} else {
 		p.mu.Lock()
 		p.cache.CountRelease(n)
+		p.cache.Refused(e.Slot.Class(), 1)
 		p.freeLocked(e)
 	}
 	p.keepWithinHeld()

@@ -5,7 +5,7 @@ var ofCaches = []mutant{
 	{
 		name: "percpu: a block that is too short is handed out",
 		file: "slab/internal/percpu/refill.go",
-		old:  "at.Slot.Len() >= size {\n\t\t\t\tif e = q.Take", new: "at.Slot.Len() >= 0 {\n\t\t\t\tif e = q.Take",
+		old:  "at.Slot.Len() >= size {\n\t\t\tif e = q.Take", new: "at.Slot.Len() >= 0 {\n\t\t\tif e = q.Take",
 		killer: killer{pkg: "slab/internal/percpu", test: "TestShortBlocksGoBack"},
 	},
 	{
@@ -99,30 +99,6 @@ var ofCaches = []mutant{
 		killer: killer{pkg: "slab/internal/percpu", test: "TestShortBlocksGoBack"},
 	},
 	{
-		name: "percpu: a small size borrows of larger classes",
-		file: "slab/internal/percpu/refill.go",
-		old:  "size <= c.options.BorrowAbove", new: "size < c.options.BorrowAbove",
-		killer: killer{pkg: "slab/internal/percpu", test: "TestLargerBlocksServeLargeSizes"},
-	},
-	{
-		name: "percpu: a size looks one class too far",
-		file: "slab/internal/percpu/refill.go",
-		old:  "c.classes-1)\n", new: "c.classes)\n",
-		killer: killer{pkg: "slab/internal/percpu", test: "TestNothingIsAboveTheLargestClass"},
-	},
-	{
-		name: "percpu: a larger block serves though the depot has one of the class",
-		file: "slab/internal/percpu/refill.go",
-		old:  "!c.options.Merges && c.depot.has(class)", new: "false",
-		killer: killer{pkg: "slab/internal/percpu", test: "TestTheOwnClassComesFirst"},
-	},
-	{
-		name: "percpu: the depot lends no larger block",
-		file: "slab/internal/percpu/refill.go",
-		old:  "\tif !c.options.Merges {\n\t\tlast", new: "\tif false {\n\t\tlast",
-		killer: killer{pkg: "slab/internal/percpu", test: "TestTheDepotLendsLargerBlocks"},
-	},
-	{
 		name: "percpu: the bytes of the previous magazine stay granted after a swap",
 		file: "slab/internal/percpu/refill.go",
 		old:  "\tp.granted -= int64(k.nprevious) * c.BlockBytes(class)\n", new: "",
@@ -131,7 +107,7 @@ var ofCaches = []mutant{
 	{
 		name: "percpu: a magazine is installed over blocks",
 		file: "slab/internal/percpu/refill.go",
-		old:  " || k.n() > 0 || !p.grant", new: " || !p.grant",
+		old:  " || k.n() > 0 || !c.grant", new: " || !c.grant",
 		killer: killer{pkg: "slab/internal/percpu", test: "TestInstallLeavesBlocks"},
 	},
 	{

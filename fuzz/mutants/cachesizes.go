@@ -12,7 +12,7 @@ var ofCacheSizes = []mutant{
 		name: "percpu: what the depot refuses stays counted",
 		file: "slab/internal/percpu/depot.go",
 		old:  "\t\td.bytes.Add(-n)\n", new: "",
-		killer: killer{pkg: "slab/internal/percpu", test: "TestBudgets"},
+		killer: killer{pkg: "slab/internal/percpu", test: "TestDepotRefuses"},
 	},
 	{
 		name: "percpu: what leaves the depot stays counted",
@@ -29,14 +29,14 @@ var ofCacheSizes = []mutant{
 	{
 		name: "percpu: magazines that were needed count as idle",
 		file: "slab/internal/percpu/depot.go",
-		old:  "c.low = min(c.low, c.count)", new: "c.low = c.count + 1",
+		old:  "c.low = min(c.low, c.have.Load())", new: "c.low = c.have.Load() + 1",
 		killer: killer{pkg: "slab/internal/percpu", test: "TestDepotKeepsWhatIsNeeded"},
 	},
 	{
 		name: "percpu: a class cache in use is never too large",
 		file: "slab/internal/percpu/idle.go",
 		old:  "return was.depth", new: "return 0",
-		killer: killer{pkg: "slab", test: "TestTrimGivesBackWhatABurstLeft"},
+		killer: killer{pkg: "slab/internal/percpu", test: "TestIdleReclaimTakesWhatLiesBelow"},
 	},
 	{
 		name: "percpu: blocks that came and went were never needed",
@@ -65,32 +65,14 @@ var ofCacheSizes = []mutant{
 	{
 		name: "percpu: a budget passes its hard bound",
 		file: "slab/internal/percpu/budget.go",
-		old:  "return bytes <= b.most && ", new: "return ",
-		killer: killer{pkg: "slab/internal/percpu", test: "TestDepotIsEarned"},
-	},
-	{
-		name: "percpu: refusals are not counted",
-		file: "slab/internal/percpu/budget.go",
-		old:  "\t*refused++\n", new: "",
+		old:  "|| bytes <= b.most && ", new: "|| ",
 		killer: killer{pkg: "slab/internal/percpu", test: "TestDepotIsEarned"},
 	},
 	{
 		name: "percpu: a class empties its own cache to make room",
 		file: "slab/internal/percpu/resize.go",
 		old:  "p.victim == but || ", new: "",
-		killer: killer{pkg: "slab/internal/percpu", test: "TestAFullBudgetIsNotTakenAtOnce"},
-	},
-	{
-		name: "percpu: classes empty each other all the time",
-		file: "slab/internal/percpu/resize.go",
-		old:  "full && paid {", new: "full && (paid || full) {",
-		killer: killer{pkg: "slab/internal/percpu", test: "TestAFullBudgetIsNotTakenAtOnce"},
-	},
-	{
-		name: "percpu: a class that is new starves",
-		file: "slab/internal/percpu/resize.go",
-		old:  "full && paid {", new: "full && paid && limit < 0 {",
-		killer: killer{pkg: "slab/internal/percpu", test: "TestAFullBudgetIsNotTakenAtOnce"},
+		killer: killer{pkg: "slab/internal/percpu", test: "TestAFullBudgetIsForWhatIsEarned"},
 	},
 	{
 		name: "percpu: blocks after a panic of the strategy are lost",
@@ -111,15 +93,39 @@ var ofCacheSizes = []mutant{
 		killer: killer{pkg: "slab/internal/percpu", test: "TestReclaimAgainstHits"},
 	},
 	{
-		name: "percpu: what a processor may not hold never goes to the depot",
-		file: "slab/internal/percpu/resize.go",
-		old:  "limit == 0 || c.options.Merges {", new: "true {",
-		killer: killer{pkg: "slab/internal/percpu", test: "TestWhatIsRefusedGoesToTheDepot"},
+		name: "percpu: Gets that no refused block could have served earn",
+		file: "slab/internal/percpu/worth.go",
+		old:  "\tif d.refused == 0 {\n\t\treturn\n\t}\n", new: "",
+		killer: killer{pkg: "slab/internal/percpu", test: "TestReleasesAloneEarnNothing"},
 	},
 	{
-		name: "slab: the share of a processor is all that it may hold",
-		file: "slab/limits.go",
-		old:  "\t\to.Divisor, o.Least = 1, cachedLimit\n", new: "",
-		killer: killer{pkg: "slab", test: "TestOneProcessorLeavesBlocksForOthers"},
+		name: "percpu: what is asked for seldom earns",
+		file: "slab/internal/percpu/worth.go",
+		old:  "case often <= lookEvery:", new: "case often <= 1e9*lookEvery:",
+		killer: killer{pkg: "slab/internal/percpu", test: "TestALargeBlockIsNotEarned"},
+	},
+	{
+		name: "percpu: what was earned is never lost",
+		file: "slab/internal/percpu/worth.go",
+		old:  "case often > farLess*lookEvery && e.Load() > 0:", new: "case false:",
+		killer: killer{pkg: "slab/internal/percpu", test: "TestWhatIsAskedForSeldomIsLost"},
+	},
+	{
+		name: "percpu: blocks that are not used stay",
+		file: "slab/internal/percpu/worth.go",
+		old:  "!k.limit.CompareAndSwap(limit, 0) {", new: "true {",
+		killer: killer{pkg: "slab/internal/percpu", test: "TestUnusedBlocksAreLetGo"},
+	},
+	{
+		name: "percpu: a full budget is for those who came first",
+		file: "slab/internal/percpu/resize.go",
+		old:  "p.granted+c.BlockBytes(class) <= b.most || ", new: "true || ",
+		killer: killer{pkg: "slab/internal/percpu", test: "TestAFullBudgetIsForWhatIsEarned"},
+	},
+	{
+		name: "percpu: large blocks are cached for the asking",
+		file: "slab/internal/percpu/budget.go",
+		old:  "b.share && c.BlockBytes(class) <= b.small ||", new: "b.share ||",
+		killer: killer{pkg: "slab/internal/percpu", test: "TestTheShareIsForSmallBlocks"},
 	},
 }

@@ -6,72 +6,194 @@ import (
 	"github.com/bufslab/bufslab/slab/internal/handle"
 )
 
-// A class for which the share is too small has a block when it was refused often enough,
-// more where more is released, and never more than the most. It has that again once it was
-// emptied and is used.
-func TestBlocksAreEarned(t *testing.T) {
-	const size = 32 << 10
-	s := oneCPU(t, Options{Largest: size, Bytes: 3 * size, Depot: 1, Divisor: 1 << 20, Managed: func() int64 { return dearShare * size }})
-	k := s.At(0, s.Class(size))
-	blocks := func(n int) (most int32) {
+// program opens a cache of one processor that gives little for the asking, by the clock of a replay:
+// a program that uses all that it gets.
+func program(t *testing.T, o Options) *store {
+	o.Divisor, o.Replayed, o.Processors = 1<<20, true, 1
+	o.Managed = func() int64 { return 1 << 20 }
+	return oneCPU(t, o)
+}
+
+// pass gets n blocks and releases them, some times.
+func (s *store) pass(t *testing.T, times, n, size int) {
+	for range times {
+		var live []handle.Entry
 		for range n {
-			live := []handle.Entry{s.get(t, size), s.get(t, size), s.get(t, size), s.get(t, size)}
-			for _, e := range live {
-				s.release(e, size)
-			}
+			live = append(live, s.get(t, size))
 		}
-		return k.limit.Load() + k.nprevious
-	}
-	if n := blocks(2 * blockPrice / 4); n != 0 {
-		t.Errorf("%d blocks for %d refusals", n, k.refused)
-	}
-	if n := blocks(1); n != 1 {
-		t.Errorf("%d blocks after %d refusals, want one", n, k.refused)
-	}
-	if n := blocks(100); n != 3 {
-		t.Errorf("%d blocks within a budget of 3", n)
-	}
-	earned := k.refused
-	if s.Reclaim(false); k.refused != earned || k.limit.Load() != 0 {
-		t.Errorf("%d of %d refusals count after a reclaim, which left %d blocks", k.refused, earned, k.limit.Load())
-	}
-	if n := blocks(1); n != 3 {
-		t.Errorf("%d blocks after a round, want 3 as before the reclaim", n)
+		for _, e := range live {
+			s.release(e, size)
+		}
 	}
 }
 
-// A block costs more the larger a part it is of what is managed, and the more there are.
-func TestPriceOfABlock(t *testing.T) {
-	b := budget{managed: 256 << 20}
-	for _, c := range []struct {
-		nth        int32
-		size, want int64
-	}{{1, 4 << 10, 16}, {3, 4 << 10, 48}, {1, 1 << 20, 32}, {2, 1 << 20, 64}, {1, 256 << 20, 16 * 257}} {
-		if n := b.price(c.nth, c.size); n != c.want {
-			t.Errorf("block %d of %d bytes costs %d, want %d", c.nth, c.size, n, c.want)
+// A class for which the share is too small has a block when Gets have asked often enough for what
+// the strategy was given, more where more is asked for, and never more than the most. It has that
+// again once it was emptied and is used.
+func TestBlocksAreEarned(t *testing.T) {
+	const size = 16 << 10
+	s := program(t, Options{Largest: size, Bytes: 3 * size, Depot: 1})
+	k := s.At(0, s.Class(size))
+	if s.pass(t, lookEvery/4, 4, size); k.limit.Load() != 0 {
+		t.Errorf("%d blocks for %d Gets", k.limit.Load(), lookEvery-4)
+	}
+	if s.pass(t, 2, 4, size); k.limit.Load() != 1 {
+		t.Errorf("%d blocks for %d Gets", k.limit.Load(), lookEvery+4)
+	}
+	if s.pass(t, 100, 4, size); k.limit.Load()+k.nprevious != 3 {
+		t.Errorf("%d blocks within a budget of 3", k.limit.Load()+k.nprevious)
+	}
+	if s.Reclaim(false); k.limit.Load() != 0 {
+		t.Errorf("a reclaim leaves %d blocks", k.limit.Load())
+	}
+	if s.pass(t, 1, 4, size); k.limit.Load()+k.nprevious != 3 {
+		t.Errorf("%d blocks after a round, want 3 as before the reclaim", k.limit.Load()+k.nprevious)
+	}
+}
+
+// Nobody who uses 4 MiB asks for them often enough.
+func TestALargeBlockIsNotEarned(t *testing.T) {
+	const size = 4 << 20
+	s := program(t, Options{Largest: size, Bytes: 3 * size, Depot: 3 * size})
+	if s.pass(t, 100, 2, size); s.Usage().Blocks != 0 {
+		t.Errorf("%d blocks cached", s.Usage().Blocks)
+	}
+}
+
+// What is only released earns nothing, and what is asked for more often than it was refused earns
+// no more than that.
+func TestReleasesAloneEarnNothing(t *testing.T) {
+	s := program(t, Options{Largest: 4 << 10, Bytes: 1 << 20, Depot: 1 << 20})
+	class := s.Class(100)
+	s.Refused(class, 10*lookEvery)
+	if s.wants.earned[class].Load() != 0 {
+		t.Error("a class has earned by releases")
+	}
+	for range lookEvery - 1 {
+		s.Missed(class)
+	}
+	s.wants.demands[class].refused = 0
+	if s.Missed(class); s.wants.earned[class].Load() != 0 {
+		t.Error("a Get counts that no refused block could have served")
+	}
+	s.Refused(class, 1)
+	if s.Missed(class); s.wants.earned[class].Load() != 1 {
+		t.Errorf("a class has earned %d, want 1", s.wants.earned[class].Load())
+	}
+	s.Missed(s.Uncached()) // is for no class
+	s.Refused(s.Uncached(), 1)
+}
+
+// A class that asks far too seldom loses what it has earned, step by step.
+func TestWhatIsAskedForSeldomIsLost(t *testing.T) {
+	s := program(t, Options{Largest: 4 << 10, Bytes: 1 << 20, Depot: 1 << 20})
+	class := s.Class(100)
+	ask := func(bytes int64) int32 {
+		s.Refused(class, lookEvery)
+		for range lookEvery {
+			s.Missed(class)
 		}
+		s.counts.got += bytes // time goes by
+		return s.wants.earned[class].Load()
+	}
+	for range 20 {
+		ask(0)
+	}
+	earned := s.wants.earned[class].Load()
+	if earned < 20 {
+		t.Fatalf("a class has earned %d", earned)
+	}
+	ask(8e11) // a minute or two
+	if n := ask(0); n >= earned {
+		t.Errorf("a class has earned %d, %d before", n, earned)
+	}
+	for range 30 {
+		ask(8e11)
+	}
+	if n := ask(0); n > 1 {
+		t.Errorf("a class has earned %d still", n)
+	}
+}
+
+// Blocks beyond the share that are not used any more go back as others are refused.
+func TestUnusedBlocksAreLetGo(t *testing.T) {
+	const before, now = 16 << 10, 8 << 10
+	s := program(t, Options{Largest: before, Bytes: 1 << 20, Depot: 1})
+	if s.pass(t, 100, 4, before); s.Usage().Blocks != 4 {
+		t.Fatalf("%d blocks cached", s.Usage().Blocks)
+	}
+	k := s.At(0, s.Class(before))
+	for range 20_000 { // what is refused makes room; it has earned nothing
+		e := s.get(t, now)
+		s.counts.got += 1 << 24
+		s.release(e, now)
+	}
+	if k.n() != 0 || k.limit.Load() != 0 {
+		t.Errorf("%d blocks are left", k.n())
+	}
+	s.checkMagazines()
+}
+
+// Where the budget is full, a class that has earned a block takes the room of another.
+func TestAFullBudgetIsForWhatIsEarned(t *testing.T) {
+	const old, size = 4 << 10, 2 << 10
+	s := oneCPU(t, Options{Largest: old, Bytes: 4 * old, Depot: 1})
+	full, k := s.At(0, s.Class(old)), s.At(0, s.Class(size))
+	s.pass(t, 4, 4, old)
+	if s.pass(t, 1, 1, size); full.n() != 4 || k.n() != 0 {
+		t.Errorf("%d blocks are left, and %d new ones there", full.n(), k.n())
+	}
+	s.wants.earned[s.Class(size)].Store(1)
+	if s.pass(t, 1, 1, size); full.n() != 0 || k.n() != 1 {
+		t.Errorf("%d blocks are left, and %d new ones there", full.n(), k.n())
+	}
+	s.pass(t, 2, 3, old)
+	s.wants.earned[s.Class(size)].Store(3)
+	s.pass(t, 1, 2, size)
+	s.cpus[0].victim = s.Class(size) - 1 // it would be its own
+	if s.pass(t, 1, 3, size); full.n() != 0 || k.n() != 3 {
+		t.Errorf("%d blocks are left, and %d new ones there", full.n(), k.n())
+	}
+	s.checkMagazines()
+}
+
+// The depot has magazines beyond the share for a class that has earned as many blocks, and none
+// above the most.
+func TestDepotIsEarned(t *testing.T) {
+	s := program(t, Options{Largest: 4 << 10, Bytes: 1 << 20, Depot: 2 * magazineSlots * 1024})
+	class := s.Class(1024)
+	for earned, want := range []bool{false, false, true} {
+		s.wants.earned[class].Store(int32(earned * magazineSlots / 2))
+		if s.depotTakes(class, magazineSlots) != want {
+			t.Errorf("the depot takes a magazine of a class that has earned %d blocks: %v", earned*magazineSlots/2, !want)
+		}
+	}
+	s.wants.earned[class].Store(100 * magazineSlots)
+	if s.depotTakes(class, 2*magazineSlots+1) {
+		t.Error("the depot takes more than the most")
 	}
 }
 
 // What a processor may hold for the asking grows with what is managed, from a least and up to
-// the most; so does that of the depot, but only before a strategy that merges.
+// the most.
 func TestBudgetGrowsWithWhatIsManaged(t *testing.T) {
 	var managed int64
 	s := openStore(t, Options{Largest: 4 << 10, Bytes: 1 << 20, Depot: 1 << 21, Divisor: 4, Least: LeastBytes, Managed: func() int64 { return managed }})
 	shares := 4 * int64(len(s.cpus)+1)
-	for _, c := range [][3]int64{{0, LeastBytes, LeastBytes}, {shares * LeastBytes * 2, LeastBytes * 2, LeastBytes * 2}, {1 << 50, 1 << 20, 1 << 21}} {
+	for _, c := range [][2]int64{{0, LeastBytes}, {shares * LeastBytes * 2, LeastBytes * 2}, {1 << 50, 1 << 20}} {
 		managed = c[0]
 		if b := s.budget(1 << 20); b.share != c[1] || b.most != 1<<20 {
 			t.Errorf("%d bytes managed: %+v, want a share of %d", managed, b, c[1])
 		}
-		for _, merges := range []bool{false, true} {
-			want := int64(1 << 21)
-			if s.options.Merges = merges; merges {
-				want = c[2]
-			}
-			if b := s.depotBudget(); b.share != want || b.most != 1<<21 {
-				t.Errorf("%d bytes managed, merges %v: the depot has %+v, want a share of %d", managed, merges, b, want)
-			}
+	}
+}
+
+// Of a block above shareBytes none is for the asking.
+func TestTheShareIsForSmallBlocks(t *testing.T) {
+	for size, want := range map[int]int64{shareBytes: 1, 2 * shareBytes: 0} {
+		s := oneCPU(t, Options{Largest: 2 * shareBytes, Bytes: 1 << 20, Depot: 1, Divisor: 1, Managed: func() int64 { return 1 << 30 }})
+		if s.pass(t, 2, 1, size); s.Usage().Blocks != want {
+			t.Errorf("%d blocks of %d bytes cached, want %d", s.Usage().Blocks, size, want)
 		}
 	}
 }

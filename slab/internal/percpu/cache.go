@@ -9,6 +9,7 @@
 //	refill.go     what happens when a class cache is empty
 //	resize.go     what happens when it is full
 //	budget.go     how much it may hold
+//	worth.go      what is worth holding
 //	depot.go      where magazines wait for other processors
 //	reclaim.go    how the caches are emptied by others
 //	idle.go       what of them was not needed
@@ -50,6 +51,7 @@ type Cache struct {
 	mu     *sync.Mutex     // Options.Lock; guards counts
 	_      [lineBytes]byte // keeps the counters off the lines that a hit reads
 	counts counters        // what no class cache served
+	wants  wants           // what would have saved more
 
 	closing sync.Mutex // held while the class caches are closed
 }
@@ -57,11 +59,14 @@ type Cache struct {
 // A cpu is what one processor has beside its class caches. Only the pinned
 // goroutine may change it; gets, arms and busy are read from outside, too.
 type cpu struct {
-	caches []ClassCache // those of Cache that are this processor's
-	seen   []sight      // of each, at the last reclaim
-	empty  *magazine    // in reserve, for the next class cache that overflows
-	victim int          // the class whose cache was shrunk last
-	busy   uint32       // not 0 while a goroutine is here; see quiesce
+	caches  []ClassCache // those of Cache that are this processor's
+	seen    []sight      // of each, at the last reclaim
+	uses    []use        // of each, see worth.go
+	empty   *magazine    // in reserve, for the next class cache that overflows
+	victim  int          // the class whose cache was shrunk last
+	looked  int          // the class that letGo has looked at last
+	refused uint32       // blocks
+	busy    uint32       // not 0 while a goroutine is here; see quiesce
 
 	granted int64 // bytes that caches may hold: the limit and the previous magazine of each
 
@@ -90,8 +95,8 @@ type ClassCache struct {
 
 	limit     atomic.Int32 // of blocks in loaded; negative, ^limit, while the class cache is closed
 	busy      uint32       // not 0 while a goroutine is here; see quiesce
-	refused   uint32       // times that the share was too small; see budget.allows
-	nprevious int32        // blocks in previous
+	_         uint32
+	nprevious int32 // blocks in previous
 }
 
 const lineBytes = 64
@@ -137,6 +142,7 @@ func (c *Cache) Open(o Options) {
 	c.classes = c.options.Grid.Index(o.Largest) + 1
 	c.mixed = make([]atomic.Bool, c.classes)
 	c.depot.classes = make([]depotClass, c.classes)
+	c.wants = newWants(c.classes)
 	n := c.classes * len(c.cpus)
 	all := make([]ClassCache, n+1, max(n+1, pageCaches))
 	c.caches, c.none = all[:n:n], &all[n]
@@ -145,6 +151,7 @@ func (c *Cache) Open(o Options) {
 	for i := range c.cpus {
 		c.cpus[i].caches = c.caches[i*c.classes : (i+1)*c.classes]
 		c.cpus[i].seen = make([]sight, c.classes)
+		c.cpus[i].uses = make([]use, c.classes)
 	}
 }
 

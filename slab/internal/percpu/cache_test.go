@@ -99,6 +99,7 @@ func (s *store) get(t *testing.T, size int) handle.Entry {
 		defer s.mu.Unlock()
 		e, _ = s.table.Attach(b, 0, class, true)
 		s.CountGet(size)
+		s.Missed(class)
 	}
 	return e
 }
@@ -111,6 +112,7 @@ func (s *store) release(e handle.Entry, size int) {
 	if !kept && !s.Keep(e, size) {
 		s.mu.Lock()
 		s.CountRelease(size)
+		s.Refused(e.Slot.Class(), 1)
 		s.mu.Unlock()
 		s.free(e)
 	}
@@ -208,7 +210,7 @@ func TestARefillIsLongEnough(t *testing.T) {
 	e := s.get(t, 1000)
 	m := &magazine{n: 1, class: int32(e.Slot.Class())}
 	m.entries[0] = e
-	s.depot.put(m, 1024, flat(1<<20))
+	s.depot.put(m, 1024, 1<<20)
 	if got, _ := s.Refill(e.Slot.Class(), 1010); got.Slot != nil {
 		t.Errorf("a block of %d bytes for 1010", got.Slot.Len())
 	}
@@ -311,6 +313,10 @@ func TestAPanicOfTheStrategyLosesNoBlock(t *testing.T) {
 			for _, e := range live {
 				try(func() { s.release(e, 1000) })
 			}
+			s.wants.earned[s.Class(4000)].Store(1) // so it takes the room of the others
+			e := s.get(t, 4000)
+			try(func() { s.release(e, 4000) })
+			live = append(live, e)
 			try(func() { s.Reclaim(false) })
 			s.Reclaim(false)
 			if s.freed != len(live) || s.Usage().Blocks != 0 {

@@ -17,13 +17,13 @@ type depot struct {
 func (d *depot) stopped() bool { return d.stops.Load() > 0 }
 
 type depotClass struct {
-	mu      sync.Mutex
-	full    atomic.Pointer[magazine] // last in, first out; changed under mu, read without
-	count   int
-	refused uint32    // puts for which there was no room
-	low     int       // least count since the last reclaim: magazines that were not needed
-	empty   *magazine // for reuse
-	_       [16]byte
+	mu     sync.Mutex
+	full   atomic.Pointer[magazine] // last in, first out; changed under mu, read without
+	have   atomic.Int32             // full magazines; changed under mu, read without
+	earned atomic.Int32             // of them, those that may be beyond the budget's share
+	low    int32                    // least count since the last reclaim: magazines that were not needed
+	empty  *magazine                // for reuse
+	_      [24]byte
 }
 
 // has reports whether there was a full magazine of the class a moment ago.
@@ -40,7 +40,7 @@ func (d *depot) take(class int, size int64) *magazine {
 	m := c.full.Load()
 	if m != nil {
 		c.pop()
-		c.low = min(c.low, c.count)
+		c.low = min(c.low, c.have.Load())
 		d.bytes.Add(-int64(m.n) * size)
 	}
 	return m
@@ -51,18 +51,18 @@ func (c *depotClass) pop() *magazine {
 	m := c.full.Load()
 	c.full.Store(m.next)
 	m.next = nil
-	c.count--
+	c.have.Add(-1)
 	return m
 }
 
-// put keeps a magazine for others, unless that would be more than b allows. A
-// reclaim that begins after the depot was stopped finds all that was put.
-func (d *depot) put(m *magazine, size int64, b budget) bool {
+// put keeps a magazine for others, unless that would be more than most bytes. A reclaim that
+// begins after the depot was stopped finds all that was put.
+func (d *depot) put(m *magazine, size, most int64) bool {
 	n := int64(m.n) * size
 	c := &d.classes[m.class]
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !b.allows(d.bytes.Add(n), &c.refused, b.price(int32(c.count+1), size)) || d.stopped() {
+	if d.bytes.Add(n) > most || d.stopped() {
 		d.bytes.Add(-n)
 		return false
 	}
@@ -74,7 +74,7 @@ func (d *depot) put(m *magazine, size int64, b budget) bool {
 func (c *depotClass) link(m *magazine) {
 	m.next = c.full.Load()
 	c.full.Store(m)
-	c.count++
+	c.have.Add(1)
 }
 
 // restore puts linked magazines back that put or a reclaim has let go, whatever the
@@ -124,7 +124,7 @@ func (d *depot) reclaim(idle bool, size func(class int) int64, out *magazine) *m
 	for i := range d.classes {
 		c := &d.classes[i]
 		c.mu.Lock()
-		n := c.count
+		n := c.have.Load()
 		if idle {
 			n = c.low
 		}
@@ -133,7 +133,7 @@ func (d *depot) reclaim(idle bool, size func(class int) int64, out *magazine) *m
 			d.bytes.Add(-int64(m.n) * size(i))
 			m.next, out = out, m
 		}
-		c.low, c.empty, c.refused = c.count, nil, 0
+		c.low, c.empty = c.have.Load(), nil
 		c.mu.Unlock()
 	}
 	return out

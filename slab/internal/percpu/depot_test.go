@@ -4,41 +4,18 @@ import "testing"
 
 func aByte(int) int64 { return 1 }
 
-// flat is a budget that nothing has to be earned of.
-// The depot has magazines above the share for a class that was refused often enough, and
-// none above the most.
-func TestDepotIsEarned(t *testing.T) {
-	d := depot{classes: make([]depotClass, 1)}
-	b := budget{share: 5, most: 12, managed: 1 << 20}
-	kept := 0
-	for range 10 * blockPrice {
-		if d.put(&magazine{n: 5}, 1, b) {
-			kept++
-		}
-		if kept == 1 && d.classes[0].refused > 2*blockPrice {
-			t.Fatal("the second magazine is not earned")
-		}
-	}
-	if kept != 2 || d.bytes.Load() != 10 {
-		t.Errorf("%d magazines kept, %d bytes", kept, d.bytes.Load())
-	}
-	if d.reclaim(false, aByte, nil); d.classes[0].refused != 0 {
-		t.Error("what was earned outlasts a reclaim")
-	}
-}
-
 // An idle reclaim takes the magazines that nobody needed since the last one.
 func TestDepotKeepsWhatIsNeeded(t *testing.T) {
 	d := depot{classes: make([]depotClass, 1)}
 	for range 3 {
-		d.put(&magazine{n: 5}, 1, flat(100))
+		d.put(&magazine{n: 5}, 1, 100)
 	}
 	if out := d.reclaim(true, aByte, nil); out != nil {
 		t.Error("magazines that have just come were taken")
 	}
 	a, b := d.take(0, 1), d.take(0, 1)
-	d.put(a, 1, flat(100))
-	d.put(b, 1, flat(100))
+	d.put(a, 1, 100)
+	d.put(b, 1, 100)
 	out := d.reclaim(true, aByte, nil)
 	if out == nil || out.next != nil || d.bytes.Load() != 10 {
 		t.Errorf("%v, and %d bytes are left", out, d.bytes.Load())
@@ -48,11 +25,11 @@ func TestDepotKeepsWhatIsNeeded(t *testing.T) {
 // A stopped depot takes nothing, and neither does one that is full.
 func TestDepotRefuses(t *testing.T) {
 	d := depot{classes: make([]depotClass, 1)}
-	if !d.put(&magazine{n: 5}, 1, flat(5)) || d.put(&magazine{n: 1}, 1, flat(5)) || d.bytes.Load() != 5 {
+	if !d.put(&magazine{n: 5}, 1, 5) || d.put(&magazine{n: 1}, 1, 5) || d.bytes.Load() != 5 {
 		t.Errorf("%d bytes in a depot of 5", d.bytes.Load())
 	}
 	d.stops.Add(1)
-	if d.put(&magazine{n: 5}, 1, flat(100)) || d.bytes.Load() != 5 {
+	if d.put(&magazine{n: 5}, 1, 100) || d.bytes.Load() != 5 {
 		t.Errorf("a stopped depot has %d bytes", d.bytes.Load())
 	}
 }

@@ -10,23 +10,17 @@ import (
 
 // Options are what a Cache needs to know of its pool.
 type Options struct {
-	Grid        sizeclass.Grid
-	Largest     int   // bytes of the largest block that is cached; 0: none
-	Borrow      int   // how many classes above its own may serve a size
-	BorrowAbove int   // bytes above which a block of a larger class may serve; smaller blocks are cheap to get
-	ExactAbove  int   // bytes above which a block is as long as asked for, until one is too short; 0: no block is
-	Bytes       int64 // that a processor may hold
-	Depot       int64 // bytes that the depot may hold
-	Processors  int   // that have caches; 0: those that there are
-	Replayed    bool  // one goroutine uses the Cache, and says by RunOn which processor it is
+	Grid       sizeclass.Grid
+	Largest    int   // bytes of the largest block that is cached; 0: none
+	ExactAbove int   // bytes above which a block is as long as asked for, until one is too short; 0: no block is
+	Bytes      int64 // that a processor may hold
+	Depot      int64 // bytes that the depot may hold
+	Processors int   // that have caches; 0: those that there are
+	Replayed   bool  // one goroutine uses the Cache, and says by RunOn which processor it is
 	// What is Managed has a part for each processor and one for the depot, all equal. A
 	// processor may hold its part divided by Divisor, but Least at least, and what classes have
-	// earned; 0: no such bound.
+	// earned, see worth.go; 0: no such bound. So may the depot.
 	Divisor, Least int64
-	// Merges says that the strategy merges free blocks, and cuts them up. A block that a processor
-	// may not hold then goes to the strategy, not to the depot. The depot has the bound of a
-	// processor, and a Get takes no magazine of a larger class from it.
-	Merges bool
 
 	Managed func() int64       // bytes that the pool has from its upstream
 	Free    func(handle.Entry) // gives a block back to the strategy; no lock is held

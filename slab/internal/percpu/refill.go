@@ -2,18 +2,8 @@ package percpu
 
 import "github.com/bufslab/bufslab/slab/internal/handle"
 
-// An empty class cache takes its previous magazine, then a block of a larger class of its
-// processor where that is allowed, then a magazine from the depot, of its class or a larger one.
-// Where the strategy does not merge, a magazine of its class comes before larger blocks. Pinned
-// code must not lock. So we take the magazine from the depot first, then pin, and look again.
-
-// lastClass returns the largest class whose blocks may serve size bytes of a class.
-func (c *Cache) lastClass(class, size int) int {
-	if size <= c.options.BorrowAbove {
-		return class
-	}
-	return min(class+c.options.Borrow, c.classes-1)
-}
+// An empty class cache takes its previous magazine, then one from the depot. Pinned code must not
+// lock. So we take the magazine from the depot first, then pin, and look again.
 
 // Retry is for a Get that Enter has refused, or whose Top is too short. The caller is pinned
 // to processor id. stands says how many Gets this one stands for in a profile, 0 if it is not
@@ -23,29 +13,16 @@ func (c *Cache) Retry(id, class, size int) (e handle.Entry, stands float64) {
 	if p == nil {
 		return e, 0
 	}
-	caches := p.caches[class : c.lastClass(class, size)+1]
-	for i := range caches {
-		q := &caches[i]
-		if q.n() == 0 {
-			if q.nprevious == 0 {
-				if i == 0 && !c.options.Merges && c.depot.has(class) {
-					break // a larger block would be missed by its own class
-				}
-				continue
-			}
-			c.swap(p, class+i)
-		}
-		if q.enter() {
-			if at := q.Top(); at.Slot.Len() >= size {
-				if e = q.Take(at, size); q.wasDue() {
-					return e, c.rearm(p, class+i)
-				}
-				q.Leave()
-				break
+	q := &p.caches[class]
+	c.swap(p, class)
+	if q.enter() {
+		if at := q.Top(); at.Slot.Len() >= size {
+			if e = q.Take(at, size); q.wasDue() {
+				return e, c.rearm(p, class)
 			}
 		}
-		q.Leave()
 	}
+	q.Leave()
 	p.leave()
 	return e, 0
 }
@@ -74,13 +51,12 @@ func (c *Cache) swap(p *cpu, class int) {
 	c.check(p)
 }
 
-// Refill takes a magazine from the depot, of the class or of a larger one that may serve size,
-// and returns its last block if that has size bytes. The rest goes into the processor's class
-// cache, or back if that has been filled meanwhile, or may not hold as much. It returns no slot
-// if the depot has no magazine; then the block at hand, if any, is too short, and goes back.
-// stands is as of Retry.
+// Refill takes a magazine of the class from the depot, and returns its last block if that has size
+// bytes. The rest goes into the processor's class cache, or back if that has been filled meanwhile,
+// or may not hold as much. It returns no slot if the depot has no magazine; then the block at hand,
+// if any, is too short, and goes back. stands is as of Retry.
 func (c *Cache) Refill(class, size int) (e handle.Entry, stands float64) {
-	m, from := c.takeFull(class, size)
+	m := c.depot.take(class, c.BlockBytes(class))
 	if m == nil {
 		c.dropShort(class, size)
 		return e, 0
@@ -91,29 +67,19 @@ func (c *Cache) Refill(class, size int) (e handle.Entry, stands float64) {
 		stands = c.CountGet(size)
 		c.mu.Unlock()
 	}
-	if m = c.install(from, m); m != nil {
+	if m = c.install(class, m); m != nil {
 		c.putAway(m)
 	}
 	return e, stands
-}
-
-// takeFull takes a magazine from the depot for size bytes, and returns its class. Where the
-// strategy merges, it makes more of a larger block.
-func (c *Cache) takeFull(class, size int) (m *magazine, from int) {
-	last := class
-	if !c.options.Merges {
-		last = c.lastClass(class, size)
-	}
-	for from = class; from < last && !c.depot.has(from); {
-		from++
-	}
-	return c.depot.take(from, c.BlockBytes(from)), from
 }
 
 // dropShort gives the block at hand back if it has fewer than size bytes: it would be in the
 // way of the next Get, too. From now on blocks of the class are as long as the class, and
 // serve all who ask for it. Where all ask for the same they stay as long as that.
 func (c *Cache) dropShort(class, size int) {
+	if c.options.ExactAbove == 0 {
+		return // all are as long as their class
+	}
 	on := c.Pin()
 	e := c.At(on.ID(), class).takeShort(size)
 	c.Unpin(on)
@@ -150,11 +116,11 @@ func (m *magazine) pop(size int) (e handle.Entry) {
 // install makes m the loaded magazine of the processor's class cache, if that is
 // empty and may hold as much. It returns the magazine that is left over.
 func (c *Cache) install(class int, m *magazine) *magazine {
-	bytes, b := c.BlockBytes(class), c.budget(c.options.Bytes)
+	b := c.budget(c.options.Bytes)
 	on := c.Pin()
 	p := c.cpu(on.ID())
 	if p != nil {
-		left := p.install(class, m, bytes, b)
+		left := c.put(p, class, m, b)
 		if left != m && !p.caches[class].isArmed() {
 			c.arm(p, class)
 		}
@@ -166,10 +132,11 @@ func (c *Cache) install(class int, m *magazine) *magazine {
 	return m
 }
 
-func (p *cpu) install(class int, m *magazine, bytes int64, b budget) *magazine {
+// put is install on the processor p.
+func (c *Cache) put(p *cpu, class int, m *magazine, b budget) *magazine {
 	k := &p.caches[class]
 	limit, n := k.limit.Load(), m.n
-	if limit < 0 || n == 0 || k.n() > 0 || !p.grant(k, limit, max(limit, n), bytes, b) {
+	if limit < 0 || n == 0 || k.n() > 0 || !c.grant(p, class, limit, max(limit, n), b) {
 		return m
 	}
 	m, k.loaded = k.loaded, m

@@ -73,64 +73,71 @@ func (c *Cache) makeRoom(p *cpu, class int, b budget) (out *magazine) {
 	if !k.isArmed() {
 		c.arm(p, class)
 	}
-	switch {
-	case limit == most(bytes):
-		return c.exchange(p, class, b)
-	case p.grow(k, limit, bytes, b):
-		return nil
+	if limit < most(bytes) {
+		if c.grow(p, class, limit, b) {
+			return nil
+		}
+		return c.overBudget(p, class, limit, b)
 	}
-	return c.overBudget(p, class, limit, b)
+	if out = c.exchange(p, class, b); k.n() == limit {
+		return c.letGo(p, b)
+	}
+	return out
 }
 
-// overBudget is makeRoom of a class that the budget refuses more. Where the budget is full the
-// class empties another one for that, once for each time that it has been refused as often as
-// the block costs: classes in use would empty each other all the time.
+// overBudget is makeRoom of a class that the budget refuses more. Where the budget is full, a class
+// that has earned a block empties another one for that.
 func (c *Cache) overBudget(p *cpu, class int, limit int32, b budget) (out *magazine) {
-	k, bytes := &p.caches[class], c.BlockBytes(class)
-	full, paid := p.granted+bytes > b.most, int64(k.refused)%b.price(limit+1, bytes) == 0
-	if full && paid {
-		out = c.shrinkOther(p, class)
-		if p.grant(k, limit, limit+1, bytes, b) || out != nil || limit == 0 {
-			return out
-		}
-	} else if limit == 0 || c.options.Merges { // it has to be refused more often
-		return nil
+	if p.granted+c.BlockBytes(class) <= b.most || c.wants.earned[class].Load() <= limit {
+		return c.letGo(p, b)
 	}
-	return c.exchange(p, class, b)
+	out = c.shrinkOther(p, class)
+	c.grant(p, class, limit, limit+1, b)
+	return out
 }
 
 // grow doubles the limit of a class cache, or adds one block where the budget has no
 // more.
-func (p *cpu) grow(k *ClassCache, limit int32, bytes int64, b budget) bool {
+func (c *Cache) grow(p *cpu, class int, limit int32, b budget) bool {
+	bytes := c.BlockBytes(class)
 	if to := max(1, min(2*limit, most(bytes))); p.granted+int64(to-limit)*bytes <= b.share {
-		return p.grant(k, limit, to, bytes, b)
+		return c.grant(p, class, limit, to, b)
 	}
-	return p.grant(k, limit, limit+1, bytes, b)
+	return c.grant(p, class, limit, limit+1, b)
 }
 
 // grant changes the limit of a class cache, if the budget allows it. The caller is
 // pinned and has found the limit not negative.
-func (p *cpu) grant(k *ClassCache, limit, to int32, bytes int64, b budget) bool {
-	more := int64(to-limit) * bytes
-	if !b.allows(p.granted+more, &k.refused, b.price(to, bytes)) || !k.limit.CompareAndSwap(limit, to) { // or it was closed
+func (c *Cache) grant(p *cpu, class int, limit, to int32, b budget) bool {
+	more := int64(to-limit) * c.BlockBytes(class)
+	if k := &p.caches[class]; !c.allows(b, p.granted+more, class, to+k.nprevious) || !k.limit.CompareAndSwap(limit, to) { // or it was closed
 		return false
 	}
 	p.granted += more
 	return true
 }
 
-// exchange makes the loaded magazine the previous one, if that is within the budget,
-// and an empty one the loaded one. It returns the magazine that leaves.
+// exchange makes the loaded magazine the previous one, or gives it or the previous one to the
+// depot, and makes an empty one the loaded one. It returns the magazine that leaves. Where there is
+// no place for either it does nothing.
 func (c *Cache) exchange(p *cpu, class int, b budget) (out *magazine) {
 	k, bytes := &p.caches[class], c.BlockBytes(class)
 	n, below := k.n(), k.nprevious
-	out, k.loaded, p.empty = k.loaded, p.empty, nil
-	k.setN(0)
-	if more := int64(n-below) * bytes; p.granted+more <= b.share {
+	if more := int64(n-below) * bytes; more == 0 || c.allows(b, p.granted+more, class, k.limit.Load()+n) {
+		if below > 0 && !c.depotTakes(class, below) {
+			return nil
+		}
 		p.granted += more
 		k.nprevious = n
-		out, k.previous, n = k.previous, out, below
+		out, k.previous, k.loaded = k.previous, k.loaded, p.empty
+		n = below
+	} else if !c.depotTakes(class, n) {
+		return nil
+	} else {
+		out, k.loaded = k.loaded, p.empty
 	}
+	p.empty = nil
+	k.setN(0)
 	if n == 0 {
 		p.empty = out
 		return nil
@@ -187,11 +194,28 @@ func (c *Cache) putAway(m *magazine) {
 	defer func() { c.depot.restore(m, c.BlockBytes) }() // what is left if the strategy panics
 	for m != nil {
 		next := m.next
-		if m.n == 0 || !c.depot.put(m, c.BlockBytes(int(m.class)), c.depotBudget()) {
+		if m.n == 0 || !c.depotTakes(int(m.class), m.n) || !c.depot.put(m, c.BlockBytes(int(m.class)), c.options.Depot) {
+			c.refusedAll(m)
 			c.free(m)
 			c.depot.recycle(m)
 		}
 		m = next
+	}
+}
+
+// depotTakes reports whether the depot may have one more magazine, of n blocks.
+func (c *Cache) depotTakes(class int, n int32) bool {
+	have := c.depot.classes[class].have.Load()*magazineSlots + n
+	bytes := c.depot.bytes.Load() + int64(n)*c.BlockBytes(class)
+	return c.allows(c.budget(c.options.Depot), bytes, class, have)
+}
+
+// refusedAll notes the blocks of a magazine that no cache takes.
+func (c *Cache) refusedAll(m *magazine) {
+	if m.n > 0 {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.Refused(int(m.class), m.n)
 	}
 }
 

@@ -85,7 +85,7 @@ func TestNothingChangesWhatIsClosed(t *testing.T) {
 		room := s.makeRoom(p, class, flat(1<<20))
 		p.victim = class - 1
 		other := s.shrinkOther(p, class+1)
-		left := p.install(class, m, s.BlockBytes(class), flat(1<<20))
+		left := s.put(p, class, m, flat(1<<20))
 		kept := k.Push(e, 100) || k.pop(100).Slot != nil
 		p.leave()
 		s.Unpin(on)
@@ -134,19 +134,6 @@ func TestSwapEndsAGrant(t *testing.T) {
 	s.checkMagazines()
 }
 
-// The largest class borrows of none: what is behind it is another processor's.
-func TestNothingIsAboveTheLargestClass(t *testing.T) {
-	s := openStore(t, Options{Largest: 4 << 10, Bytes: 1 << 20, Borrow: 3, BorrowAbove: 1000, Processors: 2})
-	other := &s.cpus[1].caches[0]
-	other.nprevious = 1
-	on := s.Pin()
-	e, _ := s.Retry(0, s.classes-1, 4<<10)
-	s.Unpin(on)
-	if e.Slot != nil || other.nprevious != 1 {
-		t.Errorf("%v, and the other processor has %d", e, other.nprevious)
-	}
-}
-
 // A processor that a Cache does not know has no class caches: what it is given keeps nothing,
 // and serves nothing.
 func TestAProcessorTooManyHasNoCache(t *testing.T) {
@@ -165,138 +152,4 @@ func TestAProcessorTooManyHasNoCache(t *testing.T) {
 		t.Error("a processor too many has a block")
 	}
 	s.release(e, 100)
-}
-
-// What a processor may not hold goes to the depot, where others find it; to a strategy that
-// merges it goes at once.
-func TestWhatIsRefusedGoesToTheDepot(t *testing.T) {
-	const size = 4 << 10
-	for _, merges := range []bool{false, true} {
-		s := oneCPU(t, Options{Largest: size, Bytes: 1 << 20, Depot: 1 << 20, Divisor: 1 << 20, Least: 2 * size, Merges: merges, Managed: func() int64 { return 1 << 20 }})
-		var live []handle.Entry
-		for range 9 {
-			live = append(live, s.get(t, size))
-		}
-		for _, e := range live {
-			s.release(e, size)
-		}
-		if s.cpus[0].granted > 2*size {
-			t.Errorf("merges %v: a processor may hold %d bytes of %d", merges, s.cpus[0].granted, 2*size)
-		}
-		if blocks, _ := s.depot.usage(); merges && blocks != 0 || !merges && (blocks < 7 || s.freed != 0) {
-			t.Errorf("merges %v: %d blocks in the depot, %d freed", merges, blocks, s.freed)
-		}
-		s.checkMagazines()
-	}
-}
-
-// Where the budget is full, a class takes the room of another once for as many refusals as the
-// block costs: it does not starve, nor do two classes in use empty each other all the time.
-func TestAFullBudgetIsNotTakenAtOnce(t *testing.T) {
-	const old, size = 4 << 10, 2 << 10
-	s := oneCPU(t, Options{Largest: old, Bytes: 4 * old, Depot: 1})
-	pass := func(n int) { // gets n blocks, and releases them
-		var live []handle.Entry
-		for range n {
-			live = append(live, s.get(t, old))
-		}
-		for _, e := range live {
-			s.release(e, old)
-		}
-	}
-	full, k := s.At(0, s.Class(old)), s.At(0, s.Class(size))
-	b := flat(s.options.Bytes)
-	pass(4)
-	for range b.price(5, old) { // there is no other class
-		if pass(5); full.limit.Load() != 4 {
-			t.Fatalf("after %d refusals it may have %d blocks", full.refused, full.limit.Load())
-		}
-	}
-	if pass(4); full.n() != 4 || int64(full.refused) < b.price(5, old) {
-		t.Fatalf("%d blocks of %d bytes fill the budget, after %d refusals", full.n(), old, full.refused)
-	}
-	price := b.price(1, size)
-	for range price - 1 {
-		s.release(s.get(t, size), size)
-	}
-	if full.n() != 4 || k.n() != 0 {
-		t.Errorf("after %d refusals %d blocks are left, and %d new ones there", k.refused, full.n(), k.n())
-	}
-	if s.release(s.get(t, size), size); full.n() != 0 || k.n() != 1 {
-		t.Errorf("after %d refusals %d blocks are left, and %d new ones there", k.refused, full.n(), k.n())
-	}
-	s.checkMagazines()
-}
-
-// A block of a larger class serves only from BorrowAbove bytes on, and up to Borrow classes above.
-func TestLargerBlocksServeLargeSizes(t *testing.T) {
-	s := oneCPU(t, Options{Largest: 32 << 10, Bytes: 1 << 20, Borrow: 3, BorrowAbove: 1000})
-	for _, c := range []struct {
-		size, cached int
-		want         bool
-	}{{900, 1100, false}, {1000, 1100, false}, {1100, 1500, true}, {1100, 2048, true}, {1100, 2100, false}, {1100, 3000, false}} {
-		s.release(s.get(t, c.cached), c.cached)
-		e, _ := s.RetryPinned(s.Class(c.size), c.size)
-		if e.Slot != nil != c.want {
-			t.Errorf("%d bytes for %d: %v", c.cached, c.size, e.Slot != nil)
-		}
-		s.Reclaim(false)
-	}
-}
-
-// inDepot puts a block of size bytes into the depot.
-func (s *store) inDepot(t *testing.T, size int) handle.Entry {
-	e := s.get(t, size)
-	m := &magazine{n: 1, class: int32(e.Slot.Class())}
-	m.entries[0] = e
-	s.depot.push(m, s.BlockBytes(e.Slot.Class()))
-	return e
-}
-
-// The depot lends a larger block where the processor could: of its own class first, then of
-// the nearest.
-func TestTheDepotLendsLargerBlocks(t *testing.T) {
-	s := oneCPU(t, Options{Largest: 32 << 10, Bytes: 1 << 20, Depot: 1 << 20, Borrow: 3, BorrowAbove: 1000})
-	for _, c := range []struct {
-		size int
-		in   []int // the depot
-		want int   // which of them
-	}{
-		{900, []int{1100}, -1}, {1100, []int{2100}, -1}, {1100, []int{2048}, 0}, {1100, []int{2048, 1500}, 1},
-		{1100, []int{1500, 1100}, 1}, {32 << 10, []int{20_000}, -1},
-	} {
-		var in []handle.Entry
-		for _, size := range c.in {
-			in = append(in, s.inDepot(t, size))
-		}
-		e, _ := s.Refill(s.Class(c.size), c.size)
-		if want := append(in, handle.Entry{})[max(c.want, 0)]; c.want < 0 && e.Slot != nil || c.want >= 0 && e != want {
-			t.Errorf("%d bytes of %d: %v", c.size, c.in, e)
-		}
-		s.Reclaim(false)
-		s.checkMagazines()
-	}
-	s.options.Merges = true
-	s.inDepot(t, 1500)
-	if e, _ := s.Refill(s.Class(1100), 1100); e.Slot != nil {
-		t.Errorf("before a strategy that merges it lends %d bytes for 1100", e.Slot.Len())
-	}
-}
-
-// A block of the depot comes before a larger one of the processor, which its own class would
-// miss; but for a strategy that merges, whose blocks are only as long as was asked.
-func TestTheOwnClassComesFirst(t *testing.T) {
-	for _, merges := range []bool{false, true} {
-		s := oneCPU(t, Options{Largest: 32 << 10, Bytes: 1 << 20, Depot: 1 << 20, Borrow: 3, BorrowAbove: 1000, Merges: merges})
-		larger := s.get(t, 1500)
-		own := s.inDepot(t, 1100)
-		s.release(larger, 1500)
-		want := own
-		if merges {
-			want = larger
-		}
-		if e := s.get(t, 1100); e != want {
-			t.Errorf("merges %v: a block of %d bytes for 1100", merges, e.Slot.Len())
-		}
-	}
 }

@@ -2,11 +2,8 @@ package percpu
 
 import (
 	"math"
-	"math/rand/v2"
-	"slices"
 	"testing"
 
-	"github.com/bufslab/bufslab/slab/internal/handle"
 	"github.com/bufslab/bufslab/slab/internal/profile"
 )
 
@@ -43,35 +40,6 @@ func TestHitsAreSampled(t *testing.T) {
 		if gets := s.Usage().Gets; gets != n+1 || s.Gets() != gets {
 			t.Errorf("%d and %d Gets counted of %d", gets, s.Gets(), n+1)
 		}
-	}
-}
-
-// So is each block of a larger class, which a Get takes whose own class has none.
-func TestBorrowedBlocksAreSampled(t *testing.T) {
-	pace := profile.NewPace(512 << 10)
-	pace.Hold()
-	s := oneCPU(t, Options{Largest: 1 << 20, Bytes: 64 << 20, Depot: 1 << 20, Pace: pace, Borrow: 4, BorrowAbove: 32 << 10})
-	r := rand.New(rand.NewPCG(1, 2))
-	var live []handle.Entry
-	var served, found, variance float64
-	for range 150_000 {
-		size := int(math.Exp2(15 + 5*r.Float64()))
-		e, stands := s.RetryPinned(s.Class(size), size)
-		if e.Slot == nil {
-			e = s.get(t, size)
-		} else {
-			served++
-			found += stands
-			variance += pace.Stands(s.BlockBytes(e.Slot.Class()), 0) - 1
-		}
-		if live = append(live, e); len(live) > 1000 || r.IntN(4) == 0 {
-			i := r.IntN(len(live))
-			s.release(live[i], 0)
-			live = slices.Delete(live, i, i+1)
-		}
-	}
-	if most := 5 * math.Sqrt(variance); served < 100_000 || math.Abs(found-served) > most {
-		t.Errorf("%.0f found of %.0f, which is more than %.0f off", found, served, most)
 	}
 }
 
