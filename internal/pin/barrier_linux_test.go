@@ -42,3 +42,13 @@ func wantRefused(t *testing.T) {
 		t.Error("Barrier is true where it was refused")
 	}
 }
+
+// What the first Barrier would wait for is on its way once Prepare was called, any number of times.
+func TestPrepareRegisters(t *testing.T) {
+	for range 3 {
+		Prepare()
+	}
+	if has := registered(); Barrier() != has {
+		t.Errorf("Barrier is %v where the process is registered: %v", !has, has)
+	}
+}

@@ -6,3 +6,6 @@ package pin
 // barrier before it returns; those that do not run pass one before they do. It
 // reports false, having done nothing, where the system cannot do that, as here.
 func Barrier() bool { return false }
+
+// Prepare does nothing: there is no Barrier to prepare.
+func Prepare() {}

@@ -139,6 +139,7 @@ func (c *Cache) Open(o Options) {
 	if o.Largest == 0 {
 		return
 	}
+	pin.Prepare() // for the first reclaim
 	c.classes = c.options.Grid.Index(o.Largest) + 1
 	c.mixed = make([]atomic.Bool, c.classes)
 	c.depot.classes = make([]depotClass, c.classes)
