@@ -2,6 +2,7 @@ package slab
 
 import (
 	"sync/atomic"
+	"time"
 
 	"github.com/bufslab/bufslab/slab/internal/percpu"
 	"github.com/bufslab/bufslab/slab/internal/sizeclass"
@@ -18,6 +19,9 @@ const (
 	// cacheShare of the managed bytes, as a divisor, is what caches may hold of blocks that have not
 	// earned it: what is cached cannot be merged, and serves one size alone.
 	cacheShare = 32
+	// sizeclassMiss and heapMiss are what a pair takes by the strategy, and not by a cache: measured in
+	// a block cache of 128 MiB, where all that is looked up is far away.
+	sizeclassMiss, heapMiss = 800 * time.Nanosecond, 100 * time.Nanosecond
 	// depotBytes bounds the depot where memory is held anyway: a hard bound below
 	// what a program hands over made it a thousand times slower.
 	depotBytes = 1 << 30
@@ -30,9 +34,9 @@ func cacheOptions(c Config, processors int) percpu.Options {
 	}
 	o := percpu.Options{Largest: cachedLimit, Bytes: c.CacheBytes, Depot: depotBytes, Divisor: cacheShare, Least: percpu.LeastBytes}
 	if c.Strategy == "sizeclass" {
-		o.Grid = *sizeclass.NewGrid(c.Steps, c.Align)
+		o.Grid, o.Miss = *sizeclass.NewGrid(c.Steps, c.Align), sizeclassMiss
 	} else { // bestfit, slab, and registered ones where cache_bytes asks for it: Validate has seen to it
-		o.Grid, o.ExactAbove = *sizeclass.NewGrid(8, c.Align), strategy.SlabCarveLimit
+		o.Grid, o.Miss, o.ExactAbove = *sizeclass.NewGrid(8, c.Align), heapMiss, strategy.SlabCarveLimit
 	}
 	return bound(o, c, processors)
 }

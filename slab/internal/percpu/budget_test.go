@@ -2,6 +2,7 @@ package percpu
 
 import (
 	"testing"
+	"time"
 
 	"github.com/bufslab/bufslab/slab/internal/handle"
 )
@@ -9,7 +10,7 @@ import (
 // program opens a cache of one processor that gives little for the asking, by the clock of a replay:
 // a program that uses all that it gets.
 func program(t *testing.T, o Options) *store {
-	o.Divisor, o.Replayed, o.Processors = 1<<20, true, 1
+	o.Divisor, o.Replayed, o.Processors, o.Miss = 1<<20, true, 1, 100*time.Nanosecond
 	o.Managed = func() int64 { return 1 << 20 }
 	return oneCPU(t, o)
 }

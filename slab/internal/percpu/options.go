@@ -2,6 +2,7 @@ package percpu
 
 import (
 	"sync"
+	"time"
 
 	"github.com/bufslab/bufslab/slab/internal/handle"
 	"github.com/bufslab/bufslab/slab/internal/profile"
@@ -21,6 +22,10 @@ type Options struct {
 	// processor may hold its part divided by Divisor, but Least at least, and what classes have
 	// earned, see worth.go; 0: no such bound. So may the depot.
 	Divisor, Least int64
+
+	// Miss is about what a Get and a Release take longer that no cache serves, after the program has
+	// done its own work: so much a hit saves.
+	Miss time.Duration
 
 	Managed func() int64       // bytes that the pool has from its upstream
 	Free    func(handle.Entry) // gives a block back to the strategy; no lock is held

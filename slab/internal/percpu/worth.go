@@ -28,10 +28,11 @@ const (
 	mostEarned = 1 << 20
 	// A class that asks farLess often loses of what it has earned.
 	farLess = 4
-	// A block is worth its memory if it is asked for worthOften times a second, and one of few bytes
-	// if it is half as often as it has bytes. With 100 nanoseconds for each, that is 0.16 % of a
-	// processor: a program feels nothing of less.
+	// A block is worth its memory if it is asked for worthOften times a second: to save 100
+	// nanoseconds as often is a third of a percent of a processor, and a program feels nothing of less.
 	worthOften = 32e3
+	// One of few bytes is worth it if that saves worthBytes nanoseconds a second for each byte.
+	worthBytes = 50
 )
 
 // wants are the demands of all classes, and what they have earned: so many blocks a processor, and
@@ -127,4 +128,6 @@ func (c *Cache) letGo(p *cpu, b budget) (out *magazine) {
 }
 
 // often is how often a block of a class has to be asked for.
-func (c *Cache) often(class int) float64 { return min(float64(c.BlockBytes(class))/2, worthOften) }
+func (c *Cache) often(class int) float64 {
+	return min(float64(c.BlockBytes(class))*worthBytes/float64(max(c.options.Miss, 1)), worthOften)
+}
