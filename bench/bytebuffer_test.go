@@ -13,6 +13,7 @@ import (
 
 	"github.com/valyala/bytebufferpool"
 
+	"github.com/bufslab/bufslab/bench/internal/report"
 	"github.com/bufslab/bufslab/slab"
 )
 
@@ -113,7 +114,7 @@ func TestBuffersBesideOthers(t *testing.T) {
 			}
 		}
 		for i, a := range all {
-			t.Logf("%s: %s: %.0f ns, %.0f B/op", w.name, a.name, spreadOf(times[i]).median, spreadOf(bytes[i]).median)
+			t.Logf("%s: %s: %.0f ns, %.0f B/op", w.name, a.name, report.SpreadOf(times[i]).Median, report.SpreadOf(bytes[i]).Median)
 		}
 		if err := p.Close(); err != nil {
 			t.Log(err) // what sync.Pools keep
@@ -201,11 +202,11 @@ func TestArenaBesideHandles(t *testing.T) {
 			times[name] = append(times[name], float64(time.Since(begin).Nanoseconds())/1000)
 		}
 	}
-	base := spreadOf(times["handles"]).median
+	base := report.SpreadOf(times["handles"]).Median
 	for name, list := range times {
-		t.Logf("%s: %.0f ns, %.3f of the handles'", name, spreadOf(list).median, spreadOf(list).median/base)
+		t.Logf("%s: %.0f ns, %.3f of the handles'", name, report.SpreadOf(list).Median, report.SpreadOf(list).Median/base)
 	}
-	if share := spreadOf(times["arena"]).median / base; share > 1.0/6 {
+	if share := report.SpreadOf(times["arena"]).Median / base; share > 1.0/6 {
 		t.Errorf("%.3f of the handles'", share)
 	}
 }

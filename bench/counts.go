@@ -10,6 +10,8 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+
+	"github.com/bufslab/bufslab/bench/internal/report"
 )
 
 // Counts are the figures of counts.json. Another version of Go compiles other
@@ -106,18 +108,18 @@ func (o options) countAll() error {
 	if !o.write {
 		return nil
 	}
-	return errors.Join(c.save(kept), replace(documentation, "counts", text))
+	return errors.Join(c.save(kept), report.Replace(documentation, "counts", text))
 }
 
 // table prints counts in the order of the workloads and the pools.
 func (c counts) table(workloads []workload, pools []string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Counted for %s on %s.\n\n", c.Go, c.Arch)
-	b.WriteString(row("workload", "pool", "instructions", "data references", "first-level misses", "lines from memory") + rule(2, 4))
+	b.WriteString(report.Row("workload", "pool", "instructions", "data references", "first-level misses", "lines from memory") + report.Rule(2, 4))
 	for _, w := range workloads {
 		for _, p := range pools {
 			n := c.Of[w.counted()][p]
-			b.WriteString(row(w.what(), p, figure(n.Instructions), figure(n.Data), figure(n.First), figure(n.Memory)))
+			b.WriteString(report.Row(w.what(), p, figure(n.Instructions), figure(n.Data), figure(n.First), figure(n.Memory)))
 		}
 	}
 	return b.String()

@@ -4,7 +4,7 @@
 //	go run .                        # everything, on a quiet machine: some ten minutes
 //	go run . -rounds 10 -workloads 'W2|W3 1 MiB P1' -pools 'heap|mmap|sync'
 //	go run . -conf device=heap,strategy=slab -conf device=mmap,strategy=sizeclass
-//	go run . -write                 # and put the tables into docs/benchmarks.md and README.md
+//	go run . -write                 # and put the tables into docs/benchmarks.md
 //
 // Instructions are counted by valgrind's cachegrind, whatever else the machine does:
 //
@@ -22,6 +22,14 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+
+	"github.com/bufslab/bufslab/bench/internal/report"
+)
+
+// Files that have figures of ours, from this directory.
+const (
+	documentation = "../docs/benchmarks.md"
+	kept          = "counts.json"
 )
 
 type options struct {
@@ -91,7 +99,7 @@ func (o options) contenders() []contender {
 
 // playLeague times the workloads that were asked for, and prints or writes the tables.
 func (o options) playLeague() error {
-	t := table{contenders: o.contenders(), rounds: o.rounds, load: loadBefore()}
+	t := table{contenders: o.contenders(), rounds: o.rounds, load: report.Load()}
 	if len(t.contenders) == 0 || o.rounds < 1 {
 		return errors.New("no pools or no rounds")
 	}
@@ -111,9 +119,5 @@ func (o options) playLeague() error {
 	if !o.write {
 		return nil
 	}
-	lines, err := t.readme()
-	if err != nil {
-		return err
-	}
-	return errors.Join(replace(documentation, "league", t.String()), replace(readme, "league", lines))
+	return report.Replace(documentation, "league", t.String())
 }

@@ -6,6 +6,8 @@ import (
 	"runtime"
 	"runtime/debug"
 	"time"
+
+	"github.com/bufslab/bufslab/bench/internal/report"
 )
 
 const (
@@ -126,7 +128,7 @@ func less(times, harness []float64) []float64 {
 func (r result) fastest(contenders []contender) int {
 	best, least := -1, math.Inf(1)
 	for i, c := range contenders {
-		if m := spreadOf(r.net[i]).median; !c.ours && m < least {
+		if m := report.SpreadOf(r.net[i]).Median; !c.ours && m < least {
 			best, least = i, m
 		}
 	}

@@ -2,18 +2,10 @@ package main
 
 import (
 	"fmt"
-	"os"
-	"runtime"
 	"strings"
+
+	"github.com/bufslab/bufslab/bench/internal/report"
 )
-
-// row is a line of a Markdown table.
-func row(cells ...string) string { return "| " + strings.Join(cells, " | ") + " |\n" }
-
-// rule is the line beneath a table's head: text columns, and then figures.
-func rule(text, figures int) string {
-	return "|" + strings.Repeat("---|", text) + strings.Repeat("--:|", figures) + "\n"
-}
 
 // A table is what the league's command prints: ours beside the fastest of the others, and
 // all of them.
@@ -24,26 +16,15 @@ type table struct {
 	load       string // of the machine by others
 }
 
-// loadBefore says what others do on this machine, where that can be known.
-func loadBefore() string {
-	text, err := os.ReadFile("/proc/loadavg")
-	if err != nil {
-		return ""
-	}
-	load, _, _ := strings.Cut(string(text), " ")
-	return ", load " + load + " before"
-}
-
 func (t table) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Medians (and quartiles) of %d rounds, %s on %s/%s, %d processors%s.\n\n",
-		t.rounds, runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), t.load)
+	b.WriteString(report.Rounds(t.rounds, t.load) + "\n")
 	b.WriteString(t.head())
 	for _, r := range t.results {
 		b.WriteString(t.ratios(r))
 	}
 	b.WriteString("\nNanoseconds of all pools, less the harness:\n\n")
-	b.WriteString(row(append([]string{"workload", "processors"}, names(t.contenders)...)...) + rule(1, 1+len(t.contenders)))
+	b.WriteString(report.Row(append([]string{"workload", "processors"}, names(t.contenders)...)...) + report.Rule(1, 1+len(t.contenders)))
 	for _, r := range t.results {
 		b.WriteString(t.times(r))
 	}
@@ -58,7 +39,7 @@ func (t table) head() string {
 			cells = append(cells, c.name)
 		}
 	}
-	return row(cells...) + rule(1, len(cells)-1)
+	return report.Row(cells...) + report.Rule(1, len(cells)-1)
 }
 
 // ratios is a workload's line there: ours over the fastest of the others.
@@ -66,23 +47,23 @@ func (t table) ratios(r result) string {
 	cells := []string{r.what(), fmt.Sprint(r.procs), "", ""}
 	best := r.fastest(t.contenders)
 	if best >= 0 {
-		cells[2], cells[3] = t.contenders[best].name, nanoseconds(spreadOf(r.net[best]).median)
+		cells[2], cells[3] = t.contenders[best].name, report.Figure(report.SpreadOf(r.net[best]).Median)
 	}
 	for i, c := range t.contenders {
 		if c.ours && best >= 0 {
-			cells = append(cells, spreadOf(ratios(r.net[i], r.net[best])).ratio())
+			cells = append(cells, report.SpreadOf(report.Ratios(r.net[i], r.net[best])).Ratio())
 		}
 	}
-	return row(cells...)
+	return report.Row(cells...)
 }
 
 // times is a workload's line in the table of all.
 func (t table) times(r result) string {
 	cells := []string{r.what(), fmt.Sprint(r.procs)}
 	for _, net := range r.net {
-		cells = append(cells, spreadOf(net).time())
+		cells = append(cells, report.SpreadOf(net).Figures())
 	}
-	return row(cells...)
+	return report.Row(cells...)
 }
 
 func names(contenders []contender) (all []string) {
@@ -90,26 +71,4 @@ func names(contenders []contender) (all []string) {
 		all = append(all, c.name)
 	}
 	return all
-}
-
-// inReadme are the lines that the README has of the table: wins and losses.
-var inReadme = []string{"W1 4 KiB P1", "W1B 4 KiB P2", "W1B 256 KiB P1", "W2C P2", "W3 1 MiB P2"}
-
-// readme is the table of ratios with these lines alone.
-func (t table) readme() (string, error) {
-	var b strings.Builder
-	b.WriteString(t.head())
-	for _, name := range inReadme {
-		found := false
-		for _, r := range t.results {
-			if r.name() == name {
-				b.WriteString(t.ratios(r))
-				found = true
-			}
-		}
-		if !found {
-			return "", fmt.Errorf("the README wants %s, which was not run", name)
-		}
-	}
-	return b.String(), nil
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bufslab/bufslab/bench/internal/report"
 	"github.com/bufslab/bufslab/slab"
 )
 
@@ -33,7 +34,7 @@ func TestWatched(t *testing.T) {
 				plain, watched := ours("", dev).start, func(w workload) player { return watch(dev, w) }
 				equal, on := besides(w, plain, watched)
 				t.Logf("%s, %s, %d processors: %.3f, two equal ones %.3f", dev, w.what(), procs, on, equal)
-				if on.median > 1.03 {
+				if on.Median > 1.03 {
 					t.Errorf("%.3f times as long", on)
 				}
 			}
@@ -78,7 +79,7 @@ const settling = time.Second
 
 // besides returns how much longer turns of a pool take than those of a plain one, opening by
 // opening, and how much longer those of another plain one do.
-func besides(w workload, plain, other func(workload) player) (equal, on spread) {
+func besides(w workload, plain, other func(workload) player) (equal, on report.Spread) {
 	var equals, ons []float64
 	openings := 60
 	if w.kind == burst && w.procs > 1 { // half a millisecond, which anything disturbs
@@ -98,13 +99,13 @@ func besides(w workload, plain, other func(workload) player) (equal, on spread) 
 			same = append(same, times[1]/times[0])
 			more = append(more, times[2]/times[0])
 		}
-		equals = append(equals, spreadOf(same).median)
-		ons = append(ons, spreadOf(more).median)
+		equals = append(equals, report.SpreadOf(same).Median)
+		ons = append(ons, report.SpreadOf(more).Median)
 		for _, x := range e {
 			x.close()
 		}
 	}
-	return spreadOf(equals), spreadOf(ons)
+	return report.SpreadOf(equals), report.SpreadOf(ons)
 }
 
 // takeTurns gives each a turn, in another order each time, and returns what they took.
