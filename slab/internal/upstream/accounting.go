@@ -83,18 +83,13 @@ func (a *Accounting) Free(b device.Block) {
 }
 
 // GiveUp puts pages in quarantine and takes n bytes for them from the count.
-func (a *Accounting) GiveUp(pages device.Block, n int64) bool {
-	a.passing.Add(1)
-	defer a.passing.Add(-1)
+func (a *Accounting) GiveUp(pages device.Block, n int64) (gone bool) {
 	a.onLeave(pages)
-	if !a.up.GiveUp(pages, n) {
-		return false
-	}
-	if pages.Len == pages.Region.Size() {
+	a.passOff(n, func() {}, func() bool { gone = a.up.GiveUp(pages, n); return gone })
+	if gone && pages.Len == pages.Region.Size() {
 		a.leaving(pages.Region)
 	}
-	a.managed.Add(-n)
-	return true
+	return gone
 }
 
 // giveBack takes n bytes from what is managed and gives them upstream: first, so that no
@@ -106,19 +101,23 @@ func (a *Accounting) giveBack(n int64, free func() error, stays func()) (err err
 
 // takeOff is giveBack of what reports whether upstream has taken the bytes.
 func (a *Accounting) takeOff(n int64, stays func(), free func() bool) {
+	if a.passOff(n, stays, free) && n > 0 {
+		a.frees.Add(1)
+	}
+}
+
+// passOff is takeOff of what counts as no call that frees. It reports whether the bytes have gone.
+func (a *Accounting) passOff(n int64, stays func(), free func() bool) (gone bool) {
 	a.passing.Add(1)
 	defer a.passing.Add(-1)
 	a.managed.Add(-n)
-	gone := false
 	defer func() {
 		if !gone {
 			a.add(n)
 			stays()
 		}
 	}()
-	if gone = free(); gone && n > 0 {
-		a.frees.Add(1)
-	}
+	return free()
 }
 
 func (a *Accounting) add(n int64) {

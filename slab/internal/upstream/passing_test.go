@@ -7,7 +7,8 @@ import (
 	"github.com/bufslab/bufslab/slab/internal/upstreamtest"
 )
 
-// An asking upstream asks in each call whether something passes.
+// An asking upstream asks in each call whether something passes, and whether what goes back is
+// managed still: another could have it before it is counted off.
 type asking struct {
 	upstreamtest.Pages
 	t     *testing.T
@@ -22,18 +23,25 @@ func (s *asking) ask() {
 	}
 }
 
+func (s *asking) askOff(n int) {
+	s.ask()
+	if m := s.a.Managed(); m != s.Bytes-int64(n) {
+		s.t.Errorf("%d bytes managed of %d as %d go back", m, s.Bytes, n)
+	}
+}
+
 func (s *asking) Alloc(size int) (device.Block, error) {
 	s.ask()
 	return s.Pages.Alloc(size)
 }
 
 func (s *asking) Free(b device.Block) {
-	s.ask()
+	s.askOff(b.Len)
 	s.Pages.Free(b)
 }
 
 func (s *asking) GiveUp(b device.Block, n int64) bool {
-	s.ask()
+	s.askOff(int(n))
 	return s.Pages.GiveUp(b, n)
 }
 
@@ -53,7 +61,7 @@ func (r *askingRange) Commit(off, n int) error {
 }
 
 func (r *askingRange) Decommit(off, n int) error {
-	r.of.ask()
+	r.of.askOff(n)
 	return r.Range.Decommit(off, n)
 }
 
