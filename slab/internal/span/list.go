@@ -133,11 +133,17 @@ func (l *List[M]) Quarantined() (list []int32) {
 		return nil
 	}
 	for i := range l.spans {
-		if s := &l.spans[i]; s.quarantined > 0 && s.quarantined+s.nfree == s.n {
+		if l.IsLost(int32(i)) {
 			list = append(list, int32(i))
 		}
 	}
 	return list
+}
+
+// IsLost reports whether span i is one of those.
+func (l *List[M]) IsLost(i int32) bool {
+	s := &l.spans[i]
+	return s.quarantined > 0 && s.quarantined+s.nfree == s.n
 }
 
 // link puts span i at the front of its class's list.
