@@ -26,7 +26,7 @@ func (h *Heap) Verify() {
 // page maps know what there is, and bytes add up. The caller holds the lock.
 func (h *Heap) check() error {
 	var ends []int32
-	var committed int64
+	var committed, isolated int64
 	for s := range h.segs {
 		if h.segs[s].block.Region == nil {
 			continue
@@ -36,6 +36,11 @@ func (h *Heap) check() error {
 		}
 		ends = append(ends, h.segs[s].end)
 		committed += h.committed(int32(s))
+		_, bytes := h.quarantinedIn(int32(s))
+		isolated += bytes - h.segs[s].lost
+	}
+	if isolated != h.isolated {
+		return fmt.Errorf("%d bytes in quarantine that have not gone, %d counted", isolated, h.isolated)
 	}
 	if committed+h.excess != h.managed || h.managed > h.policy.high {
 		return fmt.Errorf("%d bytes in segments, %d beyond, %d managed, %d at most", committed, h.excess, h.managed, h.policy.high)
@@ -53,7 +58,7 @@ func (h *Heap) checkSegment(s int32) error {
 		return fmt.Errorf("its block is found as %d, %v", id, ok)
 	}
 	used, pages, err := h.checkPages(s)
-	isolated := h.quarantinedIn(s)
+	isolated, _ := h.quarantinedIn(s)
 	if used += isolated; err == nil && (used != seg.used || isolated != seg.isolated) {
 		err = fmt.Errorf("%d used extents, %d in quarantine, %d and %d counted", used, isolated, seg.used, seg.isolated)
 	}
@@ -88,14 +93,15 @@ func (h *Heap) checkPages(s int32) (extents, pages int, err error) {
 	return extents, pages, nil
 }
 
-// quarantinedIn returns the number of extents of a segment that are in quarantine.
-func (h *Heap) quarantinedIn(s int32) (n int) {
+// quarantinedIn returns the number of extents of a segment that are in quarantine, and their bytes.
+func (h *Heap) quarantinedIn(s int32) (n int, bytes int64) {
 	for i := h.segs[s].end; i != none; i = h.at(i).prev {
 		if h.at(i).state == quarantined {
 			n++
+			bytes += int64(h.at(i).len)
 		}
 	}
-	return n
+	return n, bytes
 }
 
 // count returns the number of pages in which an extent begins.

@@ -126,6 +126,18 @@ func (e *extents) split(i int32, n int) int32 {
 	return r
 }
 
+// splitFront cuts i, which is in no list and not used, after n bytes and returns the front.
+func (e *extents) splitFront(i int32, n int) int32 {
+	f := e.record(e.at(i).seg, e.at(i).off, n)
+	x, front := e.at(i), e.at(f)
+	front.prev, front.next, front.stamp = x.prev, i, x.stamp
+	if x.prev != none {
+		e.at(x.prev).next = f
+	}
+	x.prev, x.off, x.len = f, x.off+n, x.len-n
+	return f
+}
+
 // merge gives i, which is in no list, a state that has an index, joins it
 // with its neighbours of the same state, and returns the whole.
 func (e *extents) merge(i int32, s state) int32 {

@@ -22,6 +22,7 @@
 //	spare.go       what goes back beside a load
 //	leave.go       whole segments, or pages of a range, on their way upstream
 //	quarantine.go  memory that is never handed out again
+//	strand.go      what is free beside that, and of use to nobody
 //	walk.go        all extents, for a report
 //	fragments.go   the free extents by size
 //	check.go       the invariants
@@ -54,18 +55,18 @@ type Heap struct {
 	mu *sync.Mutex // Options.Lock; guards all below
 	extents
 	segments
-	policy    growthPolicy
-	maxHeld   int64
-	managed   int64 // bytes from upstream
-	excess    int64 // of them, what regions have beyond the segments asked for
-	isolated  int64 // of them, in quarantine
-	expected  int   // see Expect
-	drainAt   int64 // managed bytes from which draining is worth it again
-	peakUsed  int64 // the most of them that were not free
-	peakLeft  int64 // the same after a Free: without the two blocks of a copy
-	lastFreed int32 // the free extent that the last Free made
-	window    window
-	steps     int // since the last check, in check builds
+	policy   growthPolicy
+	maxHeld  int64
+	managed  int64   // bytes from upstream
+	excess   int64   // of them, what regions have beyond the segments asked for
+	isolated int64   // of them, in quarantine
+	expected int     // see Expect
+	drainAt  int64   // managed bytes from which draining is worth it again
+	peakUsed int64   // the most of them that were not free
+	peakLeft int64   // the same after a Free: without the two blocks of a copy
+	freed    []int32 // the free extents that Frees made since ReleaseOverHeld, if more is held than may be
+	window   window
+	steps    int // since the last check, in check builds
 }
 
 // Options are what a Heap can be told.
@@ -170,7 +171,9 @@ func (h *Heap) take(i int32, n, size int) int32 {
 func (h *Heap) Free(i int32) {
 	h.unmapUsed(i)
 	h.segs[h.at(i).seg].used--
-	h.lastFreed = h.merge(i, free)
+	if i = h.merge(i, free); h.OverHeld() {
+		h.freed = append(h.freed, i)
+	}
 	h.peakLeft = max(h.peakLeft, h.usedBytes())
 }
 

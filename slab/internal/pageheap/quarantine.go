@@ -1,14 +1,11 @@
 package pageheap
 
-import (
-	"github.com/bufslab/bufslab/device"
-	"github.com/bufslab/bufslab/slab/internal/align"
-)
+import "github.com/bufslab/bufslab/device"
 
 // Memory in quarantine is never handed out again, as somebody may still use it who has
 // no right to. Its extents merge, and pages that they cover whole go back: out of the
-// heap's bytes and out of every budget. Their addresses stay taken, and so does their
-// segment: used counts them.
+// heap's bytes and out of every budget. So do pages that they share with free memory alone:
+// see strand.go. Their addresses stay taken, and so does their segment: used counts them.
 
 // Quarantine takes a used extent out of use for good. It takes both locks; the caller
 // holds none.
@@ -17,13 +14,14 @@ func (h *Heap) Quarantine(i int32) {
 	defer h.growMu.Unlock()
 	h.mu.Lock()
 	h.unmapUsed(i)
-	s, off, n := h.isolate(i)
+	s, off, n := h.isolate(i, false)
 	h.Unlock()
 	h.giveUp(s, off, n)
 	for rest := h.scrap(s); rest != none; rest = h.scrap(s) {
 		h.release(rest)
 	}
 	if h.stopped {
+		h.releaseIdle(0)
 		h.giveUpAddresses()
 	}
 }
@@ -54,42 +52,39 @@ func (h *Heap) scrap(s int32) int32 {
 func (h *Heap) releaseRest(i int32) int64 {
 	h.mu.Lock()
 	seg := &h.segs[h.at(i).seg]
-	if h.at(i).state != free || seg.rng != nil || seg.isolated == 0 || seg.used > seg.isolated {
+	if h.at(i).state != free || seg.rng != nil || seg.isolated == 0 || seg.used > seg.isolated || !seg.givesUp() {
 		h.mu.Unlock()
 		return 0
 	}
-	h.unlist(h.at(i))
-	seg.used++
-	s, off, n := h.isolate(i)
+	s, off, n := h.isolate(h.seize(i, 0, maxInt), true)
 	h.Unlock()
 	return h.giveUp(s, off, n)
 }
 
-// isolate makes i, which is in no list and counts as used, a part of the quarantine. It
-// returns the whole pages of its segment that are in there now and were not before. The
-// caller holds the lock.
-func (h *Heap) isolate(i int32) (s int32, off, n int) {
+// isolate makes i, which is in no list and counts as used, a part of the quarantine, with what
+// is free beside it on pages that have nothing else: see unused. It returns the pages that go for
+// good. The caller holds the lock.
+func (h *Heap) isolate(i int32, all bool) (s int32, off, n int) {
 	x := h.at(i)
-	h.isolated += int64(x.len)
-	page := h.pageOf(x.seg)
-	lo, hi := align.Up(x.off, page), align.Down(x.off+x.len, page)
-	if p := h.at(x.prev); p.state == quarantined {
-		lo = max(align.Up(p.off, page), align.Down(x.off, page))
-	}
-	if q := h.at(x.next); q.state == quarantined {
-		hi = min(align.Down(q.off+q.len, page), align.Up(x.off+x.len, page))
-	}
-	s = x.seg
 	from, to := x.off, x.off+x.len
-	x = h.at(h.join(i))
+	s = x.seg
+	lo, hi := h.unused(i, all)
+	i = h.join(i)
+	for lo < hi && h.at(i).off > lo {
+		i = h.join(h.seize(h.at(i).prev, lo, hi))
+	}
+	for x = h.at(i); lo < hi && h.at(x.next).state == free && x.off+x.len < hi; x = h.at(i) {
+		i = h.join(h.seize(x.next, lo, hi))
+	}
 	h.segs[s].pages.forget(max(x.off, from-leafBytes), min(x.off+x.len, to+leafBytes))
 	return s, lo, max(0, hi-lo)
 }
 
-// join merges i with its neighbours in quarantine, and returns the whole.
+// join puts i into quarantine, merges it with its neighbours there, and returns the whole.
 func (h *Heap) join(i int32) int32 {
 	x := h.at(i)
 	x.state = quarantined
+	h.isolated += int64(x.len)
 	seg := &h.segs[x.seg]
 	seg.isolated++
 	if n := x.next; h.at(n).state == quarantined {
@@ -106,14 +101,6 @@ func (h *Heap) join(i int32) int32 {
 	return i
 }
 
-// pageOf returns the granularity in which pages of a segment go back.
-func (h *Heap) pageOf(s int32) int {
-	if r := h.segs[s].rng; r != nil {
-		return r.Page()
-	}
-	return unit
-}
-
 // giveUp gives pages of segment s back for good, and returns the bytes that went. If they
 // cannot go they stay where they are, of use to nobody. The caller holds growMu.
 func (h *Heap) giveUp(s int32, off, n int) int64 {
@@ -125,9 +112,11 @@ func (h *Heap) giveUp(s int32, off, n int) int64 {
 	}
 	h.mu.Lock()
 	defer h.Unlock()
+	beyond := max(0, off+n-seg.block.Len) // of the region
 	h.managed -= int64(n)
-	h.isolated -= int64(n)
-	h.segs[s].lost += int64(n)
+	h.excess -= int64(beyond)
+	h.isolated -= int64(n - beyond)
+	h.segs[s].lost += int64(n - beyond)
 	if seg := &h.segs[s]; seg.rng == nil && seg.lost == int64(seg.block.Len) {
 		h.removeSegment(s) // without a Free: its addresses stay taken
 	}

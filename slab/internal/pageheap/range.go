@@ -118,7 +118,7 @@ func (h *Heap) abandon(s int32) (off, n int) {
 			seg.used++
 			h.isolated -= int64(n) // there is no memory behind it
 			seg.lost += int64(n)
-			h.isolate(i)
+			h.isolate(i, false)
 			break
 		}
 	}

@@ -36,15 +36,14 @@ func (h *Heap) Trim(idle int) int64 {
 	return n
 }
 
-// ReleaseOverHeld gives memory back where more is held than may be: the extent
-// that was freed last, then segments, then the largest extents.
+// ReleaseOverHeld gives memory back where more is held than may be: what was freed
+// since the last call, then segments, then the largest extents.
 func (h *Heap) ReleaseOverHeld() {
 	h.growMu.Lock()
 	defer h.growMu.Unlock()
-	h.mu.Lock()
-	last := h.lastFreed
-	h.mu.Unlock()
-	h.release(last)
+	for i := h.takeFreed(); i != none; i = h.takeFreed() {
+		h.release(i)
+	}
 	if n, _ := h.overHeld(); n > 0 {
 		h.releaseSegments(n)
 	}
@@ -54,6 +53,16 @@ func (h *Heap) ReleaseOverHeld() {
 	if h.stopped {
 		h.giveUpAddresses()
 	}
+}
+
+// takeFreed returns one of those, none if there are no more.
+func (h *Heap) takeFreed() (i int32) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if k := len(h.freed) - 1; k >= 0 {
+		i, h.freed = h.freed[k], h.freed[:k]
+	}
+	return i
 }
 
 // overHeld returns the bytes that are held beyond what may be, and an extent
@@ -114,14 +123,15 @@ func (h *Heap) release(i int32) int64 { return h.releasePart(i, maxInt) }
 
 // releasePart is release of n bytes at most, if the extent has more.
 func (h *Heap) releasePart(i int32, n int) int64 {
+	edges := h.releaseEdges(i)
 	d, ok := h.detach(i, n)
 	switch {
 	case !ok:
-		return h.releaseRest(i)
+		return edges + h.releaseRest(i)
 	case !h.send(d):
-		return 0
+		return edges
 	}
-	return d.bytes
+	return edges + d.bytes
 }
 
 // drainShare of the managed bytes, as a divisor, is what the heap grows by before it asks
