@@ -161,6 +161,57 @@ func TestLostBlocksKeepNoSlabs(t *testing.T) {
 	}
 }
 
+// After StopHolding it keeps none either, whichever goes last: what is freed or what is lost.
+func TestLostBlocksKeepNothingOfWhoHoldsNothing(t *testing.T) {
+	for _, name := range []string{"sizeclass", "slab"} {
+		for first := range 2 {
+			up := &source{}
+			s := holderOn(name, upstreamtest.Device{Source: up}, Config{})
+			var live []device.Block
+			for range 1000 {
+				live = append(live, mustAlloc(t, s, 256))
+			}
+			s.StopHolding()
+			for k := range 2 {
+				for i, b := range live {
+					if lost := (k+first)%2 == 0; lost != (i%8 == 0) {
+						continue
+					} else if !lost {
+						s.Free(b)
+					} else if !s.(quarantiner).quarantine(b, 0) {
+						t.Fatalf("%s: a block cannot be lost", name)
+					}
+				}
+			}
+			if up.Bytes != 0 || s.Usage().ManagedBytes() != 0 {
+				t.Errorf("%s, %d: %d bytes are left, %+v", name, first, up.Bytes, s.Usage())
+			}
+		}
+	}
+}
+
+// A whole block whose pages the upstream does not give up is out as before: it counts, and can
+// be freed.
+func TestQuarantineThatIsRefusedChangesNothing(t *testing.T) {
+	for _, name := range []string{"direct", "exact", "bitlog", "sizeclass"} {
+		up := &source{}
+		s := holderOn(name, upstreamtest.Device{Source: up}, Config{})
+		b := mustAlloc(t, s, 100_000)
+		upstreamtest.RegionOf(b).Refuse = errors.New("locked")
+		before, bytes := s.Usage(), up.Bytes
+		if s.(quarantiner).quarantine(b, 0) {
+			t.Errorf("%s: a refused quarantine counts as done", name)
+		}
+		if now := s.Usage(); now != before || up.Bytes != bytes {
+			t.Errorf("%s: %+v, before %+v", name, now, before)
+		}
+		s.Free(b)
+		if s.FreeHeld(); up.Bytes != 0 {
+			t.Errorf("%s: %d bytes are left", name, up.Bytes)
+		}
+	}
+}
+
 // Where there is no room for a slab, room for the block will do.
 func TestAScrapServesASmallBlock(t *testing.T) {
 	s := holderOn("slab", &source{Capacity: 64 << 10}, Config{})

@@ -43,6 +43,8 @@ func (s *Sizeclass) freeCarved(b device.Block) (leave []device.Block, ok bool) {
 	s.usage.sub(b.Len, int64(v.Size-b.Len))
 	if s.spans.Push(i, off) && (s.spans.HasOthers(i) || int64(v.Size) > s.maxKept || s.overHeld()) {
 		leave = s.holdSlab(i, nil)
+	} else if s.isOver(i) {
+		s.giveUpSlab(i)
 	}
 	return s.shrink(leave), true
 }

@@ -21,11 +21,14 @@ func (s *Sizeclass) quarantineCarved(b device.Block) bool {
 		return false
 	}
 	s.usage.sub(b.Len, int64(v.Size-b.Len))
-	if s.spans.Quarantine(i) {
+	if s.spans.Quarantine(i) || s.isOver(i) {
 		s.giveUpSlab(i)
 	}
 	return true
 }
+
+// isOver reports whether nothing is held any more, and only blocks in quarantine keep slab i.
+func (s *Sizeclass) isOver(i int32) bool { return s.held.Stopped() && s.spans.IsLost(i) }
 
 // giveUpSlab gives up a slab whose blocks are in quarantine or free. The caller holds the lock.
 func (s *Sizeclass) giveUpSlab(i int32) {

@@ -18,8 +18,10 @@ import (
 // have eight classes a doubling, multiples of it. Alloc and Free take constant time.
 type Slab struct {
 	Bestfit
-	grid  *sizeclass.Grid
-	spans *span.List[int32] // of extents; under the heap's lock
+	grid *sizeclass.Grid
+
+	spans   *span.List[int32] // of extents; under the heap's lock, as all below
+	stopped bool              // StopHolding was called
 }
 
 const (
@@ -156,7 +158,26 @@ func (s *Slab) takeBackSmall(b device.Block, extent int32) (over, ok bool) {
 	if s.spans.Push(i, off) { // an empty slab goes back at once: that costs no call upstream
 		s.heap.Free(s.spans.Remove(i))
 	}
-	return s.cameBack(b.Len), true
+	return s.cameBack(b.Len) || s.isOver(i), true
+}
+
+// isOver reports whether nothing is held any more, and only blocks in quarantine keep slab i. The
+// caller holds the heap's lock.
+func (s *Slab) isOver(i int32) bool { return s.stopped && s.spans.IsLost(i) }
+
+// TookBack does what is left to do after TakeBack; see Numbered.
+func (s *Slab) TookBack(b device.Block, ok bool) {
+	if s.over() {
+		s.giveUpQuarantined()
+	}
+	s.Bestfit.TookBack(b, ok)
+}
+
+// over reports whether StopHolding was called.
+func (s *Slab) over() bool {
+	s.heap.Lock()
+	defer s.heap.Unlock()
+	return s.stopped
 }
 
 // FreeHeld gives regions that are wholly free upstream, and free pages within ranges.
@@ -167,6 +188,9 @@ func (s *Slab) FreeHeld() {
 
 // StopHolding is FreeHeld, and from now on memory goes upstream as soon as it can.
 func (s *Slab) StopHolding() {
+	s.heap.Lock()
+	s.stopped = true
+	s.heap.Unlock()
 	s.giveUpQuarantined()
 	s.Bestfit.StopHolding()
 }
@@ -205,7 +229,7 @@ func (s *Slab) takeBlock(extent int32, off, size int) (with int32, out bool) {
 		return s.takeExtent(extent, off, size)
 	case !s.spans.IsOut(i, off, size):
 		return 0, false
-	case !s.spans.Quarantine(i):
+	case !s.spans.Quarantine(i) && !s.isOver(i):
 		return 0, true
 	}
 	return s.spans.Remove(i), true
