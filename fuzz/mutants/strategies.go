@@ -171,6 +171,24 @@ var ofStrategies = []mutant{
 		killer: killer{pkg: "slab", test: "TestGrowInPlace"},
 	},
 	{
+		name: "strategy: a quarantine that the upstream refuses counts as done",
+		file: "slab/internal/strategy/keeper.go",
+		old:  "!ok || !giveUp(k.up, a.block)", new: "!ok || !giveUp(k.up, a.block) && a.asked < 0",
+		killer: killer{pkg: "slab", test: "TestQuarantineThatIsRefusedChangesNothing"},
+	},
+	{
+		name: "sizeclass: a slab with lost blocks outlives StopHolding",
+		file: "slab/internal/strategy/sizeclass_free.go",
+		old:  "} else if s.isOver(i) {", new: "} else if s.isOver(i) && i < 0 {",
+		killer: killer{pkg: "slab", test: "TestLostBlocksKeepNothingOfWhoHoldsNothing"},
+	},
+	{
+		name: "slab: a slab with lost blocks outlives StopHolding",
+		file: "slab/internal/strategy/slab.go",
+		old:  "\tif s.over() {\n", new: "\tif s.over() && !ok {\n",
+		killer: killer{pkg: "slab", test: "TestLostBlocksKeepNothingOfWhoHoldsNothing"},
+	},
+	{
 		name: "strategy: what the upstream would not take is lost",
 		file: "slab/internal/strategy/keeper.go",
 		old:  "\t\tk.held.Strand(b, k.up.Footprint(b))\n", new: "\t\t_ = b\n",

@@ -47,20 +47,14 @@ func (s *soak) open(limit *slab.Limit, c slab.Config) *slab.Pool {
 	return p
 }
 
-// awaitNothing waits until all forgotten buffers have been found, and nothing is left
-// but, where some are in quarantine, the parts of pages beside them. A device that cannot
-// take bytes out of use keeps those and the rest of their regions.
+// awaitNothing waits until all forgotten buffers have been found, and nothing is left. A device
+// that cannot take bytes out of use keeps those and the rest of their regions.
 func (s *soak) awaitNothing(name string, pools []*slab.Pool, limit *slab.Limit, m memory, quarantine bool) {
-	beside := int64(0) // free parts of pages whose other parts are in quarantine
-	if quarantine {
-		beside = 64 << 10
-	}
 	for i, p := range pools {
 		if !collect(func() bool {
 			p.FreeHeld()
 			st := p.Stats()
-			gone := st.ManagedBytes-st.UnusableBytes <= beside && st.UnusableBytes <= 2*beside
-			return st.ActiveBlocks == 0 && st.ActiveBytes == 0 && (gone || quarantine && !m.quarantines && st.UnusableBytes > 0)
+			return st.ActiveBlocks == 0 && st.ActiveBytes == 0 && (st.ManagedBytes == 0 || quarantine && !m.quarantines && st.UnusableBytes > 0)
 		}) {
 			s.violation(name, "pool %d is left with %+v", i, p.Stats())
 		}
