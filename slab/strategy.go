@@ -61,7 +61,7 @@ func newStrategy(up upstream.Checked, c Config, k knowledge, p *pool) Allocator 
 	case "bitlog":
 		return builtin{strategy.NewBitlog(up, max(c.Bits, 0), freelistOptions(c))} // -1 is 0 bits
 	case "sizeclass":
-		return builtin{strategy.NewSizeclass(up, c.Steps, c.Align, freelistOptions(c))}
+		return builtin{strategy.NewSizeclass(up, c.Steps, c.Align, c.MaxBytes, freelistOptions(c))}
 	case "bestfit":
 		s := strategy.NewBestfit(up, heapOptions(c, p))
 		return numberedBuiltin{builtin{s}, s}

@@ -119,7 +119,7 @@ var ofStrategies = []mutant{
 	{
 		name: "sizeclass: one doubling more is borrowed",
 		file: "slab/internal/strategy/sizeclass.go",
-		old:  "class+s.steps)", new: "class+s.steps+1)",
+		old:  "class+s.borrow)", new: "class+s.borrow+1)",
 		killer: killer{pkg: "slab", test: "TestSizeclassBorrowsUpToADoubling"},
 	},
 	{
@@ -259,5 +259,11 @@ var ofStrategies = []mutant{
 		file: "slab/internal/sizeclass/bitlog.go",
 		old:  "(1<<down - 1)", new: "(1<<down - 2)",
 		killer: killer{pkg: "slab/internal/sizeclass", test: "TestBitlogBinsHoldTheirSizes"},
+	},
+	{
+		name: "sizeclass: a budget lends a doubling",
+		file: "slab/internal/strategy/sizeclass.go",
+		old:  "s.borrow, s.lastSlab = max(1, steps/4), ", new: "s.borrow, s.lastSlab = steps, ",
+		killer: killer{pkg: "slab", test: "TestABudgetServesWhatVaries"},
 	},
 }

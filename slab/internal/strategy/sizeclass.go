@@ -14,7 +14,7 @@ import (
 // A Sizeclass is the strategy sizeclass, the default on the Go heap. It
 // rounds sizes up to a grid of classes, keeps what comes back a class, and
 // carves the small ones from slabs. Above 32 KiB a miss borrows a free block up
-// to a doubling larger before it goes upstream. No block is ever split or
+// to a doubling larger before it goes upstream; within a budget up to a quarter, and slabs are small. No block is ever split or
 // merged, so it is the fastest, at the price of some free memory in each class.
 //
 // Classes are those of slab.Grid with these steps and this alignment: powers of two are
@@ -26,12 +26,13 @@ import (
 //	sizeclass_free.go        Free, and what goes back upstream
 //	sizeclass_quarantine.go  what is taken out of use
 type Sizeclass struct {
-	keeper  // its blocks are whole, among them slabs that were empty
-	grid    *sizeclass.Grid
-	steps   int
-	align   int   // of blocks; the heap aligns by size
-	maxHeld int64 // bytes of whole blocks and free blocks of slabs that may be held
-	maxKept int64 // larger blocks are not held, not even in an empty slab
+	keeper   // its blocks are whole, among them slabs that were empty
+	grid     *sizeclass.Grid
+	borrow   int   // classes above its own that may serve a size
+	align    int   // of blocks; the heap aligns by size
+	maxHeld  int64 // bytes of whole blocks and free blocks of slabs that may be held
+	lastSlab int   // the largest slab
+	maxKept  int64 // larger blocks are not held, not even in an empty slab
 
 	// Under keeper.mu:
 	spans  *span.List[allocation] // slabs of the classes up to CarveLimit
@@ -51,20 +52,26 @@ const (
 	pageSlab = 1 << 20
 	// leastBlocks is the least number of blocks worth a slab.
 	leastBlocks = 4
+	// A budget has to serve other sizes, too: a slab is a small part of it, as a block that is out keeps
+	// all of its slab, and what is borrowed is a quarter larger at most.
+	budgetSlabs = 2048
 	// leastWhole is the least size of a block that no class has.
 	leastWhole = 64
 )
 
 // NewSizeclass returns a Sizeclass over up, of that many steps a doubling, whose blocks are
-// aligned to a power of two.
-func NewSizeclass(up upstream.Checked, steps, to int, o freelist.Options) *Sizeclass {
+// aligned to a power of two, for a pool that may have budget bytes; 0 is no bound.
+func NewSizeclass(up upstream.Checked, steps, to int, budget int64, o freelist.Options) *Sizeclass {
 	o.Ordered = true
 	g := sizeclass.NewGrid(steps, to)
 	s := &Sizeclass{
-		keeper: newKeeper(up, o), grid: g, steps: steps, align: max(to, 1), maxHeld: o.MaxBytes, maxKept: o.MaxBlockBytes,
-		spans: span.NewList[allocation](g.Index(CarveLimit) + 1),
-		slabs: upstream.NewRegions(),
+		keeper: newKeeper(up, o), grid: g, borrow: steps, align: max(to, 1), maxHeld: o.MaxBytes, maxKept: o.MaxBlockBytes,
+		lastSlab: pageSlab, slabs: upstream.NewRegions(),
 	}
+	if budget > 0 {
+		s.borrow, s.lastSlab = max(1, steps/4), int(max(firstSlab, min(pageSlab, budget/budgetSlabs)))
+	}
+	s.spans = span.NewList[allocation](g.Index(min(CarveLimit, s.lastSlab/leastBlocks)) + 1)
 	s.Voucher, s.gather = upstream.Vouch(), s.gatherSlabs // as most blocks are cut
 	return s
 }
@@ -127,7 +134,7 @@ func (s *Sizeclass) addSlab(class int) error {
 	if size >= 4<<10 {
 		last = pageSlab
 	}
-	bytes := 1 << bits.Len(uint(min(max(n*size, firstSlab), last)-1))
+	bytes := 1 << bits.Len(uint(min(max(n*size, firstSlab), last, s.lastSlab)-1))
 	mem, err := s.obtain(s.grid.Index(bytes), bytes)
 	if err != nil {
 		return err
@@ -161,7 +168,7 @@ func (s *Sizeclass) obtain(class, bytes int) (allocation, error) {
 		return a, nil
 	}
 	if class >= 0 && bytes > CarveLimit { // below class 0 all others are smaller, not larger
-		if a, ok := s.pop(class+1, class+s.steps); ok {
+		if a, ok := s.pop(class+1, class+s.borrow); ok {
 			return a, nil
 		}
 	}

@@ -1,0 +1,42 @@
+package slab
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// A budget serves a program whose sizes vary and shift, with little more than what is live: a tenth on
+// mmap, a quarter on the Go heap, where regions cannot be joined. Caches are on, as by default.
+func TestABudgetServesWhatVaries(t *testing.T) {
+	const live, most = 32 << 20, 2 << 20
+	for dev, budget := range map[string]int64{"mmap": live * 110 / 100, "heap": live * 125 / 100} {
+		p := openPool(t, dev, Config{MaxBytes: budget})
+		r := rand.New(rand.NewPCG(1, 2))
+		var out []PooledBuffer
+		n := 0
+		for i := range 60_000 {
+			size := int(math.Exp2(6 + 15*r.Float64()))
+			switch i / 10_000 {
+			case 1, 3, 5:
+				size = max(64, size/8)
+			case 2:
+				size = min(most, size*4)
+			}
+			for n+size > live {
+				j := r.IntN(len(out))
+				n -= out[j].Len()
+				mustRelease(t, out[j])
+				out[j] = out[len(out)-1]
+				out = out[:len(out)-1]
+			}
+			b, err := p.Get(size)
+			if err != nil {
+				t.Fatalf("%s: Get %d of %d bytes, with %d live: %v", dev, i, size, n, err)
+			}
+			out = append(out, b)
+			n += size
+		}
+		releaseAll(t, out)
+	}
+}
