@@ -3,16 +3,15 @@ package slab
 import (
 	"fmt"
 	"io"
+	"net"
 )
 
 // What a Buffer reads and writes.
 
 // Write appends p. It takes all of p or, with the error of [Buffer.Grow], nothing.
 func (b *Buffer) Write(p []byte) (n int, err error) {
-	if len(p) > cap(b.data)-len(b.data) {
-		if err := b.makeRoom(len(p)); err != nil {
-			return 0, err
-		}
+	if len(p) > b.room() {
+		return writeMore(b, p)
 	}
 	b.data = append(b.data, p...)
 	return len(p), nil
@@ -20,19 +19,38 @@ func (b *Buffer) Write(p []byte) (n int, err error) {
 
 // WriteString is Write of the bytes of s.
 func (b *Buffer) WriteString(s string) (n int, err error) {
-	if len(s) > cap(b.data)-len(b.data) {
-		if err := b.makeRoom(len(s)); err != nil {
-			return 0, err
-		}
+	if len(s) > b.room() {
+		return writeMore(b, s)
 	}
 	b.data = append(b.data, s...)
 	return len(s), nil
 }
 
+// writeMore is Write of what the last segment has no room for: it fills that and begins another
+// one. One without bytes is replaced.
+func writeMore[T string | []byte](b *Buffer, p T) (n int, err error) {
+	fit := b.room()
+	if len(b.data) == 0 {
+		fit = 0
+	}
+	next, err := b.makeRoom(len(p), fit)
+	if err != nil {
+		return 0, err
+	}
+	n = len(p)
+	if next.data != nil {
+		b.data = append(b.data, p[:fit]...)
+		p = p[fit:]
+		b.push(next)
+	}
+	b.data = append(b.data, p...)
+	return n, nil
+}
+
 // WriteByte appends a byte, or returns the error of [Buffer.Grow].
 func (b *Buffer) WriteByte(c byte) error {
-	if len(b.data) == cap(b.data) {
-		if err := b.makeRoom(1); err != nil {
+	if b.room() == 0 {
+		if err := b.Grow(1); err != nil {
 			return err
 		}
 	}
@@ -41,12 +59,13 @@ func (b *Buffer) WriteByte(c byte) error {
 }
 
 // ReadFrom appends what r has until io.EOF, which is no error. It returns the bytes that came,
-// and the first other error of r or of [Buffer.Grow]. The block doubles when it is full, and not
-// before. It panics if r says that it has read less than nothing or more than it was given.
+// and the first other error of r or of [Buffer.Grow]. It takes the next segment when the last one
+// is full, and not before. It panics if r says that it has read less than nothing or more than it
+// was given.
 func (b *Buffer) ReadFrom(r io.Reader) (n int64, err error) {
 	for {
-		if len(b.data) == cap(b.data) {
-			if err := b.makeRoom(1); err != nil {
+		if b.room() == 0 {
+			if err := b.Grow(1); err != nil {
 				return n, err
 			}
 		}
@@ -75,8 +94,11 @@ func (b *Buffer) Read(p []byte) (n int, err error) {
 		}
 		return 0, io.EOF
 	}
-	n = copy(p, b.data[b.read:])
-	b.advance(n)
+	for n < len(p) && b.Len() > 0 {
+		m := copy(p[n:], b.first())
+		b.advance(m)
+		n += m
+	}
 	return n, nil
 }
 
@@ -85,33 +107,50 @@ func (b *Buffer) ReadByte() (byte, error) {
 	if b.Len() == 0 {
 		return 0, io.EOF
 	}
-	c := b.data[b.read]
+	c := b.first()[0]
 	b.advance(1)
 	return c, nil
 }
 
-// WriteTo writes what was not read to w, by one call of its Write. It returns the bytes that w
-// took, which count as read, and w's error, or io.ErrShortWrite where it took less without one.
-// It panics if w says that it took less than nothing or more than there was.
+// WriteTo writes what was not read to w: by one call of its Write for each segment, or to a
+// connection of package net by one of net.Buffers. It returns the bytes that w took, which count as
+// read, and w's error, or io.ErrShortWrite where it took less without one. Segments that w has taken
+// go back at once. It panics if w says that it took less than nothing or more than there was.
 func (b *Buffer) WriteTo(w io.Writer) (n int64, err error) {
-	have := b.Len()
-	if have == 0 {
-		return 0, nil
+	if len(b.full) > 0 && takesBuffers(w) {
+		list := net.Buffers(b.Segments())
+		n, err = list.WriteTo(w)
+		b.advance(int(n))
+		return n, err
 	}
-	m, err := w.Write(b.Bytes())
-	if m < 0 || m > have {
-		panic(fmt.Sprintf("slab: a Writer took %d of %d bytes of a Buffer", m, have))
+	for b.Len() > 0 && err == nil {
+		var m int
+		m, err = b.writeFirst(w)
+		n += int64(m)
 	}
-	b.advance(m)
-	if m < have && err == nil {
-		err = io.ErrShortWrite
-	}
-	return int64(m), err
+	return n, err
 }
 
-// advance counts n bytes as read. Once all are, the next ones are written to the front.
-func (b *Buffer) advance(n int) {
-	if b.read += n; b.read == len(b.data) {
-		b.Truncate(0)
+// takesBuffers reports whether net.Buffers writes to w by one call of the system. What w embeds does
+// not count: w may have a Write of its own.
+func takesBuffers(w io.Writer) bool {
+	switch w.(type) {
+	case *net.TCPConn, *net.UnixConn, *net.UDPConn, *net.IPConn:
+		return true
 	}
+	return false
+}
+
+// writeFirst is WriteTo of the first segment.
+func (b *Buffer) writeFirst(w io.Writer) (n int, err error) {
+	p := b.first()
+	n, err = w.Write(p)
+	if n < 0 || n > len(p) {
+		panic(fmt.Sprintf("slab: a Writer took %d of %d bytes of a Buffer", n, len(p)))
+	}
+	b.advance(n)
+	if n < len(p) && err == nil {
+		err = io.ErrShortWrite
+	}
+	return n, err
 }

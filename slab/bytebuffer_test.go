@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"unsafe"
 
 	"github.com/bufslab/bufslab/device"
 )
@@ -52,25 +51,13 @@ func TestBuffer(t *testing.T) {
 		for i := 0; i < len(want); i += 1000 {
 			mustWrite(t, b, want[i:i+1000])
 		}
-		wantContents(t, b, want)
-		if b.Cap() != 512_000 { // the first block had room for 1000
+		if b.Cap() > len(want)*5/4 {
 			t.Errorf("Cap %d", b.Cap())
 		}
+		wantContents(t, b, want)
 		b.Release()
 		checkNoneOut(t, p)
 	})
-}
-
-// Off the heap a block doubles where it is.
-func TestBufferGrowsInPlace(t *testing.T) {
-	b := NewBuffer(openPool(t, "mmap", Config{}))
-	defer b.Release()
-	mustWrite(t, b, text(1<<20))
-	at := unsafe.SliceData(b.Bytes())
-	mustWrite(t, b, text(100))
-	if unsafe.SliceData(b.Bytes()) != at || b.Cap() != 2<<20 {
-		t.Errorf("moved, or Cap %d", b.Cap())
-	}
 }
 
 // Grow makes room at once. What cannot be is an error, and changes nothing.
@@ -126,13 +113,16 @@ func TestBufferWithoutRoom(t *testing.T) {
 	}
 }
 
-// Where there is no room for twice as much there may be for what is written.
-func TestBufferThatCannotDouble(t *testing.T) {
+// Where there is no room for a whole segment there may be for what is written.
+func TestBufferWithoutRoomForASegment(t *testing.T) {
 	b := NewBuffer(openLine(t, "device=heap,strategy=direct,max_bytes=100KiB"))
 	defer b.Release()
-	mustWrite(t, b, text(40_000))
-	mustWrite(t, b, text(45_000)[40_000:])
-	wantContents(t, b, text(45_000))
+	mustWrite(t, b, text(98_000))
+	mustWrite(t, b, text(101_000)[98_000:])
+	if b.Cap() != 101_000 {
+		t.Errorf("Cap %d", b.Cap())
+	}
+	wantContents(t, b, text(101_000))
 }
 
 // ReadFrom and WriteByte say that there is no room, and keep what came.
@@ -178,7 +168,7 @@ func TestBufferAsALongQueueGrows(t *testing.T) {
 	mustWrite(t, b, text(512))
 	b.Read(make([]byte, 10))
 	mustWrite(t, b, text(517)[512:])
-	if wantContents(t, b, text(517)[10:]); b.Cap() != 1024 {
+	if wantContents(t, b, text(517)[10:]); b.Cap() <= 512 {
 		t.Errorf("Cap %d", b.Cap())
 	}
 }
@@ -187,6 +177,8 @@ func TestBufferAsALongQueueGrows(t *testing.T) {
 // one in between has used more.
 func TestBufferResetDropsAnOutliersBlock(t *testing.T) {
 	b := NewBuffer(openPool(t, "heap", Config{}))
+	mustWrite(t, b, text(100)) // it is typical
+	b.Release()
 	round := func(n int) int {
 		mustWrite(t, b, text(n))
 		b.Reset()
@@ -219,7 +211,7 @@ func TestBufferResetDropsAnOutliersBlock(t *testing.T) {
 	}
 }
 
-// The first block is as large as four of five Buffers of the pool end; an outlier changes
+// The first block is as large as eight of nine Buffers of the pool end; an outlier changes
 // nothing, and a large Write has what it needs.
 func TestBufferBeginsWithTheTypicalSize(t *testing.T) {
 	p, many := openPool(t, "heap", Config{}), make([]byte, 10<<20)
@@ -249,29 +241,12 @@ func TestBufferBeginsWithTheTypicalSize(t *testing.T) {
 	for range 50 {
 		use(3 << 20)
 	}
-	if first := use(100); first != 1<<20 {
+	if first := use(100); first != 3<<20 {
 		t.Errorf("%d bytes after 50 Buffers of 3 MiB", first)
 	}
 	b := NewBuffer(p)
-	if mustWrite(t, b, many[:2<<20]); b.Cap() != 2<<20 {
-		t.Errorf("%d bytes for a Write of 2 MiB", b.Cap())
-	}
-}
-
-// One in five that is larger does not raise the typical size for good, one in three does.
-func TestTypicalSizeIsThatOfFourInFive(t *testing.T) {
-	for every, want := range map[int]int{3: 64 << 10, 10: 1 << 10} {
-		var s typicalSize
-		for i := range 10_000 {
-			if n := 1000; i%every == 0 {
-				s.note(60_000)
-			} else {
-				s.note(n)
-			}
-		}
-		if got := s.size(); got != want {
-			t.Errorf("one in %d: %d bytes, want %d", every, got, want)
-		}
+	if mustWrite(t, b, many[:5<<20]); b.Cap() != 5<<20 {
+		t.Errorf("%d bytes for a Write of 5 MiB", b.Cap())
 	}
 }
 
@@ -293,7 +268,7 @@ func TestBufferCountsItsPeak(t *testing.T) {
 			empty(b)
 			b.Release()
 		}
-		if got := p.pool.typical.size(); got != 32<<10 {
+		if got := p.pool.typical.size(); got != 30<<10 {
 			t.Errorf("%s: %d bytes are typical", name, got)
 		}
 	}

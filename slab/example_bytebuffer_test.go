@@ -3,6 +3,7 @@ package slab_test
 import (
 	"encoding/json"
 	"fmt"
+	"hash/crc32"
 	"os"
 
 	"github.com/bufslab/bufslab/slab"
@@ -35,6 +36,24 @@ func ExampleBuffer_Detach() {
 	// Output:
 	// hello 5 0 <nil>
 	// <nil>
+}
+
+// What was written goes on piece by piece: a Buffer that grows copies nothing.
+func ExampleBuffer_Segments() {
+	p, _ := slab.OpenConfig(slab.Config{})
+	defer p.Close()
+	b := slab.NewBuffer(p)
+	defer b.Release()
+	for range 1000 {
+		b.WriteString("hello ")
+	}
+	sum, n := crc32.NewIEEE(), 0
+	for _, s := range b.Segments() {
+		n, _ = sum.Write(s)
+	}
+	fmt.Println(len(b.Segments()) > 1, n < b.Len(), sum.Sum32() == crc32.ChecksumIEEE(b.Bytes()), len(b.Segments()))
+	// Output:
+	// true true true 1
 }
 
 // No room is an error, and what was written stays.

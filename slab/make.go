@@ -94,8 +94,10 @@ func checkElement(t reflect.Type) error {
 }
 
 // getReachable is Get of memory that the CPU can reach.
-func (p *Pool) getReachable(n int) (PooledBuffer, error) {
-	b, err := p.Get(n)
+func (p *Pool) getReachable(n int) (PooledBuffer, error) { return reachable(p.Get(n)) }
+
+// reachable returns what a Get has returned, if the CPU can reach that.
+func reachable(b PooledBuffer, err error) (PooledBuffer, error) {
 	if err == nil && b.ptr == nil {
 		err = errors.Join(fmt.Errorf("slab: the CPU does not reach the pool's memory: %w", device.ErrUnavailable), b.Release())
 	}

@@ -1,0 +1,218 @@
+package slab
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+
+	"github.com/bufslab/bufslab/slab/internal/align"
+)
+
+// The segments of a Buffer: how large they are, how they come and go.
+
+// A segment is a block and what was written to it. One of make has the zero handle.
+type segment struct {
+	block PooledBuffer
+	data  []byte
+}
+
+const (
+	// While a Buffer is small it takes sizes of which strategies cut many from one slab, so that
+	// it leaves little of a slab unused. One of 100 KiB takes 120 KiB of the Go heap.
+	smallStep, smallBelow = 512, 6 << 10
+	pageStep, pageBelow   = 4 << 10, 64 << 10
+	// Then come blocks that have a region for themselves: sizeclass cuts smaller ones from slabs.
+	wholeStep, wholeBelow = 40 << 10, 8 * wholeStep
+	// stepShare is the part of what a Buffer has, as a divisor, that it takes from there on.
+	stepShare = 8
+	// mostCached is the largest segment that the processors' caches may keep. What lies in the
+	// caches of one processor is bytes that another one takes again of the system; beside
+	// filling a larger block the way to the strategy takes no time.
+	mostCached = 32 << 10
+)
+
+// size returns the size of the next segment, for need bytes.
+func (b *Buffer) size(need int) int { return max(need, b.step(need)) }
+
+// step is size if little is written. Small ones are powers of two, so that there are few slabs.
+func (b *Buffer) step(need int) int {
+	switch have := b.before + len(b.data); {
+	case have == 0:
+		return b.pool.pool.typical.size()
+	case have <= smallBelow && need <= pageStep:
+		return max(smallStep, 1<<bits.Len(uint(need-1)))
+	case have <= pageBelow:
+		return pageStep
+	case have <= wholeBelow:
+		return wholeStep
+	default:
+		return align.Up(have/stepShare, pageStep)
+	}
+}
+
+// makeRoom makes room for n more bytes, where there is none at the end: in the block, or as a
+// further segment for those that do not fit into the last one, which is the caller's to push.
+// If the contents are to fill no more than half of the block it moves them, so that this does not
+// happen all the time; if there is no room in the pool, then whenever they fit.
+func (b *Buffer) makeRoom(n, fit int) (next segment, err error) {
+	switch {
+	case !b.pool.isOpened():
+		return next, errNotOpened
+	case n < 0 || n > math.MaxInt-b.Len():
+		return next, fmt.Errorf("slab: Grow of a Buffer of %d bytes by %d: %w", b.Len(), n, ErrSize)
+	case b.moveUp(n, 2):
+		return next, nil
+	}
+	next, err = b.take(b.size(n-fit), n-fit)
+	if outOfMemory(err) && b.moveUp(n, 1) {
+		err = nil
+	}
+	return next, err
+}
+
+// moveUp moves what was not read to the front of the block, if that is the only one and has room
+// for n bytes more in its first half, or third and so on.
+func (b *Buffer) moveUp(n, part int) bool {
+	if len(b.full) > 0 || n > cap(b.data)/part-b.Len() {
+		return false
+	}
+	b.compact()
+	return true
+}
+
+// compact moves what was not read of the only segment to the front of its block.
+func (b *Buffer) compact() {
+	if b.read > 0 {
+		b.notePeak()
+		b.data, b.read = b.data[:copy(b.data, b.data[b.read:])], 0
+	}
+}
+
+// take gets a segment: all of a block for size bytes, or where there is no room for that one of
+// need bytes.
+func (b *Buffer) take(size, need int) (segment, error) {
+	_, ask := b.pool.pool.cache.Fit(size)
+	block, err := b.get(ask)
+	if outOfMemory(err) && ask > need {
+		block, err = b.get(need)
+	}
+	if err != nil {
+		return segment{}, err
+	}
+	block.slot.Hide() // from a Put of Bytes
+	return segment{block, block.Bytes()[:0]}, nil
+}
+
+// get gets a block. Only first ones are asked for often enough to be cached, once it is known
+// what is typical.
+func (b *Buffer) get(n int) (PooledBuffer, error) {
+	p := b.pool
+	if n <= mostCached && b.used() == 0 && p.pool.typical.isKnown() {
+		return p.getReachable(n)
+	}
+	return reachable(p.miss(n, p.pool.cache.Uncached()))
+}
+
+// push makes s the last segment. It takes the place of one that has no bytes.
+func (b *Buffer) push(s segment) {
+	old := segment{block: b.block}
+	if len(b.data) > 0 {
+		b.full = append(b.full, segment{b.block, b.data})
+		b.before += len(b.data)
+		b.parted, old = true, segment{}
+	}
+	b.block, b.data = s.block, s.data
+	old.block.discard()
+}
+
+// pop takes the last segment off.
+func (b *Buffer) pop() segment {
+	last, at := segment{b.block, b.data}, len(b.full)-1
+	b.block, b.data = b.full[at].block, b.full[at].data
+	b.full[at] = segment{}
+	b.full, b.before = b.full[:at], b.before-len(b.data)
+	return last
+}
+
+// join makes one segment of all, with room for n bytes.
+func (b *Buffer) join(n int) error {
+	s, err := b.take(n, n)
+	if err == nil {
+		b.joinTo(s)
+	}
+	return err
+}
+
+// joinAnyhow is join with as much room at the end as there is. What has no room in the pool
+// gets it of the Go heap: Bytes has no error to return, and to panic would lose who asks.
+func (b *Buffer) joinAnyhow() {
+	n := b.Len() + b.room()
+	if b.join(n) != nil {
+		b.joinTo(segment{data: make([]byte, 0, n)})
+	}
+}
+
+func (b *Buffer) joinTo(s segment) {
+	b.notePeak()
+	for _, p := range b.Segments() {
+		s.data = append(s.data, p...)
+	}
+	full, last := b.full, b.block
+	b.full, b.before, b.read = nil, 0, 0
+	b.block, b.data = s.block, s.data
+	discardAll(full, last)
+}
+
+// first returns what was not read of the first segment.
+func (b *Buffer) first() []byte {
+	if len(b.full) > 0 {
+		return b.full[0].data[b.read:]
+	}
+	return b.data[b.read:len(b.data):len(b.data)]
+}
+
+// advance counts n bytes as read. Segments that were read go back. Once all are, the next bytes
+// are written to the front of the last one.
+func (b *Buffer) advance(n int) {
+	b.notePeak()
+	i := 0
+	for ; i < len(b.full) && n >= len(b.full[i].data)-b.read; i++ {
+		n -= len(b.full[i].data) - b.read
+		b.before -= len(b.full[i].data)
+		b.read = 0
+	}
+	gone := b.full[:i]
+	b.full = b.full[i:]
+	b.read += n
+	b.rewind()
+	discardAll(gone, PooledBuffer{})
+}
+
+// rewind has the next bytes written to the front where there are none.
+func (b *Buffer) rewind() {
+	if b.Len() == 0 {
+		b.data, b.read = b.data[:0], 0
+	}
+}
+
+// discardAll releases segments and a block that nothing else knows, the others also if one panics.
+func discardAll(list []segment, last PooledBuffer) {
+	if len(list) == 0 {
+		last.discard()
+		return
+	}
+	defer discardAll(list[1:], last)
+	block := list[0].block
+	list[0] = segment{}
+	block.discard()
+}
+
+// letGoForBuffers gives back what the strategy holds, when Buffers are to begin with a block in the
+// place of many, which a strategy that does not merge would hold for others for long.
+func (p *pool) letGoForBuffers() {
+	if p.joint == nil {
+		p.reclaimMu.Lock()
+		defer p.reclaimMu.Unlock()
+		forward{upstream: p.strategy}.FreeHeld()
+	}
+}
