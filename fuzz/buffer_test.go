@@ -23,10 +23,25 @@ type bufferModel struct {
 	tight bool // Writes may fail
 }
 
-// check is run after each step.
+// check is run after each step. It joins nothing.
 func (m *bufferModel) check(t *rapid.T) {
-	if got := m.b.Bytes(); !bytes.Equal(got, m.want.Bytes()) || m.b.Len() != m.want.Len() || cap(got) != len(got) || m.b.Cap() < len(got) {
-		t.Fatalf("%d bytes of capacity %d, Len %d, Cap %d, want %d", len(got), cap(got), m.b.Len(), m.b.Cap(), m.want.Len())
+	want := m.want.Bytes()
+	for _, s := range m.b.Segments() {
+		if len(s) == 0 || cap(s) != len(s) || !bytes.HasPrefix(want, s) {
+			t.Fatalf("a segment of %d bytes, capacity %d, is not what comes next", len(s), cap(s))
+		}
+		want = want[len(s):]
+	}
+	if len(want) > 0 || m.b.Len() != m.want.Len() || m.b.Cap() < m.b.Len() {
+		t.Fatalf("%d bytes are in no segment; Len %d, Cap %d, want %d", len(want), m.b.Len(), m.b.Cap(), m.want.Len())
+	}
+}
+
+// bytes joins.
+func (m *bufferModel) bytes(t *rapid.T) {
+	room := m.b.Cap()
+	if got := m.b.Bytes(); !bytes.Equal(got, m.want.Bytes()) || cap(got) != len(got) || m.b.Cap() < m.b.Len() || len(m.b.Segments()) > 1 {
+		t.Fatalf("%d bytes of capacity %d, Cap %d, before %d, %d segments", len(got), cap(got), m.b.Cap(), room, len(m.b.Segments()))
 	}
 }
 
@@ -109,9 +124,9 @@ func (m *bufferModel) readByte(t *rapid.T) {
 	}
 }
 
-// writeTo writes to a Writer that takes a part only.
+// writeTo writes to a Writer that takes so many bytes in all.
 func (m *bufferModel) writeTo(t *rapid.T) {
-	takes := min(draw.Size(t), m.want.Len())
+	takes := draw.Size(t)
 	var got, want bytes.Buffer
 	n, err := m.b.WriteTo(&part{&got, takes})
 	k, wantErr := m.want.WriteTo(&part{&want, takes})
@@ -120,19 +135,21 @@ func (m *bufferModel) writeTo(t *rapid.T) {
 	}
 }
 
-// A part is a Writer that takes n bytes of each Write.
+// A part is a Writer that takes n bytes.
 type part struct {
 	to *bytes.Buffer
 	n  int
 }
 
-func (p *part) Write(m []byte) (int, error) { return p.to.Write(m[:min(p.n, len(m))]) }
+func (p *part) Write(m []byte) (int, error) { return p.to.Write(m[:min(p.n-p.to.Len(), len(m))]) }
 
 func (m *bufferModel) grow(t *rapid.T) {
 	n := draw.Size(t)
 	switch err := m.b.Grow(n); {
 	case err == nil && m.b.Cap() < m.b.Len()+n:
 		t.Fatalf("Cap %d after Grow(%d) at %d", m.b.Cap(), n, m.b.Len())
+	case err == nil && rapid.Bool().Draw(t, "writes"):
+		m.grown(t, n)
 	case err != nil && (!m.tight || !errors.Is(err, device.ErrOutOfMemory)):
 		t.Fatal(err)
 	}
@@ -141,6 +158,23 @@ func (m *bufferModel) grow(t *rapid.T) {
 	}
 	if err := m.b.Grow(rapid.SampledFrom(draw.Absurd).Draw(t, "absurd")); err == nil {
 		t.Fatal("an absurd Grow")
+	}
+}
+
+// grown writes the n bytes that Grow has made room for, in two pieces: that takes no memory.
+func (m *bufferModel) grown(t *rapid.T, n int) {
+	before := m.pool.Stats()
+	if rapid.Bool().Draw(t, "joins") {
+		m.bytes(t)
+		before = m.pool.Stats()
+	}
+	at := rapid.IntRange(0, n).Draw(t, "first")
+	for _, p := range [][]byte{make([]byte, at), make([]byte, n-at)} {
+		k, err := m.b.Write(p)
+		m.wrote(t, p, k, err)
+	}
+	if after := m.pool.Stats(); after.Hits+after.Misses != before.Hits+before.Misses {
+		t.Fatalf("a Write after Grow(%d) took memory", n)
 	}
 }
 
@@ -193,7 +227,7 @@ func bufferProperty(c slab.Config) func(*rapid.T) {
 		model.Repeat(t, map[string]func(*rapid.T){
 			"": m.check, "Write": m.write, "WriteString": m.writeString, "WriteByte": m.writeByte, "ReadFrom": m.readFrom,
 			"Read": m.read, "ReadByte": m.readByte, "WriteTo": m.writeTo, "Grow": m.grow, "Truncate": m.truncate,
-			"Reset": m.reset, "Release": m.release, "Detach": m.detach,
+			"Bytes": m.bytes, "Reset": m.reset, "Release": m.release, "Detach": m.detach,
 		})
 		m.release(t)
 	}
