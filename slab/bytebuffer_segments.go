@@ -207,7 +207,7 @@ func discardAll(list []segment, last PooledBuffer) {
 	block.discard()
 }
 
-// letGoForBuffers gives back what the strategy holds, when Buffers are to begin with a block in the
+// letGoForBuffers gives back what the strategy holds, when Buffers are to begin with a larger block in the
 // place of many, which a strategy that does not merge would hold for others for long.
 func (p *pool) letGoForBuffers() {
 	if p.joint == nil {

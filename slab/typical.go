@@ -9,16 +9,18 @@ import (
 // A typicalSize follows the sizes that the Buffers of a pool end with, so that the next one can
 // begin with it: a class that some eight of nine do not exceed. The first one is believed. From
 // there each that is larger counts as much as eight that are not; when four more were larger than
-// that, the class becomes the least of theirs. When 32 more were smaller, counted in the same way, it
-// becomes the largest of theirs. So an outlier counts for little, and while all are of one size nothing
+// that, the class becomes the largest of theirs, but at most four times as
+// large: from the Go heap each step takes blocks of another size. When 32 more were smaller, counted in
+// the same way, it becomes the largest of theirs. So an outlier counts for little, and while all are of one size nothing
 // is written.
 type typicalSize struct{ state atomic.Uint32 }
 
 // A typical is the state: what the class is, and what speaks for another one.
 type typical struct {
 	class uint8 // and one; 0 where nothing is known
-	next  uint8 // the least larger class that was counted, or the largest smaller one
+	next  uint8 // the largest larger class that was counted, or the largest smaller one
 	score int8  // above 0 for a larger one, below for a smaller one
+	most  uint8 // the largest class so far
 }
 
 const (
@@ -33,11 +35,11 @@ var typicalSizes = sizeclass.NewGrid(8, leastTypical)
 // load returns the state, store sets it.
 func (t *typicalSize) load() typical {
 	s := t.state.Load()
-	return typical{uint8(s), uint8(s >> 8), int8(s >> 16)}
+	return typical{uint8(s), uint8(s >> 8), int8(s >> 16), uint8(s >> 24)}
 }
 
 func (t *typicalSize) store(s typical) {
-	t.state.Store(uint32(s.class) | uint32(s.next)<<8 | uint32(uint8(s.score))<<16)
+	t.state.Store(uint32(s.class) | uint32(s.next)<<8 | uint32(uint8(s.score))<<16 | uint32(s.most)<<24)
 }
 
 // size returns the typical size, or the least one.
@@ -45,34 +47,39 @@ func (t *typicalSize) size() int { return t.load().size() }
 
 func (s typical) size() int { return typicalSizes.Size(max(int(s.class), 1) - 1) }
 
+// farthest returns the class, and one, of what is four times as large.
+func (s typical) farthest() uint8 { return uint8(typicalSizes.Index(4*s.size()) + 1) }
+
 // isKnown reports whether a Buffer has ended.
 func (t *typicalSize) isKnown() bool { return t.state.Load() != 0 }
 
 // note notes that a Buffer has had n bytes, at least one, and reports whether the typical size
-// has at least doubled by that, or is the first. Of two calls at a time one may go unheard.
-func (t *typicalSize) note(n int) (doubled bool) {
+// is larger by that than it ever was. Of two calls at a time one may go unheard.
+func (t *typicalSize) note(n int) (grew bool) {
 	was := t.load()
 	now := was.after(uint8(typicalSizes.Index(min(n, mostTypical)) + 1))
 	if now != was {
 		t.store(now)
 	}
-	return was.class == 0 || now.size() >= 2*was.size()
+	return now.most > was.most
 }
 
 // after returns the state after a Buffer of a class.
 func (s typical) after(class uint8) typical {
 	switch {
 	case s.class == 0:
-		return typical{class: class}
-	case s.score < 0 && class >= s.class:
+		return typical{class: class, most: class}
+	case s.score < 0 && class == s.class:
 		s.score = min(s.score+largerCounts, 0)
 	case s.score > 0 && class <= s.class:
 		s.score--
 	case class > s.class:
-		if s.score == 0 {
-			s.next = class
+		if s.score <= 0 && s.score+largerCounts > 0 {
+			s.next = s.class
 		}
-		s.next, s.score = min(s.next, class), s.score+largerCounts
+		if s.score += largerCounts; s.score > 0 {
+			s.next = max(s.next, min(class, s.farthest()))
+		}
 	case class < s.class:
 		if s.score == 0 {
 			s.next = class
@@ -80,7 +87,7 @@ func (s typical) after(class uint8) typical {
 		s.next, s.score = max(s.next, class), s.score-1
 	}
 	if s.score >= sureAt || s.score <= -sureAt {
-		return typical{class: s.next}
+		return typical{class: s.next, most: max(s.most, s.next)}
 	}
 	return s
 }

@@ -35,25 +35,37 @@ func TestTypicalSizeIsThatOfEightInNine(t *testing.T) {
 	}
 }
 
-// It moves to sizes that were seen: up at once to what all larger ones need, and down as well.
+// It moves to sizes that were seen: up to what the largest of the larger ones needs, but at most four
+// times as far at a time, and down as well.
 func TestTypicalSizeMoves(t *testing.T) {
 	var s typicalSize
-	s.note(1000)
-	for i, n := range []int{90_000, 60_000, 1 << 20, 70_000} {
+	s.note(50_000)
+	for i, n := range []int{60_000, 55_000, 70_000, 61_000} {
 		if s.note(n) != (i == 3) {
 			t.Errorf("the larger size %d: moved to %d", i, s.size())
 		}
 	}
-	if s.size() != 60<<10 {
-		t.Errorf("%d bytes, want what the least of the larger ones needs", s.size())
+	if s.size() != 72<<10 {
+		t.Errorf("%d bytes, want what the largest of the larger ones needs", s.size())
+	}
+	for range 4 {
+		s.note(1 << 20)
+	}
+	if s.size() != 288<<10 {
+		t.Errorf("%d bytes, want four times as many as before", s.size())
 	}
 	for i := range sureAt {
-		if s.note(100*i + 1); (s.size() != 60<<10) != (i == sureAt-1) {
+		if s.note(100*i + 1); (s.size() != 288<<10) != (i == sureAt-1) {
 			t.Errorf("the smaller size %d: %d bytes", i, s.size())
 		}
 	}
 	if s.size() != 3584 {
 		t.Errorf("%d bytes, want what the largest of the smaller ones needs", s.size())
+	}
+	for range 8 { // up again, but no further than it was
+		if s.note(200_000) {
+			t.Errorf("%d bytes are more than ever", s.size())
+		}
 	}
 }
 
