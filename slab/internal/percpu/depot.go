@@ -17,13 +17,12 @@ type depot struct {
 func (d *depot) stopped() bool { return d.stops.Load() > 0 }
 
 type depotClass struct {
-	mu     sync.Mutex
-	full   atomic.Pointer[magazine] // last in, first out; changed under mu, read without
-	have   atomic.Int32             // full magazines; changed under mu, read without
-	earned atomic.Int32             // of them, those that may be beyond the budget's share
-	low    int32                    // least count since the last reclaim: magazines that were not needed
-	empty  *magazine                // for reuse
-	_      [24]byte
+	mu    sync.Mutex
+	full  atomic.Pointer[magazine] // last in, first out; changed under mu, read without
+	have  atomic.Int32             // full magazines; changed under mu, read without
+	low   int32                    // least count since the last reclaim: magazines that were not needed
+	empty *magazine                // for reuse
+	_     [32]byte
 }
 
 // has reports whether there was a full magazine of the class a moment ago.
