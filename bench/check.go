@@ -67,7 +67,7 @@ func (c counts) compare(found counts) (report string, grown []string) {
 	for _, w := range checkedWorkloads {
 		for _, p := range checkedPools {
 			now, counted := found.Of[w][p]
-			if !counted {
+			if !counted || byTheClock(w, p) {
 				continue
 			}
 			old := c.Of[w][p].Instructions
@@ -80,3 +80,7 @@ func (c counts) compare(found counts) (report string, grown []string) {
 	}
 	return report, grown
 }
+
+// byTheClock reports whether the figure says nothing. Which blocks of a churn the caches keep goes by
+// how often they are asked for in a second, and under cachegrind all takes fifty times as long.
+func byTheClock(workload, pool string) bool { return workload == "W2" && pool != uncached }

@@ -19,7 +19,7 @@ func figures(instructions float64, but ...float64) counts {
 		}
 	}
 	for _, n := range but {
-		c.Of["W2"]["mmap"] = count{Instructions: n}
+		c.Of["W1 4 KiB"]["mmap"] = count{Instructions: n}
 	}
 	return c
 }
@@ -27,7 +27,7 @@ func figures(instructions float64, but ...float64) counts {
 func TestThreePerCentMoreInstructionsAreTooMany(t *testing.T) {
 	kept := figures(1000)
 	for now, want := range map[float64][]string{
-		500: nil, 1000: nil, 1029: nil, 1031: {"W2, mmap"}, 2000: {"W2, mmap"},
+		500: nil, 1000: nil, 1029: nil, 1031: {"W1 4 KiB, mmap"}, 2000: {"W1 4 KiB, mmap"},
 	} {
 		if report, grown := kept.compare(figures(1000, now)); !slices.Equal(grown, want) {
 			t.Errorf("%v for 1000: %v grew, not %v\n%s", now, grown, want, report)
@@ -37,8 +37,19 @@ func TestThreePerCentMoreInstructionsAreTooMany(t *testing.T) {
 
 func TestAFigureThatIsNotKeptIsNoLicence(t *testing.T) {
 	kept := figures(1000)
-	delete(kept.Of["W2"], "mmap")
-	if _, grown := kept.compare(figures(1000)); !slices.Equal(grown, []string{"W2, mmap"}) {
+	delete(kept.Of["W1 4 KiB"], "mmap")
+	if _, grown := kept.compare(figures(1000)); !slices.Equal(grown, []string{"W1 4 KiB, mmap"}) {
+		t.Errorf("%v grew", grown)
+	}
+}
+
+// A churn before caches is not compared; without them it is.
+func TestWhatGoesByTheClockIsNotCompared(t *testing.T) {
+	kept, found := figures(1000), figures(1000)
+	for _, p := range checkedPools {
+		found.Of["W2"][p] = count{Instructions: 5000}
+	}
+	if _, grown := kept.compare(found); !slices.Equal(grown, []string{"W2, " + uncached}) {
 		t.Errorf("%v grew", grown)
 	}
 }
