@@ -295,7 +295,7 @@ func TestBufferWritesSegments(t *testing.T) {
 func pair(t *testing.T) (*net.TCPConn, net.Conn) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		t.Skip(err)
+		t.Skipf("no TCP connection can be made here: %v", err)
 	}
 	defer l.Close()
 	w, err := net.Dial("tcp", l.Addr().String())

@@ -52,7 +52,7 @@ func TestBlocksAreEarned(t *testing.T) {
 	}
 }
 
-// Nobody who uses 4 MiB asks for them often enough.
+// A program that uses 4 MiB at a time does not ask for them often enough.
 func TestALargeBlockIsNotEarned(t *testing.T) {
 	const size = 4 << 20
 	s := program(t, Options{Largest: size, Bytes: 3 * size, Depot: 3 * size})

@@ -65,7 +65,7 @@ type cpu struct {
 	empty   *magazine    // in reserve, for the next class cache that overflows
 	victim  int          // the class whose cache was shrunk last
 	looked  int          // the class that letGo has looked at last
-	refused uint32       // blocks
+	refused uint32       // blocks that went to the strategy; see letGo
 	busy    uint32       // not 0 while a goroutine is here; see quiesce
 
 	granted int64 // bytes that caches may hold: the limit and the previous magazine of each
