@@ -172,7 +172,7 @@ func (p *pool) addCalm(c *calm) bool {
 	}
 	managed := p.managed()
 	u := p.cache.Usage()
-	if u.Got-u.Released > p.leaks.forgottenBytes() || usageOf(p.strategy, managed).ManagedBytes() != managed {
+	if u.Got-u.Released > p.leaks.ForgottenBytes() || usageOf(p.strategy, managed).ManagedBytes() != managed {
 		return false
 	}
 	s := p.stats()

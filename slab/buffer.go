@@ -128,7 +128,8 @@ func (b PooledBuffer) releasePinned() error {
 	p := poolOf(b.slot)
 	won, idle := b.slot.EndPinned(b.gen)
 	if !won {
-		return p.leaks.releasedTwice(b)
+		p.leaks.ReleasedTwice(b.slot, b.gen, b.n)
+		return ErrReleased
 	}
 	if idle {
 		p.recycleMarked(b.entry(), b.n)

@@ -10,6 +10,7 @@ import (
 	"github.com/bufslab/bufslab/device"
 	"github.com/bufslab/bufslab/slab/internal/poison"
 	"github.com/bufslab/bufslab/slab/internal/upstream"
+	"github.com/bufslab/bufslab/slab/internal/watch"
 )
 
 // Check passes allocations through and looks for misuse. It puts canaries around
@@ -81,7 +82,7 @@ func (c *Check) Alloc(size int) (device.Block, error) {
 		c.upstream.Free(outer)
 		panic(fault)
 	}
-	k := checkedBlock{outer: outer, got: caller()}
+	k := checkedBlock{outer: outer, got: watch.Caller()}
 	k.inner = device.Block{Region: outer.Region, Off: outer.Off + c.around, Len: size}
 	if m := device.Bytes(outer); m != nil {
 		k.painted = true
@@ -213,12 +214,12 @@ func (c *Check) err() error {
 func (c *Check) Leaks() []Leak {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	var l []Leak
+	var l []watch.Leak
 	for _, k := range c.live {
-		l = append(l, Leak{Bytes: k.inner.Len, Site: k.got})
+		l = append(l, watch.Leak{Bytes: k.inner.Len, Site: k.got})
 	}
-	sortLeaks(l)
-	return l
+	watch.SortLeaks(l)
+	return leaksOf(l)
 }
 
 // Usage is the upstream's, with canaries as rounding.

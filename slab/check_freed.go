@@ -7,6 +7,7 @@ import (
 
 	"github.com/bufslab/bufslab/device"
 	"github.com/bufslab/bufslab/slab/internal/poison"
+	"github.com/bufslab/bufslab/slab/internal/watch"
 )
 
 // How Check finds a write after Release. A strategy may cut a free block and merge it
@@ -60,7 +61,7 @@ func (c *Check) bury(k checkedBlock) {
 	}
 	f := &freedBlock{inner: k.inner, got: k.got, came: k.late}
 	if f.came == "" {
-		f.came = "released at " + caller()
+		f.came = "released at " + watch.Caller()
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()

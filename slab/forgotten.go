@@ -4,6 +4,7 @@ import (
 	"github.com/bufslab/bufslab/device"
 	"github.com/bufslab/bufslab/slab/internal/guard"
 	"github.com/bufslab/bufslab/slab/internal/handle"
+	"github.com/bufslab/bufslab/slab/internal/watch"
 )
 
 // What a pool does with buffers that were never released. How they are found stands
@@ -30,8 +31,8 @@ func watchFrom(c Config) (reachable, unreachable int) {
 // goroutine that others wait for: streams are asked on another one, as they may be
 // slow.
 func (p *pool) forgotten(e handle.Entry, escaped bool) (inUse bool) {
-	p.leaks.recordForgotten(e.Slot, escaped)
-	p.profile.forget(e.Slot)
+	p.leaks.Forgotten(e.Slot, escaped)
+	p.profile.Forgotten(e.Slot)
 	on := p.pending.EndUse(e.Slot)
 	if on == nil {
 		return false
@@ -47,7 +48,7 @@ func (p *pool) forgotten(e handle.Entry, escaped bool) (inUse bool) {
 // Config.OnForget asks for it.
 func (p *pool) freeForgotten(list []handle.Allocation) {
 	for _, a := range list {
-		p.leaks.check.setLate(a.Block, foundForgotten)
+		p.check.setLate(a.Block, watch.FoundForgotten)
 		p.blocks.FreeExtent(a.Block, a.Extent)
 	}
 	if p.config.OnForget == "free" {
@@ -81,7 +82,7 @@ func (p *pool) quarantine(a handle.Allocation) {
 		q, ok = &p.guard, true
 	}
 	if ok && q.quarantine(a.Block, a.Extent) {
-		p.leaks.tookOver(a.Block.Len)
+		p.leaks.TookOver(a.Block.Len)
 		return
 	}
 	if r, ok := a.Block.Region.(device.Quarantiner); ok {

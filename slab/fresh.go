@@ -57,7 +57,7 @@ func (p *pool) attach(b device.Block, extent int32, class, size int) (e handle.E
 }
 
 // isSimple reports whether Release of a block of the class only has to cache it.
-func (p *pool) isSimple(class int) bool { return class < p.cache.Uncached() && !p.leaks.seesAll() }
+func (p *pool) isSimple(class int) bool { return class < p.cache.Uncached() && !p.leaks.SeesAll() }
 
 // alloc is the strategy's Alloc with all that a pool can do when there is no room:
 // empty the caches, wait for streams, give back what is held here and elsewhere, and look

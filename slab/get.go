@@ -167,7 +167,7 @@ func lend(e handle.Entry, size int) PooledBuffer {
 func (p *pool) hand(e handle.Entry, size int, stands float64) (PooledBuffer, error) {
 	b := lend(e, size)
 	if stands > 0 {
-		p.profile.sample(b, stands)
+		p.profile.Sample(b.slot, b.n, stands)
 	}
 	if p.config.needsFinish {
 		return p.finish(b)
@@ -177,7 +177,7 @@ func (p *pool) hand(e handle.Entry, size int, stands float64) (PooledBuffer, err
 
 // finish does what only some pools have to do for a Get.
 func (p *pool) finish(b PooledBuffer) (PooledBuffer, error) {
-	p.leaks.recordGet(b)
+	p.leaks.Got(b.slot, b.gen, b.n)
 	if p.config.Zero {
 		return zero(b, p.upstream)
 	}

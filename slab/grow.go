@@ -89,8 +89,8 @@ func (g *growth) end() bool {
 	s := g.from.slot
 	if g.ended = s.EndOwn(g.from.gen); g.ended {
 		g.escaped, g.bySlice = s.MayHaveEscaped(), s.IsBySlice(g.from.gen)
-		g.pool.leaks.recordRelease(s)
-		g.pool.profile.release(s)
+		g.pool.leaks.Released(s)
+		g.pool.profile.Released(s)
 	}
 	return g.ended
 }
@@ -121,9 +121,9 @@ func (g *growth) inPlace() (c PooledBuffer, ok bool) {
 	if g.bySlice {
 		c.gen = c.slot.BySlice()
 	}
-	p.leaks.recordGet(c)
+	p.leaks.Got(c.slot, c.gen, c.n)
 	if stands > 0 {
-		p.profile.sample(c, stands)
+		p.profile.Sample(c.slot, c.n, stands)
 	}
 	if p.config.Zero && g.to > b.n {
 		clear(unsafe.Slice((*byte)(c.ptr), g.to)[b.n:])

@@ -168,7 +168,7 @@ func TestGrownBufferIsFoundForgotten(t *testing.T) {
 		eventually(t, "both are found", func() bool {
 			cycle()
 			s := p.Stats()
-			_, onTheWay, _ := p.pool.leaks.counts() // to quarantine
+			_, onTheWay, _ := p.pool.leaks.Counts() // to quarantine
 			return s.Forgotten == 2 && s.ActiveBytes == 0 && onTheWay.Blocks == 0
 		})
 		if s := p.Stats(); escaped && s.HeldBytes >= s.PeakManagedBytes {

@@ -3,14 +3,13 @@ package slab
 import (
 	"errors"
 	"fmt"
-	"runtime"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/bufslab/bufslab/device"
 	"github.com/bufslab/bufslab/slab/internal/guard"
+	"github.com/bufslab/bufslab/slab/internal/watch"
 )
 
 // What a pool has beside its strategy for Config.Guard: the memory of the buffers that are
@@ -132,20 +131,7 @@ func (g *guarding) err() error {
 }
 
 func (p *pool) guardError(f guard.Fault) *GuardError {
-	return &GuardError{p.config.Name, f.Len, f.View, f.Off, stackOf(f.Got), stackOf(f.Released)}
-}
-
-// stackOf returns a line for each call of a stack that is not one of this package.
-func stackOf(pcs []uintptr) string {
-	var s strings.Builder
-	frames := runtime.CallersFrames(pcs)
-	for more := len(pcs) > 0; more; {
-		var f runtime.Frame
-		if f, more = frames.Next(); !isHidden(f) {
-			fmt.Fprintf(&s, "\t%s %s:%d\n", f.Function, f.File, f.Line)
-		}
-	}
-	return s.String()
+	return &GuardError{p.config.Name, f.Len, f.View, f.Off, watch.StackOf(f.Got), watch.StackOf(f.Released)}
 }
 
 // GuardFault says what a fault at addr has touched, if that is a guarded buffer off the Go

@@ -58,33 +58,6 @@ func (h *Hooks) trimmed(pool string, bytes int64) {
 	}
 }
 
-func (h *Hooks) doubleRelease(pool string, bytes int) {
-	if h != nil && h.DoubleRelease != nil {
-		h.DoubleRelease(pool, bytes)
-	}
-}
-
-// tellLeaked has Hooks.Leaked called on another goroutine: who finds a buffer forgotten
-// holds locks, and others wait for it. The caller holds mu.
-func (l *leakLog) tellLeaked(leak Leak) {
-	if l.hooks == nil || l.hooks.Leaked == nil {
-		return
-	}
-	if l.untold = append(l.untold, leak); len(l.untold) == 1 { // else that goroutine is yet to look
-		go l.callLeaked()
-	}
-}
-
-func (l *leakLog) callLeaked() {
-	l.mu.Lock()
-	list := l.untold
-	l.untold = nil
-	l.mu.Unlock()
-	for _, leak := range list {
-		l.hooks.Leaked(l.pool, leak)
-	}
-}
-
 // log returns where a pool logs: Config.Logger or slog.Default, with the pool's name. A pool
 // logs a warning when it is opened on a deferred device, and as errors what Config.Check finds
 // where no caller could recover from a panic, and what Config.Guard finds.

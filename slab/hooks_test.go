@@ -217,7 +217,7 @@ func TestLoggerGetsWarningsAndErrorsWithTheName(t *testing.T) {
 	}
 	lines := make(chan string, 1)
 	p := openPool(t, "heap", Config{Name: "api", Check: true, Logger: slog.New(slog.NewTextHandler(lineWriter(lines), nil))})
-	p.pool.leaks.check.report("a fault")
+	p.pool.check.report("a fault")
 	if s := <-lines; !strings.Contains(s, "level=ERROR") || !strings.Contains(s, "pool=api") || !strings.Contains(s, "a fault") {
 		t.Error(s)
 	}

@@ -66,7 +66,7 @@ type stepper interface{ Step() }
 // mark. Other strategies have no use for it.
 func (p *Pool) Step() {
 	q := p.opened()
-	if r := q.leaks.record; r != nil {
+	if r := q.leaks.Record; r != nil {
 		r.Step()
 	}
 	forward{upstream: q.strategy}.Step()

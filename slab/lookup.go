@@ -61,7 +61,8 @@ func (p *Pool) Put(b []byte) error {
 	}
 	h, ok := p.Lookup(b)
 	if !ok {
-		return p.pool.leaks.putForeign(b)
+		p.pool.leaks.PutForeign(b)
+		return ErrForeign
 	}
 	return h.Release()
 }

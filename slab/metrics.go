@@ -109,7 +109,7 @@ func (p *Pool) Fragmentation() Fragmentation {
 // heapOf returns the strategy, without a Check in front, if it has a page heap and a T's methods.
 func heapOf[T any](p *pool) (heap T, has bool) {
 	a := p.strategy
-	if check := p.leaks.check; check != nil {
+	if check := p.check; check != nil {
 		a = check.upstream
 	}
 	b, _ := a.(numberedBuiltin)

@@ -50,14 +50,14 @@ func (b PooledBuffer) part(i, n int) (c PooledBuffer, err error) {
 		return c, ErrParts
 	}
 	c = lend(e, n)
-	poolOf(b.slot).leaks.recordPart(b.slot.Root(), c)
+	poolOf(b.slot).leaks.Part(b.slot.Root(), c.slot, n)
 	return c, nil
 }
 
 // endPart lets go of a part, which was released and which no call uses. If it was the last
 // handle the block goes on its way.
 func (p *pool) endPart(part *handle.Slot) {
-	p.leaks.recordPartEnd(part.Root(), part)
+	p.leaks.PartEnded(part.Root(), part)
 	if e, last := part.EndPart(); last {
 		p.recycleMarked(e, e.Slot.Asked())
 	}
@@ -67,66 +67,6 @@ func (p *pool) endPart(part *handle.Slot) {
 // forgotten may be in use.
 func (p *pool) isolate(e handle.Entry, n int) {
 	p.countRelease(n)
-	p.leaks.isolated(e.Slot.Len())
+	p.leaks.Isolated(e.Slot.Len())
 	p.await(e, true, p.pending.EndUse(e.Slot))
-}
-
-// What a leakLog knows of the parts of a buffer. With call sites it lists them after their
-// buffer, with the place of their Share or Slice.
-
-func (l *leakLog) recordPart(root *handle.Slot, b PooledBuffer) {
-	if l.sites == nil {
-		return
-	}
-	at := caller()
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	s := l.sites[root.ID()]
-	if s.parts == nil {
-		s.parts = map[handle.ID]Leak{}
-		l.sites[root.ID()] = s
-	}
-	s.parts[b.slot.ID()] = Leak{Bytes: b.n, Site: at}
-}
-
-// recordPartEnd notes that a part of root was released.
-func (l *leakLog) recordPartEnd(root, part *handle.Slot) {
-	if l.sites == nil {
-		return
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	delete(l.sites[root.ID()].parts, part.ID())
-}
-
-// recordPartForgotten notes that a part of root was forgotten, while the block has other
-// handles. Where part is nil recordForgotten lists it.
-func (l *leakLog) recordPartForgotten(root, part *handle.Slot) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.forgottenParts++
-	if part == nil {
-		return
-	}
-	parts := l.sites[root.ID()].parts
-	l.tellLeaked(Leak{Bytes: part.Asked(), Site: parts[part.ID()].Site, Forgotten: true})
-	if site, ok := parts[part.ID()]; ok { // else root was released and got again meanwhile
-		l.leakParts(map[handle.ID]Leak{part.ID(): site})
-		delete(parts, part.ID())
-	}
-}
-
-// leakParts lists parts as forgotten. The caller holds mu.
-func (l *leakLog) leakParts(parts map[handle.ID]Leak) {
-	for _, part := range parts {
-		part.Forgotten = true
-		l.leaked = append(l.leaked, part)
-	}
-}
-
-// isolated notes that a block of n bytes is in quarantine though it was released.
-func (l *leakLog) isolated(n int) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.quarantined.Add(n)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/bufslab/bufslab/slab/internal/pending"
 	"github.com/bufslab/bufslab/slab/internal/percpu"
 	"github.com/bufslab/bufslab/slab/internal/upstream"
+	"github.com/bufslab/bufslab/slab/internal/watch"
 )
 
 // A Pool hands out buffers of an upstream's memory and keeps what comes back for
@@ -71,11 +72,12 @@ type pool struct {
 	table   handle.Table
 	pending pending.Queue
 
-	leaks   leakLog
+	check   *Check // nil unless Config.Check
+	leaks   watch.Log
 	guard   guarding
 	gc      gcPressure
 	clock   clock
-	profile profiler
+	profile watch.Sampler
 
 	typical    typicalSize // of Buffers
 	reclaimers sharers     // who keep buffers of the pool
@@ -164,7 +166,7 @@ func (p *pool) drawOn(on Allocator, c Config) {
 func (p *pool) openCaches(c Config) percpu.Options {
 	o := cacheOptions(c, p.config.cpus())
 	o.Processors, o.Replayed = p.config.cpus(), p.config.replayed()
-	o.Managed, o.Free, o.Pace, o.Lock = p.accounting.Managed, p.free, p.profile.open(&p.config), &p.mu
+	o.Managed, o.Free, o.Pace, o.Lock = p.accounting.Managed, p.free, p.profile.Open(p.config.profileRate()), &p.mu
 	p.cache.Open(o)
 	return o
 }
@@ -173,20 +175,20 @@ func (p *pool) openTable(c Config) {
 	reachable, unreachable := watchFrom(c)
 	p.table.Open(unsafe.Pointer(p), handle.Options{
 		Lock: &p.mu, WatchCollected: p.accounting.OwnsRegions(), WatchFrom: reachable, WatchUnreachableFrom: unreachable,
-		Forgotten: p.forgotten, PartForgotten: p.leaks.recordPartForgotten, Found: p.guard.regionFound, Free: p.freeForgotten, Quarantine: p.quarantine,
+		Forgotten: p.forgotten, PartForgotten: p.leaks.PartForgotten, Found: p.guard.regionFound, Free: p.freeForgotten, Quarantine: p.quarantine,
 	})
 }
 
 // openWatchers opens what looks on, and says up to which size a hit is all that Get has to do.
 func (p *pool) openWatchers(c Config, cached int) error {
-	if err := p.leaks.open(c); err != nil {
+	if err := p.openLog(c); err != nil {
 		forward{upstream: p.strategy}.FreeHeld() // the reserve
 		return err
 	}
-	if r := p.leaks.record; r != nil {
+	if r := p.leaks.Record; r != nil {
 		p.onClose = append(p.onClose, r.Close)
 	}
-	p.config.needsFinish = p.leaks.seesAll() || c.Zero
+	p.config.needsFinish = p.leaks.SeesAll() || c.Zero
 	if !p.config.needsFinish {
 		p.direct = cached
 	}
@@ -194,7 +196,7 @@ func (p *pool) openWatchers(c Config, cached int) error {
 	if p.config.replayed() {
 		c.GCTrigger = -1
 	}
-	p.gc = gcPressure{limit: c.GCTrigger, tracked: p.table.WatchedBytes, found: p.leaks.forgottenBytes}
+	p.gc = gcPressure{limit: c.GCTrigger, tracked: p.table.WatchedBytes, found: p.leaks.ForgottenBytes}
 	return nil
 }
 

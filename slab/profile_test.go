@@ -16,8 +16,8 @@ import (
 
 	"github.com/bufslab/bufslab/device"
 	"github.com/bufslab/bufslab/internal/replaying"
-	"github.com/bufslab/bufslab/slab/internal/handle"
 	"github.com/bufslab/bufslab/slab/internal/profile"
+	"github.com/bufslab/bufslab/slab/internal/watch"
 )
 
 // openSampled opens a pool that samples whatever the time is that it takes. At a rate of 1
@@ -25,13 +25,13 @@ import (
 func openSampled(t testing.TB, dev string, c Config) *Pool {
 	t.Helper()
 	p := openPool(t, dev, c)
-	p.pool.profile.pace.Hold()
+	p.pool.profile.Pace.Hold()
 	return p
 }
 
 // profiled adds up what a profile has.
 func profiled(p *Pool) (inUse, leaked profile.Amount) {
-	for _, r := range p.pool.profile.samples.Records() {
+	for _, r := range p.pool.profile.Samples.Records() {
 		inUse.Add(r.InUse)
 		leaked.Add(r.Leaked)
 	}
@@ -84,7 +84,7 @@ func TestProfileEstimates(t *testing.T) {
 			}
 		}
 	}
-	if releaseAll(t, live); len(p.pool.profile.samples.Records()) != 0 {
+	if releaseAll(t, live); len(p.pool.profile.Samples.Records()) != 0 {
 		t.Error("something is in use though all was released")
 	}
 }
@@ -117,8 +117,8 @@ func TestProfileOfForgottenBuffers(t *testing.T) {
 	}
 	for site, size := range map[string]int{"forgetSmall": 300, "forgetLarge": 3000} {
 		var found int64
-		for _, r := range p.pool.profile.samples.Records() {
-			if slices.ContainsFunc(r.Frames(isHidden), func(f runtime.Frame) bool { return strings.HasSuffix(f.Function, "."+site) }) {
+		for _, r := range p.pool.profile.Samples.Records() {
+			if slices.ContainsFunc(r.Frames(watch.IsHidden), func(f runtime.Frame) bool { return strings.HasSuffix(f.Function, "."+site) }) {
 				found += r.Leaked.Bytes
 			}
 		}
@@ -206,17 +206,6 @@ func TestProfileOfGrow(t *testing.T) {
 		mustRelease(t, b)
 		checkProfile(t, p)
 	})
-}
-
-// What leaks at a place in a long time may be more than an int has where that has 32 bits.
-func TestALeakOfMoreThanAnInt(t *testing.T) {
-	const leaked = 5 << 30
-	all := profile.Fit(nil, handle.Tally{}, handle.Tally{Blocks: 10, Bytes: leaked})
-	for _, l := range appendSampled(nil, Leak{Forgotten: true}, all[0].Leaked) {
-		if l.Sampled != 10 || int64(l.Bytes) != min(leaked, math.MaxInt) {
-			t.Errorf("%+v", l)
-		}
-	}
 }
 
 func TestProfileOfSlices(t *testing.T) {
@@ -396,35 +385,18 @@ func TestProfileShowsTheCaller(t *testing.T) {
 		p := openSampled(t, "heap", Config{ProfileRate: 1})
 		for range 3 { // of which one is a hit
 			release := get(p)
-			list := p.pool.profile.samples.Records()
+			list := p.pool.profile.Samples.Records()
 			if len(list) == 0 {
 				t.Errorf("%s: nothing is in use", name)
 			}
 			for _, r := range list {
-				if f := r.Frames(isHidden)[0]; !strings.HasSuffix(f.File, "_test.go") {
+				if f := r.Frames(watch.IsHidden)[0]; !strings.HasSuffix(f.File, "_test.go") {
 					t.Errorf("%s: %s at %s:%d", name, f.Function, f.File, f.Line)
 				}
 			}
 			release()
 		}
 		checkProfile(t, p)
-	}
-}
-
-// Frames of this package and of adapters are no place where a program got a buffer.
-func TestOwnFrames(t *testing.T) {
-	const here = "github.com/bufslab/bufslab/"
-	for f, want := range map[runtime.Frame]bool{
-		{Function: here + "slab.(*Pool).Get", File: "pool.go"}:                      true,
-		{Function: here + "slab/internal/percpu.(*Cache).Retry", File: "refill.go"}: true,
-		{Function: here + "adapt.New", File: "adapt.go"}:                            true,
-		{Function: here + "slab.TestOwnFrames", File: "profile_test.go"}:            false,
-		{Function: here + "growpool.Get", File: "miss.go"}:                          false,
-		{Function: "main.main", File: "main.go"}:                                    false,
-	} {
-		if isHidden(f) != want {
-			t.Errorf("%s: hidden is not %t", f.Function, want)
-		}
 	}
 }
 
@@ -464,7 +436,7 @@ func TestAReplayIsNotSampled(t *testing.T) {
 			}
 		}
 		b := mustGet(t, p, 5000)
-		if n := len(p.pool.profile.samples.Records()); (n == 0) != replayed {
+		if n := len(p.pool.profile.Samples.Records()); (n == 0) != replayed {
 			t.Errorf("replayed %t: %d stacks", replayed, n)
 		}
 		mustRelease(t, b)

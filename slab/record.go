@@ -71,29 +71,12 @@ func (r *Record) Step() {
 // not close w. Blocks that are out stay valid; what happens to them is not recorded.
 func (r *Record) Close() error { return r.to.Close() }
 
-// A Pool records in front of its caches, by leakLog.
-
-// records reports whether c asks for a recording.
-func (c Config) records() bool { return c.Record != "" || c.RecordLast > 0 }
-
-// openRecord opens the recording that c asks for.
-func openRecord(c Config) (*record.Recorder, error) {
-	o := record.Options{Sample: c.RecordSample, Times: true}
-	if c.RecordSites {
-		o.Site = siteOf
-	}
-	if c.RecordLast > 0 {
-		return record.Last(c.RecordLast, c.Record, o)
-	}
-	return record.Create(c.Record, o)
-}
-
 // WriteRecord writes the last Config.RecordLast events of the pool to w, as a trace that
 // begins with what was live before them. It takes memory for all its rows, and the pool may
 // be in use. It can be called again, also after Close. Without RecordLast the error wraps
 // errors.ErrUnsupported.
 func (p *Pool) WriteRecord(w io.Writer) error {
-	r := p.opened().leaks.record
+	r := p.opened().leaks.Record
 	if p.pool.config.RecordLast == 0 {
 		return fmt.Errorf("slab: WriteRecord without record_last: %w", errors.ErrUnsupported)
 	}

@@ -14,9 +14,9 @@ import (
 // recycleMarked is recycle of a slot whose generation End did not end: it may be sampled, or
 // stray.
 func (p *pool) recycleMarked(e handle.Entry, n int) {
-	p.profile.release(e.Slot)
+	p.profile.Released(e.Slot)
 	if e.Slot.TakeStray() {
-		p.leaks.recordRelease(e.Slot)
+		p.leaks.Released(e.Slot)
 		p.isolate(e, n)
 		return
 	}
@@ -30,15 +30,15 @@ func (p *pool) recycle(e handle.Entry, n int) {
 		p.endPart(e.Slot)
 		return
 	}
-	if p.leaks.seesAll() {
-		p.leaks.recordRelease(e.Slot)
+	if p.leaks.SeesAll() {
+		p.leaks.Released(e.Slot)
 	}
 	if e.Slot.Streamed() {
 		p.countRelease(n)
 		p.await(e, false, p.pending.EndUse(e.Slot))
 		return
 	}
-	if p.leaks.check == nil && e.Slot.Extent() != guard.Extent { // they write to what was released
+	if p.check == nil && e.Slot.Extent() != guard.Extent { // they write to what was released
 		handle.GivenUp(e, n)
 	}
 	if !p.held.exceeded(p.strategy) && p.cache.Keep(e, n) {
@@ -128,8 +128,8 @@ func (p *pool) freePending(b *pending.Block) {
 		p.quarantine(handle.Allocation{Block: block, Extent: extent})
 		return
 	}
-	if p.leaks.check != nil {
-		p.leaks.check.setLate(b.Slot.Block(b.Slot.Len()), p.leaks.how(b.Slot.ID()))
+	if p.check != nil {
+		p.check.setLate(b.Slot.Block(b.Slot.Len()), p.leaks.How(b.Slot.ID()))
 	}
 	p.free(b.Entry)
 }

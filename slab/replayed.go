@@ -64,3 +64,11 @@ func extents(front any) ([]replaying.Extent, bool) {
 	}
 	return heap.Extents(), true
 }
+
+// profileRate is Config.ProfileRate, but of a replay, which has to repeat.
+func (s *settings) profileRate() int64 {
+	if s.replayed() {
+		return 0
+	}
+	return s.ProfileRate
+}

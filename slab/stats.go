@@ -85,12 +85,12 @@ func (p *pool) stats() Stats {
 	p.guard.count(&s, &u)
 	cached := p.cache.Usage()
 	deferred, waiting := p.table.Deferred(), p.pending.Waiting()
-	forgotten, quarantined, parts := p.leaks.counts()
+	forgotten, quarantined, parts := p.leaks.Counts()
 
 	out := active(cached, forgotten)
 	s.ActiveBlocks, s.ActiveBytes = out.Blocks, out.Bytes
-	s.Forgotten, s.DoubleReleases = forgotten.Blocks+parts, p.leaks.doubles.Load()
-	s.ForeignPuts = p.leaks.foreign.Load()
+	s.Forgotten = forgotten.Blocks + parts
+	s.DoubleReleases, s.ForeignPuts = p.leaks.Misuse()
 	s.Failed, s.Collections = p.counted.failed.Load(), p.gc.ran.Load()
 	s.Trims, s.TrimmedBytes = p.counted.trims.Load(), p.counted.trimmed.Load()
 	s.UpstreamAllocs, s.UpstreamFrees = up.Allocs(), up.Frees()

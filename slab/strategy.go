@@ -103,7 +103,7 @@ func (p *pool) openStrategy(c Config) error {
 			check.lookAgain()
 			p.accounting.OnLeave(check.leave)
 		}
-		p.strategy, p.leaks.check = check, check
+		p.strategy, p.check = check, check
 	}
 	p.blocks = numberedOf(p.strategy)
 	p.openGuard(c, max(c.Align, 16))

@@ -3,7 +3,7 @@ package main
 import "slices"
 
 // Mutants of what says how a pool is: Stats, metrics, hooks, the profile, and package inspect.
-var ofObservers = slices.Concat(ofCounts, ofProfiles, ofInspect)
+var ofObservers = slices.Concat(ofCounts, ofProfiles, ofWatch, ofInspect)
 
 var ofCounts = []mutant{
 	{
@@ -50,7 +50,7 @@ var ofCounts = []mutant{
 	},
 	{
 		name: "stats: a foreign Put is not counted",
-		file: "slab/errors.go",
+		file: "slab/internal/watch/log.go",
 		old:  "\tl.foreign.Add(1)\n", new: "",
 		killer: killer{pkg: "slab", test: "TestPutRefusesWhatIsNotOut"},
 	},
@@ -119,38 +119,38 @@ var ofCounts = []mutant{
 var ofProfiles = []mutant{
 	{
 		name: "profile: what is forgotten was released",
-		file: "slab/profile.go",
-		old:  "f.samples.Forget(s.ID())", new: "f.samples.Remove(s.ID())",
+		file: "slab/internal/watch/sampler.go",
+		old:  "f.Samples.Forget(s.ID())", new: "f.Samples.Remove(s.ID())",
 		killer: killer{pkg: "slab", test: "TestProfileOfForgottenParts"},
 	},
 	{
 		name: "profile: what is forgotten stays in use",
 		file: "slab/profile.go",
-		old:  "active(p.cache.Usage(), forgotten), forgotten)", new: "active(p.cache.Usage(), handle.Tally{}), forgotten)",
+		old:  "active(p.cache.Usage(), forgotten), forgotten)", new: "active(p.cache.Usage(), struct{ Blocks, Bytes int64 }{}), forgotten)",
 		killer: killer{pkg: "slab", test: "TestLeaksBySamples"},
 	},
 	{
 		name: "profile: what has leaked is that in use",
-		file: "slab/profile.go",
+		file: "slab/internal/watch/sampler.go",
 		old:  "Forgotten: true}, r.Leaked)", new: "Forgotten: true}, r.InUse)",
 		killer: killer{pkg: "slab", test: "TestLeaksBySamples"},
 	},
 	{
 		name: "profile: a site without a buffer is a leak",
-		file: "slab/profile.go",
+		file: "slab/internal/watch/sampler.go",
 		old:  "if l.Sampled == 0 {", new: "if l.Sampled < 0 {",
 		killer: killer{pkg: "slab", test: "TestLeaksBySamples"},
 	},
 	{
 		name: "profile: an adapter is who got it",
-		file: "slab/profile.go",
-		old:  "strings.Contains(function, \"bufslab/adapt.\")", new: "false",
-		killer: killer{pkg: "slab", test: "TestOwnFrames"},
+		file: "slab/internal/watch/caller.go",
+		old:  "\"adapt.\", ", new: "",
+		killer: killer{pkg: "slab/internal/watch", test: "TestOwnFrames"},
 	},
 	{
 		name: "profile: a replay is sampled",
-		file: "slab/profile.go",
-		old:  "\t\trate = 0\n", new: "",
+		file: "slab/replayed.go",
+		old:  "\t\treturn 0\n\t}\n\treturn s.ProfileRate", new: "\t}\n\treturn s.ProfileRate",
 		killer: killer{pkg: "slab", test: "TestAReplayIsNotSampled"},
 	},
 	{
@@ -176,5 +176,68 @@ var ofProfiles = []mutant{
 		file: "slab/internal/profile/pace.go",
 		old:  "min(time.Duration(p.takes.Load()), max(now, leastTakes))", new: "max(now, leastTakes)",
 		killer: killer{pkg: "slab/internal/profile", test: "TestASampleTakesTheLeastTime"},
+	},
+}
+
+var ofWatch = []mutant{
+	{
+		name: "watch: the frames of growpool are the program's",
+		file: "slab/internal/watch/caller.go",
+		old:  "\"growpool.\", ", new: "",
+		killer: killer{pkg: "growpool", test: "TestLeaksAreOfTheCallersLine"},
+	},
+	{
+		name: "watch: the frames of unified are the program's",
+		file: "slab/internal/watch/caller.go",
+		old:  ", \"unified.\"", new: "",
+		killer: killer{pkg: "unified", test: "TestLeaksAreOfTheCallersLine"},
+	},
+	{
+		name: "watch: a second Release is not counted",
+		file: "slab/internal/watch/log.go",
+		old:  "\tl.doubles.Add(1)\n", new: "",
+		killer: killer{pkg: "slab", test: "TestOfAllReleasesOneCounts"},
+	},
+	{
+		name: "watch: what is forgotten is out in its scope",
+		file: "slab/internal/watch/log.go",
+		old:  "\tl.ended(s)\n\tl.mu.Lock()", new: "\tl.mu.Lock()",
+		killer: killer{pkg: "slab", test: "TestScopesOfAPoolAgreeWithStats"},
+	},
+	{
+		name: "watch: a released buffer is listed",
+		file: "slab/internal/watch/log.go",
+		old:  "if at.released == \"\" {", new: "if at.got != \"\" {",
+		killer: killer{pkg: "slab", test: "TestLeaksListParts"},
+	},
+	{
+		name: "watch: a forgotten buffer is not listed",
+		file: "slab/internal/watch/log.go",
+		old:  "\t\tl.leaked = append(l.leaked, leak)\n", new: "",
+		killer: killer{pkg: "slab", test: "TestReportNoticesSmallOffHeapBuffers"},
+	},
+	{
+		name: "watch: a forgotten part is not counted",
+		file: "slab/internal/watch/parts.go",
+		old:  "\tl.parts++\n", new: "",
+		killer: killer{pkg: "slab", test: "TestForgottenPartLetsGo"},
+	},
+	{
+		name: "watch: a leak is told twice",
+		file: "slab/internal/watch/tell.go",
+		old:  "\tt.untold = nil\n", new: "",
+		killer: killer{pkg: "slab", test: "TestHookOfLeaks"},
+	},
+	{
+		name: "watch: a scope forgets what was out before it",
+		file: "slab/internal/watch/scopes.go",
+		old:  "max(out.PeakBlocks, out.Blocks+in.PeakBlocks)", new: "max(out.PeakBlocks, in.PeakBlocks)",
+		killer: killer{pkg: "slab", test: "TestScopesOfAPoolCountGetsAndReleases"},
+	},
+	{
+		name: "watch: a part that was released is listed",
+		file: "slab/internal/watch/parts.go",
+		old:  "\tdelete(l.sites[root.ID()].parts, part.ID())\n", new: "",
+		killer: killer{pkg: "slab", test: "TestLeaksListParts"},
 	},
 }

@@ -129,13 +129,13 @@ var ofPools = []mutant{
 	},
 	{
 		name: "leak: what a strategy took over counts twice",
-		file: "slab/leak.go",
+		file: "slab/internal/watch/log.go",
 		old:  "\tl.quarantined.Sub(n)\n", new: "",
 		killer: killer{pkg: "slab", test: "TestEscapedOffHeapBytesAreQuarantined"},
 	},
 	{
 		name: "scopes: the peak of a scope is not above that around it",
-		file: "slab/statistics.go",
+		file: "slab/internal/watch/scopes.go",
 		old:  "max(out.PeakBytes, out.Bytes+in.PeakBytes)", new: "max(out.PeakBytes, in.PeakBytes)",
 		killer: killer{pkg: "slab", test: "TestAScopeCountsFromZeroAndFoldsIntoTheOneAround"},
 	},

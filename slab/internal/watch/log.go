@@ -1,0 +1,209 @@
+package watch
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/bufslab/bufslab/slab/internal/handle"
+	"github.com/bufslab/bufslab/slab/internal/record"
+)
+
+// A Log hears of each Get and Release where something was asked for that needs it (see SeesAll), and
+// else of mistakes and of what was forgotten alone. It counts both. The zero Log counts.
+type Log struct {
+	Options
+	teller teller
+
+	doubles, foreign atomic.Int64
+
+	mu          sync.Mutex // leaf
+	forgotten   handle.Tally
+	quarantined handle.Tally // off the heap, while a slice may be in use that no handle guards
+	parts       int64        // forgotten, that were not the only handle of a forgotten block
+	sites       map[handle.ID]callSite
+	leaked      []Leak
+}
+
+// Options are what a Log is asked for.
+type Options struct {
+	Strict bool             // mistakes panic
+	Sites  bool             // places of Gets and Releases are kept
+	Record *record.Recorder // nil without a recording
+	Scopes *Scopes          // nil without scopes
+
+	Leaked        func(Leak)      // called for what was forgotten, on another goroutine; may be nil
+	DoubleRelease func(bytes int) // called by a second Release; may be nil
+}
+
+// A callSite says where a slot's last owner got its buffer and where it released it.
+type callSite struct {
+	got, released string
+	gen           uint64
+	bytes         int
+	parts         map[handle.ID]Leak // that are out
+}
+
+// Open sets what the Log is asked for. It is called before anything else.
+func (l *Log) Open(o Options) {
+	l.Options, l.teller.leaked = o, o.Leaked
+	if o.Sites {
+		l.sites = map[handle.ID]callSite{}
+	}
+}
+
+// SeesAll reports whether Got and Released have something to do.
+func (l *Log) SeesAll() bool { return l.sites != nil || l.Record != nil || l.Scopes != nil }
+
+// Got notes a Get of n bytes, whose slot has the generation gen.
+func (l *Log) Got(s *handle.Slot, gen uint64, n int) {
+	if l.Record != nil {
+		s.SetMark(l.Record.Alloc(n))
+	}
+	if l.Scopes != nil {
+		l.Scopes.Alloc(n)
+	}
+	if l.sites == nil {
+		return
+	}
+	at := Caller()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.sites[s.ID()] = callSite{got: at, gen: gen, bytes: n}
+}
+
+// Released notes that the owner of s has ended its generation.
+func (l *Log) Released(s *handle.Slot) {
+	l.ended(s)
+	if l.sites == nil {
+		return
+	}
+	at := Caller()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	site := l.sites[s.ID()]
+	site.released = at
+	l.sites[s.ID()] = site
+}
+
+// ended records and counts a Release, or that a buffer was forgotten.
+func (l *Log) ended(s *handle.Slot) {
+	if l.Record != nil {
+		l.Record.Free(s.Mark(), s.Asked())
+	}
+	if l.Scopes != nil {
+		l.Scopes.Free(s.Asked())
+	}
+}
+
+// FoundForgotten is How of a buffer that was not released.
+const FoundForgotten = "found forgotten"
+
+// How says how a block came back whose streams are done.
+func (l *Log) How(id handle.ID) string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if at := l.sites[id].released; at != "" {
+		return "released at " + at
+	}
+	return FoundForgotten
+}
+
+// Forgotten notes a buffer that was forgotten. Its generation has ended. If it escaped its block goes
+// into quarantine.
+func (l *Log) Forgotten(s *handle.Slot, escaped bool) {
+	l.ended(s)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.forgotten.Add(s.Asked())
+	if escaped {
+		l.quarantined.Add(s.Len())
+	}
+	leak := Leak{Bytes: s.Asked(), Site: l.sites[s.ID()].got, Forgotten: true}
+	l.teller.tell(leak)
+	if l.sites != nil {
+		l.leaked = append(l.leaked, leak)
+		l.leakParts(l.sites[s.ID()].parts)
+		delete(l.sites, s.ID())
+	}
+}
+
+// Isolated notes that a block of n bytes is in quarantine though it was released.
+func (l *Log) Isolated(n int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.quarantined.Add(n)
+}
+
+// TookOver notes that a strategy counts a block of n bytes in quarantine from now on.
+func (l *Log) TookOver(n int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.quarantined.Sub(n)
+}
+
+// Counts returns the forgotten blocks, those in quarantine that the strategy counts as out, and the
+// parts that were forgotten by themselves.
+func (l *Log) Counts() (forgotten, quarantined handle.Tally, parts int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.forgotten, l.quarantined, l.parts
+}
+
+// ForgottenBytes returns the bytes of all that was forgotten.
+func (l *Log) ForgottenBytes() int64 {
+	forgotten, _, _ := l.Counts()
+	return forgotten.Bytes
+}
+
+// Misuse returns how many second Releases there were, and how many Puts of what is not out.
+func (l *Log) Misuse() (doubles, foreign int64) { return l.doubles.Load(), l.foreign.Load() }
+
+// ReleasedTwice counts a second Release of a handle with the generation gen and n bytes, and calls
+// DoubleRelease. If the Log is strict it panics.
+func (l *Log) ReleasedTwice(s *handle.Slot, gen uint64, n int) {
+	l.doubles.Add(1)
+	if l.DoubleRelease != nil {
+		l.DoubleRelease(n)
+	}
+	if !l.Strict {
+		return
+	}
+	l.mu.Lock()
+	site := l.sites[s.ID()]
+	l.mu.Unlock()
+	first := site.released
+	switch {
+	case s.IsPart():
+		first = "a place that is not kept for parts"
+	case !handle.SameOwner(site.gen, gen):
+		first = "an earlier owner's Release"
+	case first == "":
+		first = "a place not known yet, as a part or a call of With has the memory"
+	}
+	panic(fmt.Sprintf("slab: PooledBuffer released twice: at %s, before that at %s", Caller(), first))
+}
+
+// PutForeign counts a Put of what is no buffer that is out. If the Log is strict it panics.
+func (l *Log) PutForeign(b []byte) {
+	l.foreign.Add(1)
+	if l.Strict {
+		panic(fmt.Sprintf("slab: Put of %d bytes that begin no buffer of this pool that is out, at %s", cap(b), Caller()))
+	}
+}
+
+// List lists what is out, by size, and after it what was forgotten. It is nil unless places are kept.
+func (l *Log) List() (out []Leak) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, at := range l.sites {
+		if at.released == "" {
+			out = append(out, Leak{Bytes: at.bytes, Site: at.got})
+		}
+		out = slices.AppendSeq(out, maps.Values(at.parts))
+	}
+	SortLeaks(out)
+	return append(out, l.leaked...)
+}

@@ -1,0 +1,81 @@
+package watch
+
+import (
+	"math"
+	"runtime"
+	"time"
+
+	"github.com/bufslab/bufslab/slab/internal/handle"
+	"github.com/bufslab/bufslab/slab/internal/profile"
+)
+
+// A Sampler keeps the samples of Gets that have not been released, by stack. Which Gets are sampled
+// the caches decide, by its Pace.
+type Sampler struct {
+	off     bool
+	Pace    *profile.Pace
+	Samples profile.Profile
+}
+
+// Open has a Sampler take one sample in rate bytes on average, none if rate is not above 0. It
+// returns the pace of that.
+func (f *Sampler) Open(rate int64) *profile.Pace {
+	f.off, f.Pace = rate <= 0, profile.NewPace(rate)
+	return f.Pace
+}
+
+// Sample enters a buffer of n bytes that no one else has yet, which stands for so many Gets.
+func (f *Sampler) Sample(s *handle.Slot, n int, stands float64) {
+	began := time.Now()
+	var stack profile.Stack
+	runtime.Callers(2, stack[:])
+	s.SetSampled()
+	f.Samples.Add(s.ID(), &stack, n, stands)
+	f.Pace.Spend(began)
+}
+
+// Released takes the owner of s out, whose generation has ended.
+func (f *Sampler) Released(s *handle.Slot) {
+	if s.TakeSampled() {
+		f.Samples.Remove(s.ID())
+	}
+}
+
+// Forgotten counts the owner of s as leaked.
+func (f *Sampler) Forgotten(s *handle.Slot) {
+	if s.TakeSampled() {
+		f.Samples.Forget(s.ID())
+	}
+}
+
+// Records lists the samples by stack, nil if none are taken. Their sums are those given: of what is
+// out, and of what was forgotten.
+func (f *Sampler) Records(out, forgotten handle.Tally) []profile.Record {
+	if f.off {
+		return nil
+	}
+	return profile.Fit(f.Samples.Records(), out, forgotten)
+}
+
+// SampledLeaks is List by samples: an entry for each stack.
+func SampledLeaks(records []profile.Record) (list []Leak) {
+	var leaked []Leak
+	for _, r := range records {
+		if r.Stack != nil { // else no one knows where
+			site := SiteOf(r.Stack)
+			list = appendSampled(list, Leak{Site: site}, r.InUse)
+			leaked = appendSampled(leaked, Leak{Site: site, Forgotten: true}, r.Leaked)
+		}
+	}
+	SortLeaks(list)
+	SortLeaks(leaked)
+	return append(list, leaked...)
+}
+
+func appendSampled(list []Leak, l Leak, a profile.Amount) []Leak {
+	l.Bytes, l.Sampled = int(min(a.Bytes, math.MaxInt)), a.Objects() // what has leaked only grows
+	if l.Sampled == 0 {
+		return list
+	}
+	return append(list, l)
+}
