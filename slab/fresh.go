@@ -96,11 +96,11 @@ func (p *pool) reclaimAndAlloc(size int, how effort) (b device.Block, extent int
 	if how == fully {
 		p.FreeHeld()
 		for _, b := range budgetsOf(p.upstream) {
-			b.reclaim(p)
+			b.Reclaim(p)
 		}
 	} else {
 		for _, b := range p.budgets {
-			b.giveNow()
+			b.GiveNow()
 		}
 	}
 	return p.blocks.AllocExtent(size)

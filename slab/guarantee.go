@@ -31,7 +31,7 @@ func (l *Limit) Within(max, guarantee int64) (*Limit, error) {
 	err := l.promise(max, guarantee)
 	if outOfMemory(err) { // l's, or that of a Limit around it
 		for _, b := range budgetsOf(l) {
-			b.reclaim(nil)
+			b.Reclaim(nil)
 		}
 		err = l.promise(max, guarantee)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/bufslab/bufslab/device"
 	"github.com/bufslab/bufslab/internal/intervals"
 	"github.com/bufslab/bufslab/slab/internal/align"
+	"github.com/bufslab/bufslab/slab/internal/budget"
 	"github.com/bufslab/bufslab/slab/internal/upstream"
 )
 
@@ -21,7 +22,7 @@ type Limit struct {
 	up       upstream.Checked // the same
 	grain    int
 	max      int64
-	sharers  sharers
+	budget   budget.Budget
 
 	mu        sync.Mutex // of the counts; a parent's is taken within its child's
 	inUse     int64
@@ -62,7 +63,7 @@ func newLimit(over Allocator, max int64, align int) *Limit {
 // ready returns l with what refers to it.
 func (l *Limit) ready() *Limit {
 	l.voucher = l.up.Voucher().ThatGivesUp(l.giveUp)
-	l.sharers.limit = l
+	l.budget.Max, l.budget.InUse = l.max, l.InUse
 	return l
 }
 
@@ -117,7 +118,7 @@ func (l *Limit) refund(n int64, drawn bool) {
 	}
 	l.mu.Unlock()
 	for at := l; wake && at != nil; at = at.parent {
-		at.sharers.queue.Wake()
+		at.budget.Queue.Wake()
 	}
 }
 
@@ -221,8 +222,3 @@ func (r *limitRange) Close() error {
 	r.committed = nil
 	return nil
 }
-
-// A Limit is a sharer: who holds memory of it gives that back when others have no room.
-
-func (l *Limit) share(r Reclaimer)   { l.sharers.share(r) }
-func (l *Limit) unshare(r Reclaimer) { l.sharers.unshare(r) }

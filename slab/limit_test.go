@@ -98,18 +98,18 @@ type frees struct {
 
 func (f *frees) FreeHeld() {
 	f.n++
-	f.l.unshare(&frees{}) // takes the lock
+	f.l.budget.Unshare(&frees{}) // takes the lock
 }
 
 func TestReclaimAsksEverybodyElse(t *testing.T) {
 	l := NewLimit(&source{}, 0)
 	a, b, c := &frees{l: l}, &frees{l: l}, &frees{l: l}
 	for _, f := range []*frees{a, b, c, b} {
-		l.share(f)
+		l.budget.Share(f)
 	}
-	l.sharers.reclaim(a)
-	l.unshare(c)
-	l.sharers.reclaim(nil)
+	l.budget.Reclaim(a)
+	l.budget.Unshare(c)
+	l.budget.Reclaim(nil)
 	if a.n != 1 || b.n != 2 || c.n != 1 {
 		t.Errorf("asked %d, %d and %d times, want 1, 2, 1", a.n, b.n, c.n)
 	}

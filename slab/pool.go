@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
+	"github.com/bufslab/bufslab/slab/internal/budget"
 	"github.com/bufslab/bufslab/slab/internal/handle"
 	"github.com/bufslab/bufslab/slab/internal/pending"
 	"github.com/bufslab/bufslab/slab/internal/percpu"
@@ -79,9 +80,9 @@ type pool struct {
 	clock   clock
 	profile watch.Sampler
 
-	typical    typicalSize // of Buffers
-	reclaimers sharers     // who keep buffers of the pool
-	budgets    []*sharers  // that may refuse memory, the nearest first; at least one
+	typical    typicalSize      // of Buffers
+	reclaimers budget.Members   // that keep buffers of the pool
+	budgets    []*budget.Budget // that may refuse memory, the nearest first; at least one
 	waits      waits
 	reclaimMu  sync.Mutex // held by the goroutine that empties caches and queues
 	held       heldBound

@@ -76,15 +76,15 @@ func (p *pool) abandon() {
 // FreeHeld makes the pool a [Reclaimer]. The caller has no room, so this waits for
 // streams, and asks those who keep buffers of the pool.
 func (p *pool) FreeHeld() {
-	p.reclaimers.reclaim(nil)
+	p.reclaimers.Reclaim(nil)
 	for p.freeOldest() {
 	}
 	p.freeHeld()
 }
 
-// giveNow is FreeHeld without a wait for streams.
-func (p *pool) giveNow() {
-	p.reclaimers.reclaim(nil)
+// GiveNow is FreeHeld without a wait for streams.
+func (p *pool) GiveNow() {
+	p.reclaimers.Reclaim(nil)
 	p.freeHeld()
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/slab/internal/budget"
 )
 
 // sharing are the ways in which a pool can stand on a shared Limit.
@@ -51,16 +52,16 @@ func TestPoolsOnOneLimitGiveBackForEachOther(t *testing.T) {
 func TestCloseUnshares(t *testing.T) {
 	eachSharing(t, func(t *testing.T, l *Limit, open func() *Pool) {
 		one, two := open(), open()
-		if len(l.sharers.set) != 2 {
-			t.Errorf("%d sharers of two pools", len(l.sharers.set))
+		if l.budget.Members() != 2 {
+			t.Errorf("%d sharers of two pools", l.budget.Members())
 		}
 		for _, p := range []*Pool{one, two} {
 			if err := p.Close(); err != nil {
 				t.Error(err)
 			}
 		}
-		if len(l.sharers.set) != 0 || l.InUse() != 0 {
-			t.Errorf("%d sharers and %d bytes after Close", len(l.sharers.set), l.InUse())
+		if l.budget.Members() != 0 || l.InUse() != 0 {
+			t.Errorf("%d sharers and %d bytes after Close", l.budget.Members(), l.InUse())
 		}
 	})
 }
@@ -114,7 +115,7 @@ func TestPoolsOnOneDeviceGiveBackForEachOther(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		if _, left := onDevices.of[d]; left {
+		if budget.OfDevice(d) != nil {
 			t.Errorf("%s: the device has sharers after Close", s)
 		}
 	}

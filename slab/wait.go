@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/bufslab/bufslab/device"
-	"github.com/bufslab/bufslab/slab/internal/waiters"
+	"github.com/bufslab/bufslab/slab/internal/budget"
 )
 
 // barging is how long the one that leads a queue waits before others let it go first. A
@@ -97,7 +97,7 @@ func (p *pool) getWithoutWait(size int) (PooledBuffer, error) {
 // tooLarge reports whether Get cannot succeed, whatever is given back.
 func (p *pool) tooLarge(size int) bool {
 	for _, b := range p.budgets {
-		if b.limit != nil && int64(size) > b.limit.max {
+		if b.Max > 0 && int64(size) > b.Max {
 			return true
 		}
 	}
@@ -148,12 +148,12 @@ func (p *pool) refuse(ctx context.Context, size int) error {
 }
 
 // mustQueue returns the budget that somebody has waited for too long to be overtaken.
-func (p *pool) mustQueue() (at *sharers, must bool) {
+func (p *pool) mustQueue() (at *budget.Budget, must bool) {
 	if p.waits.hurried.Load() == 0 {
 		return at, false
 	}
 	for _, b := range p.budgets {
-		if b.queue.LedFor() >= barging {
+		if b.Queue.LedFor() >= barging {
 			return b, true
 		}
 	}
@@ -162,22 +162,22 @@ func (p *pool) mustQueue() (at *sharers, must bool) {
 
 // wait waits in the queue of a budget, which err came from. It enters it before it tries
 // again, so nothing that is released after the try is missed.
-func (p *pool) wait(ctx context.Context, size int, at *sharers, err error) (b PooledBuffer, _ error) {
-	w := waiters.New()
+func (p *pool) wait(ctx context.Context, size int, at *budget.Budget, err error) (b PooledBuffer, _ error) {
+	w := budget.NewWaiter()
 	p.waits.begin()
-	at.join(w)
-	defer func() { at.leave(w); p.waits.end(w) }()
+	at.Join(w)
+	defer func() { at.Leave(w); p.waits.end(w) }()
 	for !p.closed.Load() {
-		if at.queue.Leads(w) {
+		if at.Queue.Leads(w) {
 			var hopeless bool
 			if b, hopeless, err = p.tryAgain(size, at); !outOfMemory(err) {
 				return b, err
 			}
 			switch next := p.refusing(err); {
 			case next != at: // of which at cannot tell whether it is hopeless
-				at.leave(w)
+				at.Leave(w)
 				at = next
-				at.join(w)
+				at.Join(w)
 				continue
 			case hopeless && len(w.Woken) == 0: // else something has come back since the look
 				return b, err
@@ -195,18 +195,16 @@ func (p *pool) wait(ctx context.Context, size int, at *sharers, err error) (b Po
 // tryAgain is for the one that leads a queue. It reports hopeless if nothing was out when
 // there was no room, so that nothing will ever wake the caller. What other calls gave back
 // meanwhile was in the way, though it was not out: then it looks once more.
-func (p *pool) tryAgain(size int, at *sharers) (b PooledBuffer, hopeless bool, err error) {
-	leading := &p.budgets[len(p.budgets)-1].leading
-	leading.Lock()
-	defer leading.Unlock()
+func (p *pool) tryAgain(size int, at *budget.Budget) (b PooledBuffer, hopeless bool, err error) {
+	defer p.budgets[len(p.budgets)-1].Lead()()
 	for {
-		before, calm := at.calm()
+		before, calm := at.Calm()
 		b, err = p.getNow(size, again)
 		if !calm || !outOfMemory(err) {
 			return b, false, err
 		}
-		after, still := at.calm()
-		if !still || before.gets != after.gets {
+		after, still := at.Calm()
+		if !still || before.Gets != after.Gets {
 			return b, false, err
 		}
 		if before == after {
@@ -220,7 +218,7 @@ func (w *waits) begin() {
 	w.calls.Add(1)
 }
 
-func (w *waits) end(of *waiters.Waiter) {
+func (w *waits) end(of *budget.Waiter) {
 	w.nanoseconds.Add(int64(of.Waited()))
 	w.now.Add(-1)
 }

@@ -202,11 +202,10 @@ func TestAWaiterBesideATrim(t *testing.T) {
 	p := mustOpen(t, &source{Capacity: 1000}, Config{Strategy: "exact"})
 	b := mustGet(t, p, 300)
 	c := getLater(t, t.Context(), p, 5000)
-	leading := &p.pool.budgets[0].leading
-	leading.Lock() // the one that waits does not look yet
+	end := p.pool.budgets[0].Lead() // the one that waits does not look yet
 	mustRelease(t, b)
 	resume := stopLeaving(p, func() { p.Trim(0) })
-	leading.Unlock()
+	end()
 	resume()
 	select {
 	case r := <-c:
@@ -268,7 +267,7 @@ func TestAWaiterThatIsWokenLooksAgain(t *testing.T) {
 		var looks int
 		p.AddReclaimer(&reclaimer{func() {
 			if looks++; looks < 5 {
-				p.pool.budgets[0].queue.Wake()
+				p.pool.budgets[0].Queue.Wake()
 			}
 		}})
 		_, err := p.GetContext(t.Context(), 5000)

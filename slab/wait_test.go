@@ -15,7 +15,7 @@ import (
 
 	"github.com/bufslab/bufslab/device"
 	"github.com/bufslab/bufslab/device/sim"
-	"github.com/bufslab/bufslab/slab/internal/waiters"
+	"github.com/bufslab/bufslab/slab/internal/budget"
 )
 
 // A result is what a call of GetContext has returned.
@@ -68,7 +68,7 @@ func checkNobodyWaits(t testing.TB, pools ...*Pool) {
 	for _, p := range pools {
 		eventually(t, "the last one has left", func() bool { return p.Stats().Waiters == 0 && p.pool.waits.hurried.Load() == 0 })
 		for _, b := range p.pool.budgets {
-			if n := b.queue.Len(); n != 0 {
+			if n := b.Queue.Len(); n != 0 {
 				t.Errorf("%d are in a queue", n)
 			}
 		}
@@ -585,7 +585,7 @@ func TestCancelledWaitsLeaveNothing(t *testing.T) {
 	}
 	all.Wait()
 	s := p.Stats()
-	if s.Waits-before.Waits != int64(n/8*8) || s.Waiters != 1 || s.ManagedBytes != before.ManagedBytes || p.pool.budgets[0].queue.Len() != 1 {
+	if s.Waits-before.Waits != int64(n/8*8) || s.Waiters != 1 || s.ManagedBytes != before.ManagedBytes || p.pool.budgets[0].Queue.Len() != 1 {
 		t.Errorf("%+v", s)
 	}
 	eventually(t, "no goroutine is left", func() bool { return runtime.NumGoroutine() <= goroutines })
@@ -654,8 +654,8 @@ func TestAWaiterIsInOneQueue(t *testing.T) {
 		at := p.pool.budgets
 		want := func(child, above int) {
 			t.Helper()
-			if synctest.Wait(); at[0].queue.Len() != child || at[1].queue.Len() != above {
-				t.Errorf("%d wait for the child, %d for its parent", at[0].queue.Len(), at[1].queue.Len())
+			if synctest.Wait(); at[0].Queue.Len() != child || at[1].Queue.Len() != above {
+				t.Errorf("%d wait for the child, %d for its parent", at[0].Queue.Len(), at[1].Queue.Len())
 			}
 		}
 		want(1, 0)
@@ -720,15 +720,15 @@ func TestWhatMakesRoomWakes(t *testing.T) {
 	b := mustGet(t, p, 100)
 	at := p.pool.budgets[0]
 	for what, c := range map[string]struct {
-		in   *sharers
+		in   *budget.Budget
 		room func()
 	}{
 		"a Release":          {at, func() { mustRelease(t, b) }},
 		"a forgotten buffer": {at, func() { p.pool.freeForgotten(nil) }},
-		"a Limit":            {&limit.sharers, func() { limit.Free(drawn) }},
+		"a Limit":            {&limit.budget, func() { limit.Free(drawn) }},
 	} {
-		w := waiters.New()
-		c.in.join(w)
+		w := budget.NewWaiter()
+		c.in.Join(w)
 		c.room()
 		select {
 		case <-w.Woken:
@@ -738,7 +738,7 @@ func TestWhatMakesRoomWakes(t *testing.T) {
 		if u := p.pool.cache.Usage(); u.Blocks != 0 {
 			t.Errorf("%d blocks are cached while somebody waits", u.Blocks)
 		}
-		c.in.leave(w)
+		c.in.Leave(w)
 	}
 	if n := p.pool.waits.hurried.Load(); n != 0 {
 		t.Errorf("the pool is hurried %d times when nobody waits", n)

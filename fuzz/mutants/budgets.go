@@ -35,7 +35,7 @@ var ofBudgets = []mutant{
 	{
 		name: "limit: room that comes back wakes nobody",
 		file: "slab/limit.go",
-		old:  "\t\tat.sharers.queue.Wake()\n", new: "",
+		old:  "\t\tat.budget.Queue.Wake()\n", new: "",
 		killer: killer{pkg: "slab", test: "TestWhatMakesRoomWakes"},
 	},
 	{
@@ -88,8 +88,8 @@ var ofBudgets = []mutant{
 	},
 	{
 		name: "share: a pool asks itself",
-		file: "slab/share.go",
-		old:  "if r != except {", new: "if true {",
+		file: "slab/internal/budget/members.go",
+		old:  "if m != except {", new: "if true {",
 		killer: killer{pkg: "slab", test: "TestReclaimAsksEverybodyElse"},
 	},
 	{

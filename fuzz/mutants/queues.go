@@ -4,33 +4,33 @@ package main
 var ofQueues = []mutant{
 	{
 		name: "waiters: who leaves wakes nobody",
-		file: "slab/internal/waiters/queue.go",
+		file: "slab/internal/budget/queue.go",
 		old:  "if led {", new: "if led && false {",
-		killer: killer{pkg: "slab/internal/waiters", test: "TestOnlyTheOneThatLeadsIsWoken"},
+		killer: killer{pkg: "slab/internal/budget", test: "TestOnlyTheOneThatLeadsIsWoken"},
 	},
 	{
 		name: "waiters: an older waiter queues behind younger ones",
-		file: "slab/internal/waiters/queue.go",
+		file: "slab/internal/budget/queue.go",
 		old:  "at.since.After(w.since)", new: "false && at.since.After(w.since)",
-		killer: killer{pkg: "slab/internal/waiters", test: "TestLedFor"}, fast: true,
+		killer: killer{pkg: "slab/internal/budget", test: "TestLedFor"}, fast: true,
 	},
 	{
 		name: "waiters: one that gave up wakes as if it led",
-		file: "slab/internal/waiters/queue.go",
+		file: "slab/internal/budget/queue.go",
 		old:  "if led {", new: "if led || true {",
-		killer: killer{pkg: "slab/internal/waiters", test: "TestAWaiterThatGivesUpWakesNobody"},
+		killer: killer{pkg: "slab/internal/budget", test: "TestAWaiterThatGivesUpWakesNobody"},
 	},
 	{
 		name: "waiters: a token is taken for each wake",
-		file: "slab/internal/waiters/queue.go",
+		file: "slab/internal/budget/queue.go",
 		old:  "make(chan struct{}, 1)", new: "make(chan struct{})",
-		killer: killer{pkg: "slab/internal/waiters", test: "TestAWaiterThatGivesUpWakesNobody"},
+		killer: killer{pkg: "slab/internal/budget", test: "TestAWaiterThatGivesUpWakesNobody"},
 	},
 	{
 		name: "waiters: WakeAll wakes only the first",
-		file: "slab/internal/waiters/queue.go",
+		file: "slab/internal/budget/queue.go",
 		old:  "\t\tw.wake()\n\t}\n}", new: "\t\tw.wake()\n\t\tbreak\n\t}\n}",
-		killer: killer{pkg: "slab/internal/waiters", test: "TestAWaiterThatGivesUpWakesNobody"},
+		killer: killer{pkg: "slab/internal/budget", test: "TestAWaiterThatGivesUpWakesNobody"},
 	},
 	{
 		name: "pending: a stream that cannot record is not waited for",

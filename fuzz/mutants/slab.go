@@ -15,7 +15,7 @@ var ofPools = []mutant{
 	{
 		name: "get: those who share a budget are not asked",
 		file: "slab/fresh.go",
-		old:  "\t\t\tb.reclaim(p)\n", new: "\t\t\t_ = b\n",
+		old:  "\t\t\tb.Reclaim(p)\n", new: "\t\t\t_ = b\n",
 		killer: killer{pkg: "slab", test: "TestSharedBudgetWaits"},
 	},
 	{

@@ -14,14 +14,14 @@ var ofWaits = []mutant{
 	},
 	{
 		name: "wait: caches stay on while somebody waits",
-		file: "slab/budget.go",
-		old:  "\t\t\thurry(r)\n", new: "\t\t\t_ = r\n",
+		file: "slab/internal/budget/budget.go",
+		old:  "\t\t\thurry(m)\n", new: "\t\t\t_ = m\n",
 		killer: killer{pkg: "slab", test: "TestWhatMakesRoomWakes"},
 	},
 	{
 		name: "wait: caches stay off when nobody waits",
-		file: "slab/budget.go",
-		old:  "\t\t\trelax(r)\n", new: "\t\t\t_ = r\n",
+		file: "slab/internal/budget/budget.go",
+		old:  "\t\t\trelax(m)\n", new: "\t\t\t_ = m\n",
 		killer: killer{pkg: "slab", test: "TestWhatMakesRoomWakes"},
 	},
 	{
@@ -32,14 +32,14 @@ var ofWaits = []mutant{
 	},
 	{
 		name: "wait: calm forgets what others have of the Limit",
-		file: "slab/budget.go",
-		old:  "s.limit == nil || s.limit.InUse() <= c.managed", new: "c.managed >= 0",
+		file: "slab/internal/budget/budget.go",
+		old:  "b.InUse == nil || b.InUse() <= c.Managed", new: "c.Managed >= 0",
 		killer: killer{pkg: "slab", test: "TestAWaiterHasWhatOthersHaveOfALimit"},
 	},
 	{
 		name: "wait: who moves to another budget stays in the first queue",
 		file: "slab/wait.go",
-		old:  "\t\t\t\tat.leave(w)\n", new: "",
+		old:  "\t\t\t\tat.Leave(w)\n", new: "",
 		killer: killer{pkg: "slab", test: "TestAWaiterIsInOneQueue"},
 	},
 	{
@@ -63,7 +63,7 @@ var ofWaits = []mutant{
 	{
 		name: "wait: streams are not drained for who waits",
 		file: "slab/budget.go",
-		old:  "\t\tp.waitForStreams()\n", new: "",
+		old:  "\tp.cache.Stop()\n\tp.waitForStreams()\n", new: "\tp.cache.Stop()\n",
 		killer: killer{pkg: "slab", test: "TestAWaiterHasWhatStreamsGiveBack"},
 	},
 	{
@@ -93,7 +93,7 @@ var ofWaits = []mutant{
 	{
 		name: "wait: two tries are in each other's way",
 		file: "slab/wait.go",
-		old:  "\tleading.Lock()\n\tdefer leading.Unlock()\n", new: "\t_ = leading\n",
+		old:  "\tdefer p.budgets[len(p.budgets)-1].Lead()()\n", new: "",
 		killer: killer{pkg: "slab", test: "TestTriesOfTwoQueues"},
 	},
 	{

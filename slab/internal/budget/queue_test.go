@@ -1,4 +1,4 @@
-package waiters
+package budget
 
 import (
 	"math/rand/v2"
@@ -38,8 +38,8 @@ func list(t *testing.T, q *Queue) (all []*Waiter) {
 func TestOnlyTheOneThatLeadsIsWoken(t *testing.T) {
 	var q Queue
 	q.Wake()
-	a, b := New(), New()
-	if !q.Join(a) || q.Join(b) {
+	a, b := NewWaiter(), NewWaiter()
+	if !q.join(a) || q.join(b) {
 		t.Error("who was first?")
 	}
 	q.Wake()
@@ -47,12 +47,12 @@ func TestOnlyTheOneThatLeadsIsWoken(t *testing.T) {
 	if !q.Leads(a) || q.Leads(b) || !woken(a) || woken(a) || woken(b) {
 		t.Error("not the first one, once")
 	}
-	if q.Leave(a) || !q.Leads(b) || !woken(b) {
+	if q.leave(a) || !q.Leads(b) || !woken(b) {
 		t.Error("the next one was not woken when the first one left")
 	}
-	c := New()
-	q.Join(c)
-	if q.Leave(b) || !woken(c) || !q.Leave(c) || q.Len() != 0 {
+	c := NewWaiter()
+	q.join(c)
+	if q.leave(b) || !woken(c) || !q.leave(c) || q.Len() != 0 {
 		t.Error("who was last?")
 	}
 }
@@ -60,11 +60,11 @@ func TestOnlyTheOneThatLeadsIsWoken(t *testing.T) {
 // A waiter that does not lead wakes nobody by going.
 func TestAWaiterThatGivesUpWakesNobody(t *testing.T) {
 	var q Queue
-	a, b, c := New(), New(), New()
+	a, b, c := NewWaiter(), NewWaiter(), NewWaiter()
 	for _, w := range []*Waiter{a, b, c} {
-		q.Join(w)
+		q.join(w)
 	}
-	q.Leave(b)
+	q.leave(b)
 	if woken(a) || woken(c) || !slices.Equal(list(t, &q), []*Waiter{a, c}) {
 		t.Error("somebody was woken, or is gone")
 	}
@@ -84,9 +84,9 @@ func TestQueueLikeAModel(t *testing.T) {
 			i := r.IntN(2)
 			switch n := len(model[i]); {
 			case n == 0 || r.IntN(3) == 0:
-				w := New()
+				w := NewWaiter()
 				time.Sleep(time.Microsecond) // of the bubble's clock
-				if first := queues[i].Join(w); first != (n == 0) {
+				if first := queues[i].join(w); first != (n == 0) {
 					t.Fatalf("Join of %d others: %v", n, first)
 				}
 				model[i] = append(model[i], w)
@@ -94,7 +94,7 @@ func TestQueueLikeAModel(t *testing.T) {
 				at := r.IntN(n)
 				w := model[i][at]
 				model[i] = slices.Delete(model[i], at, at+1)
-				if last := queues[i].Leave(w); last != (n == 1) {
+				if last := queues[i].leave(w); last != (n == 1) {
 					t.Fatalf("Leave of one in %d: %v", n, last)
 				}
 				if r.IntN(2) == 0 { // it goes to the other queue
@@ -103,7 +103,7 @@ func TestQueueLikeAModel(t *testing.T) {
 					if to < 0 {
 						to = len(model[1-i])
 					}
-					queues[1-i].Join(w)
+					queues[1-i].join(w)
 					model[1-i] = slices.Insert(model[1-i], to, w)
 				}
 			}
@@ -119,20 +119,20 @@ func TestQueueLikeAModel(t *testing.T) {
 func TestLedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var q Queue
-		a := New()
+		a := NewWaiter()
 		time.Sleep(time.Second)
-		b := New()
-		q.Join(b)
+		b := NewWaiter()
+		q.join(b)
 		time.Sleep(time.Second)
 		if d := q.LedFor(); d != time.Second {
 			t.Error(d)
 		}
-		q.Join(a)
+		q.join(a)
 		if d := q.LedFor(); d != 2*time.Second || !q.Leads(a) {
 			t.Error(d)
 		}
-		q.Leave(a)
-		q.Leave(b)
+		q.leave(a)
+		q.leave(b)
 		if d := q.LedFor(); d != 0 {
 			t.Error(d)
 		}

@@ -1,6 +1,4 @@
-// Package waiters is a queue of goroutines that wait for the same memory. It knows
-// nothing of memory: it says whose turn it is, and wakes that one.
-package waiters
+package budget
 
 import (
 	"sync"
@@ -29,8 +27,8 @@ type Waiter struct {
 	prev, next *Waiter // under the mu of the queue
 }
 
-// New returns a waiter that begins to wait now.
-func New() *Waiter {
+// NewWaiter returns a waiter that begins to wait now.
+func NewWaiter() *Waiter {
 	c := make(chan struct{}, 1)
 	return &Waiter{Woken: c, woken: c, since: time.Now()}
 }
@@ -41,9 +39,9 @@ func (w *Waiter) Waited() time.Duration { return time.Since(w.since) }
 // Len returns the number of waiters.
 func (q *Queue) Len() int { return int(q.length.Load()) }
 
-// Join enters w behind all that began to wait before it. It reports whether the queue was
+// join enters w behind all that began to wait before it. It reports whether the queue was
 // empty.
-func (q *Queue) Join(w *Waiter) (first bool) {
+func (q *Queue) join(w *Waiter) (first bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	at := q.last // a waiter that comes from another queue may be older than some
@@ -79,9 +77,9 @@ func (q *Queue) prevOf(w *Waiter) **Waiter {
 	return &w.prev
 }
 
-// Leave takes w out, and wakes the one that leads now if w did: what w was woken for may
+// leave takes w out, and wakes the one that leads now if w did: what w was woken for may
 // be more than it took. It reports whether the queue is empty.
-func (q *Queue) Leave(w *Waiter) (last bool) {
+func (q *Queue) leave(w *Waiter) (last bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	led := q.first == w

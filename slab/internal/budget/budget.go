@@ -1,0 +1,142 @@
+// Package budget is memory that several pools draw on and that may refuse them: a Limit, a device,
+// or the upstream of one pool alone. It knows who holds the memory and who waits for it, and
+// nothing of pools but what [Pool] says.
+//
+//	budget.go   what waits and what makes room
+//	members.go  who holds the memory
+//	queue.go    whose turn it is
+//	devices.go  the budget of each device of the process
+package budget
+
+import "sync"
+
+// A Budget is known by its members. A call that waits for memory is in the queue of the budget that
+// refused: all that makes room there comes from the members.
+//
+// While a call waits, the pools among them keep nothing in caches. So each Release goes to the
+// strategy, and from there wakes the call that leads the queue: no hit has to look whether a call
+// waits. Stopping the caches has to come first, then a try that empties them, then the wait: what is
+// released before the try is found by it, what comes later wakes.
+//
+// A try cannot see memory that another call has in hand, on its way between upstream and the
+// strategy. Such a call either holds the pool's reclaimMu, which the try takes, or wakes the queue when
+// it ends, also when it fails. A try itself never wakes: it would wake itself, for ever. So tries
+// of queues whose pools have a device in common take turns: see Lead.
+//
+// The zero Budget is one that nothing bounds.
+type Budget struct {
+	Max   int64        // bytes; 0 if the Budget does not tell
+	InUse func() int64 // bytes that are counted against Max; nil if it does not tell
+
+	Queue   Queue // joined and left by Join and Leave
+	members Members
+	leading sync.Mutex // held around a try; before a pool's reclaimMu
+}
+
+// A Pool is a member that hands memory out to calls that may wait.
+type Pool interface {
+	Member
+	// Hurry has all that is released go to the strategy, until Relax. It returns when no
+	// goroutine does otherwise any more.
+	Hurry()
+	Relax() // undoes Hurry
+	// GiveNow is FreeHeld without a wait for streams.
+	GiveNow()
+	// AddCalm adds what the pool has got and manages to c. It reports false where anything of
+	// it is out or on its way.
+	AddCalm(c *Calm) bool
+}
+
+// Share enters a member. If calls wait, a pool hurries from now on.
+func (b *Budget) Share(m Member) {
+	b.members.mu.Lock()
+	defer b.members.mu.Unlock()
+	if b.members.add(m) && b.Queue.Len() > 0 {
+		hurry(m)
+	}
+}
+
+// Unshare undoes Share. It reports whether no member is left.
+func (b *Budget) Unshare(m Member) (last bool) {
+	b.members.mu.Lock()
+	defer b.members.mu.Unlock()
+	if _, in := b.members.set[m]; in && b.Queue.Len() > 0 {
+		relax(m)
+	}
+	delete(b.members.set, m)
+	return len(b.members.set) == 0
+}
+
+// Join has w wait. The first one stops the caches of all pools.
+func (b *Budget) Join(w *Waiter) {
+	b.members.mu.Lock()
+	defer b.members.mu.Unlock()
+	if b.Queue.join(w) {
+		for m := range b.members.set {
+			hurry(m)
+		}
+	}
+}
+
+// Leave undoes Join.
+func (b *Budget) Leave(w *Waiter) {
+	b.members.mu.Lock()
+	defer b.members.mu.Unlock()
+	if b.Queue.leave(w) {
+		for m := range b.members.set {
+			relax(m)
+		}
+	}
+}
+
+func hurry(m Member) {
+	if p, ok := m.(Pool); ok {
+		p.Hurry()
+	}
+}
+
+func relax(m Member) {
+	if p, ok := m.(Pool); ok {
+		p.Relax()
+	}
+}
+
+// Lead is held around a try of a call that leads a queue, on the widest budget of its pool. It
+// returns what ends that.
+func (b *Budget) Lead() (end func()) {
+	b.leading.Lock()
+	return b.leading.Unlock
+}
+
+// Members returns how many members there are.
+func (b *Budget) Members() int { return b.members.Len() }
+
+// Reclaim calls FreeHeld of all members but one. It holds no lock meanwhile.
+func (b *Budget) Reclaim(except Member) { b.members.Reclaim(except) }
+
+// GiveNow asks all members to give back what they can without a wait.
+func (b *Budget) GiveNow() {
+	for _, m := range b.members.all() {
+		if p, ok := m.(Pool); ok {
+			p.GiveNow()
+		} else {
+			m.FreeHeld()
+		}
+	}
+}
+
+// A Calm is what the pools of a Budget have got in all, and manage.
+type Calm struct{ Gets, Managed int64 }
+
+// Calm reports that no member has anything out or on its way, and nobody else has: so nothing will
+// come back. Where two calls return the same, there was no Get between them, and nothing has gone
+// back upstream.
+func (b *Budget) Calm() (c Calm, ok bool) {
+	for _, m := range b.members.all() {
+		p, ok := m.(Pool)
+		if !ok || !p.AddCalm(&c) {
+			return c, false
+		}
+	}
+	return c, b.InUse == nil || b.InUse() <= c.Managed
+}
