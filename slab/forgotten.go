@@ -2,7 +2,6 @@ package slab
 
 import (
 	"github.com/bufslab/bufslab/device"
-	"github.com/bufslab/bufslab/slab/internal/guard"
 	"github.com/bufslab/bufslab/slab/internal/handle"
 	"github.com/bufslab/bufslab/slab/internal/watch"
 )
@@ -57,38 +56,18 @@ func (p *pool) freeForgotten(list []handle.Allocation) {
 	p.wake()
 }
 
-// A block off the heap that was forgotten while a slice of it may be in use must never
-// be handed out again. Its strategy takes it out of use for good: its pages go back, and
-// out of every budget; who still uses the slice faults; the addresses stay taken.
-
-// A quarantiner is a strategy that can do so.
-type quarantiner interface {
-	// quarantine takes a block that is out, of an extent as FreeExtent has it, out of
-	// use for good. Where it cannot it reports false, and the block stays out.
-	quarantine(b device.Block, extent int32) bool
+// regionFound is told of a region of the Go heap that nothing reaches.
+func (p *pool) regionFound(r device.Region) {
+	if p.guard.Guard != nil {
+		p.guard.Found(r)
+		p.wake()
+	}
 }
 
 var (
 	_ quarantiner = builtin{}
 	_ quarantiner = (*Check)(nil)
 )
-
-// quarantine gives up a block that has no slot any more. Under a strategy that cannot it
-// stays out and in the budget, but its pages go back.
-func (p *pool) quarantine(a handle.Allocation) {
-	defer p.wake()
-	q, ok := p.strategy.(quarantiner)
-	if a.Extent == guard.Extent {
-		q, ok = &p.guard, true
-	}
-	if ok && q.quarantine(a.Block, a.Extent) {
-		p.leaks.TookOver(a.Block.Len)
-		return
-	}
-	if r, ok := a.Block.Region.(device.Quarantiner); ok {
-		_ = r.Quarantine(a.Block.Off, a.Block.Len) // if it fails the pages stay: a cost, not a fault
-	}
-}
 
 // quarantine reports a dead canary, and takes the block out of use for good with what is
 // around it.

@@ -127,16 +127,6 @@ func account(up Allocator, align int, leaving func(device.Region) func()) *upstr
 	return upstream.NewAccounting(checked(up, align), leaving)
 }
 
-// Device returns the device whose memory the pool hands out, or nil where it draws on
-// an Allocator of which that is not known, and of a nil or zero Pool. The pool closes it
-// only where [OpenConfig] opened both.
-func (p *Pool) Device() device.Device {
-	if !p.isOpened() {
-		return nil
-	}
-	return deviceOf(p.pool.upstream)
-}
-
 // A pool's upstream can be a Holder itself: a strategy that the program has made and
 // opened the pool on. What it holds is held by the pool, too.
 

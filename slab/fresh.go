@@ -105,3 +105,13 @@ func (p *pool) reclaimAndAlloc(size int, how effort) (b device.Block, extent int
 	}
 	return p.blocks.AllocExtent(size)
 }
+
+// An effort is what alloc does when there is no room, each all that the ones before it do.
+type effort int
+
+const (
+	quickly effort = iota // empties the caches
+	again                 // gives back what is held, here and elsewhere
+	atOnce                // looks for what was forgotten: all but waiting
+	fully                 // waits for streams
+)

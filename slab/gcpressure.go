@@ -78,22 +78,6 @@ func (g *gcPressure) search(gets int64) (found bool) {
 // leastWait and mostWait bound the Gets between searches that find nothing.
 const leastWait, mostWait = 16, 1 << 20
 
-// watchCollections tells a pool of each collection, until it is closed.
-func watchCollections(p *pool) {
-	gcwatch.Notify(p, func(p *pool) bool {
-		if p.closed.Load() {
-			return false
-		}
-		p.guard.Tick()
-		go func() { // it may go upstream, and others wait for this goroutine
-			p.gc.collected()
-			p.sweep()
-			p.guard.collected()
-		}()
-		return true
-	})
-}
-
 // collected hears of every collection, after some time. The pool's own have set base.
 // Of others the finalizers may not have run, so what is tracked may be too much: it can
 // only lower base.

@@ -10,13 +10,46 @@ import (
 	"github.com/bufslab/bufslab/slab/internal/handle"
 )
 
+// Get returns a buffer of size bytes with undefined contents. Size 0 gives an empty
+// buffer without a call upstream. The error wraps ErrSize for a negative size,
+// ErrClosed after Close, and for a Pool that Open did not return. It is an
+// *OutOfMemoryError where there is no room though all held memory was given back and all
+// streams that use released memory were waited for; nothing changes then.
+func (p *Pool) Get(size int) (PooledBuffer, error) {
+	if !p.isOpened() {
+		return PooledBuffer{}, errNotOpened
+	}
+	q := p.pool
+	class := q.cache.Class(size) // before the branch: below it the compiler would compute it after Pin
+	if uint(size-1) >= uint(q.direct) {
+		return p.get(size)
+	}
+	on := q.cache.Pin()
+	c := q.cache.At(on.ID(), class)
+	if c.Enter() {
+		if at := c.Top(); at.Slot.Len() >= size {
+			e := c.Take(at, size)
+			c.Leave()
+			q.cache.Unpin(on)
+			return lend(e, size), nil
+		}
+	}
+	c.Leave()
+	e, stands := q.cache.Retry(on.ID(), class, size)
+	q.cache.Unpin(on)
+	if e.Slot == nil {
+		return p.miss(size, class)
+	}
+	return q.hand(e, size, stands)
+}
+
 // A Get that the processor's caches do not serve goes down from here: the depot, the
 // strategy, and what can be done when there is no room.
 
 // get is Get where a hit is not all that it has to do. The Pool must stay reachable until it is
-// over: with no room the collector runs, which would find a forgotten Pool. The size is looked at
-// here, not in getNow: else get is short enough for the compiler to inline, and a hit takes four
-// instructions more.
+// over: with no room the collector runs, which would find a forgotten Pool. Keep the test of the size
+// here. If it moves to getNow, the compiler inlines get into Get, and a hit takes four more
+// instructions.
 func (p *Pool) get(size int) (b PooledBuffer, err error) {
 	if q := p.pool; q.cache.Caches(size) {
 		b, err = q.getNow(size, fully)
@@ -52,16 +85,6 @@ func (p *Pool) GetZeroed(size int) (PooledBuffer, error) {
 	}
 	return zero(b, p.pool.upstream)
 }
-
-// An effort is what alloc does when there is no room, each all that the ones before it do.
-type effort int
-
-const (
-	quickly effort = iota // empties the caches
-	again                 // gives back what is held, here and elsewhere
-	atOnce                // looks for what was forgotten: all but waiting
-	fully                 // waits for streams
-)
 
 // get is Get without a block at hand. For a block that is to be cached it asks for
 // one of the whole class.
@@ -206,4 +229,22 @@ func fill(b PooledBuffer, d device.Device) error {
 		return err
 	}
 	return errors.Join(s.Fill(b.Block(), 0), s.Sync(), s.Close())
+}
+
+// keepWithinHeldBeside is keepWithinHeld of a Get that has b: if the upstream panics b goes back.
+func (p *pool) keepWithinHeldBeside(b PooledBuffer) {
+	if p.held.bytes > 0 {
+		p.keepWithinBoundBeside(b)
+	}
+}
+
+func (p *pool) keepWithinBoundBeside(b PooledBuffer) {
+	done := false
+	defer func() {
+		if !done {
+			b.discard()
+		}
+	}()
+	p.keepWithinBound()
+	done = true
 }

@@ -2,7 +2,7 @@ package slab
 
 import (
 	"errors"
-	"fmt"
+	"log/slog"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -15,38 +15,12 @@ import (
 // What a pool has beside its strategy for Config.Guard: the memory of the buffers that are
 // guarded, and what was found. How they are guarded stands in slab/internal/guard.
 
-// A GuardError says that the memory of a guarded buffer was used after its Release; see
-// Config.Guard.
-type GuardError struct {
-	Pool  string // its name: see Pool.Name
-	Bytes int    // of the block
-
-	// Outlived says that nothing was written, but that something still reached the memory
-	// four collections after Release: a slice, or a handle that the program has kept, which
-	// is no mistake by itself. It is told of the Go heap only.
-	Outlived bool
-
-	Offset int // of the first byte that was written, or touched
-
-	// Got and Released are the stacks of the Get and of the Release, a line for each call
-	// outside this package, as function and file:line. A buffer that waited for a stream, or
-	// that was forgotten, came back by a call of the pool's, whose stack it is then.
-	Got, Released string
-}
-
-// Error names both stacks.
-func (e *GuardError) Error() string {
-	what := fmt.Sprintf("a use at offset %d of", e.Offset)
-	if e.Outlived {
-		what = "a slice or a handle still reaches"
-	}
-	return fmt.Sprintf("slab: pool %s: %s a block of %d bytes after its Release\ngot at\n%sreleased at\n%s", e.Pool, what, e.Bytes, e.Got, e.Released)
-}
-
 // A guarding is what a pool with Config.Guard has for it.
 type guarding struct {
 	*guard.Guard // nil without
-	pool         *pool
+	name         string
+	log          func() *slog.Logger
+	hooks        *Hooks
 	faults       atomic.Int64
 
 	mu    sync.Mutex // leaf
@@ -56,18 +30,6 @@ type guarding struct {
 // linger is longer than any goroutine waits for a processor while others collect: one that is
 // within its Release has the memory in its registers.
 const linger = time.Second
-
-// openGuard puts a Guard beside the strategy. A replay has none: it repeats bit for bit.
-func (p *pool) openGuard(c Config, align int) {
-	if c.Guard <= 0 || p.config.replayed() {
-		return
-	}
-	p.guard.pool = p
-	p.guard.Guard = guard.New(p.accounting.Checked(), guard.Options{
-		Every: c.Guard, Align: align, Linger: linger, Report: p.guard.report, Begin: p.cache.Stop, End: p.cache.Start,
-	})
-	p.blocks = guardedBlocks{p.blocks, p.guard.Guard}
-}
 
 // guardedBlocks has a Guard beside a strategy.
 type guardedBlocks struct {
@@ -104,14 +66,13 @@ func (g guardedBlocks) Extend(b device.Block, extent int32, n int, stay bool, en
 // report tells of a fault, on another goroutine: the caller may hold locks.
 func (g *guarding) report(f guard.Fault) {
 	g.faults.Add(1)
-	err := g.pool.guardError(f)
+	err := g.errorOf(f)
 	if !err.Outlived {
 		g.keep(err)
 	}
-	c := &g.pool.config
 	go func() {
-		c.log().Error(err.Error())
-		c.Hooks.guardFault(err)
+		g.log().Error(err.Error())
+		g.hooks.guardFault(err)
 	}()
 }
 
@@ -130,37 +91,15 @@ func (g *guarding) err() error {
 	return errors.Join(g.found...)
 }
 
-func (p *pool) guardError(f guard.Fault) *GuardError {
-	return &GuardError{p.config.Name, f.Len, f.View, f.Off, watch.StackOf(f.Got), watch.StackOf(f.Released)}
+func (g *guarding) errorOf(f guard.Fault) *GuardError {
+	return &GuardError{g.name, f.Len, f.View, f.Off, watch.StackOf(f.Got), watch.StackOf(f.Released)}
 }
 
-// GuardFault says what a fault at addr has touched, if that is a guarded buffer off the Go
-// heap after its Release; else it returns nil. Go ends a program that touches such memory,
-// unless [runtime/debug.SetPanicOnFault] makes that a panic; its value has a method Addr.
-func (p *Pool) GuardFault(addr uintptr) *GuardError {
-	q := p.opened()
-	if q.guard.Guard == nil {
-		return nil
-	}
-	f, ok := q.guard.At(addr)
-	if !ok {
-		return nil
-	}
-	return q.guardError(f)
-}
-
-// collected hears of every collection.
-func (g *guarding) collected() {
+// collected hears of every collection, after so many Gets.
+func (g *guarding) collected(gets func() int64) {
 	if g.Guard != nil {
 		g.Look()
-		g.TurnIfDue(g.pool.cache.Gets())
-	}
-}
-
-func (g *guarding) regionFound(r device.Region) {
-	if g.Guard != nil {
-		g.Found(r)
-		g.pool.wake()
+		g.TurnIfDue(gets())
 	}
 }
 

@@ -1,10 +1,5 @@
 package slab
 
-import (
-	"cmp"
-	"log/slog"
-)
-
 // Hooks are functions that a pool calls when something happens that a program may want to
 // act on; Config.Hooks has them. A nil function is not called. Set them before Open, and
 // leave them as they are. Several pools may have the same Hooks, so each call says which
@@ -56,11 +51,4 @@ func (h *Hooks) trimmed(pool string, bytes int64) {
 	if h != nil && h.Trimmed != nil && bytes > 0 {
 		h.Trimmed(pool, bytes)
 	}
-}
-
-// log returns where a pool logs: Config.Logger or slog.Default, with the pool's name. A pool
-// logs a warning when it is opened on a deferred device, and as errors what Config.Check finds
-// where no caller could recover from a panic, and what Config.Guard finds.
-func (c Config) log() *slog.Logger {
-	return cmp.Or(c.Logger, slog.Default()).With("pool", c.Name)
 }

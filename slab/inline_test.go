@@ -23,7 +23,7 @@ func TestHitPathIsInlined(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	for file, calls := range map[string][]string{
-		"pool.go": {"percpu.(*Cache).Class", "percpu.(*Cache).Pin", "percpu.(*Cache).At",
+		"get.go": {"percpu.(*Cache).Class", "percpu.(*Cache).Pin", "percpu.(*Cache).At",
 			"percpu.(*ClassCache).Enter", "percpu.(*ClassCache).Top", "percpu.(*ClassCache).Take", "percpu.(*ClassCache).Leave", "percpu.(*Cache).Unpin", "handle.(*Slot).Lend", "handle.(*Slot).setOwner", "lend"},
 		"buffer.go": {"handle.(*Slot).End", "handle.(*Slot).Owner", "handle.(*Slot).Simple", "handle.(*Slot).Class",
 			"percpu.(*Cache).Pin", "percpu.(*Cache).At", "percpu.(*ClassCache).Push", "percpu.(*Cache).Unpin",

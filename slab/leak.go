@@ -5,6 +5,34 @@ import (
 	"github.com/bufslab/bufslab/slab/internal/watch"
 )
 
+// Leaks lists the buffers that are out, and after them those that were forgotten, with
+// the place of their Get. With Config.Check, Strict or OnForget=report it lists each. Else it
+// estimates from the samples of [Pool.WriteProfile] what was got by each stack, which may miss
+// a leak that is small beside Config.ProfileRate; where that is off, too, it is nil.
+func (p *Pool) Leaks() []Leak { return p.opened().listLeaks() }
+
+func (p *pool) listLeaks() []Leak {
+	if p.leaks.Sites {
+		return leaksOf(p.leaks.List())
+	}
+	return leaksOf(watch.SampledLeaks(p.sampled()))
+}
+
+// GuardFault says what a fault at addr has touched, if that is a guarded buffer off the Go
+// heap after its Release; else it returns nil. Go ends a program that touches such memory,
+// unless [runtime/debug.SetPanicOnFault] makes that a panic; its value has a method Addr.
+func (p *Pool) GuardFault(addr uintptr) *GuardError {
+	q := p.opened()
+	if q.guard.Guard == nil {
+		return nil
+	}
+	f, ok := q.guard.At(addr)
+	if !ok {
+		return nil
+	}
+	return q.guard.errorOf(f)
+}
+
 // openLog opens the log that c asks for.
 func (p *pool) openLog(c Config) (err error) {
 	o := watch.Options{Strict: c.Strict, Sites: c.Check || c.Strict || c.OnForget == "report"}
@@ -24,9 +52,6 @@ func (p *pool) openLog(c Config) (err error) {
 	return err
 }
 
-// records reports whether c asks for a recording.
-func (c Config) records() bool { return c.Record != "" || c.RecordLast > 0 }
-
 // openRecord opens the recording that c asks for.
 func openRecord(c Config) (*record.Recorder, error) {
 	o := record.Options{Sample: c.RecordSample, Times: true}
@@ -37,24 +62,4 @@ func openRecord(c Config) (*record.Recorder, error) {
 		return record.Last(c.RecordLast, c.Record, o)
 	}
 	return record.Create(c.Record, o)
-}
-
-// Leaks lists the buffers that are out, and after them those that were forgotten, with
-// the place of their Get. With Config.Check, Strict or OnForget=report it lists each. Else it
-// estimates from the samples of [Pool.WriteProfile] what was got by each stack, which may miss
-// a leak that is small beside Config.ProfileRate; where that is off, too, it is nil.
-func (p *Pool) Leaks() []Leak { return p.opened().listLeaks() }
-
-func (p *pool) listLeaks() []Leak {
-	if p.leaks.Sites {
-		return leaksOf(p.leaks.List())
-	}
-	return leaksOf(watch.SampledLeaks(p.sampled()))
-}
-
-func (p *pool) leakError(s Stats) error {
-	if s.ActiveBlocks == 0 {
-		return nil
-	}
-	return &LeakError{Blocks: s.ActiveBlocks, Bytes: s.ActiveBytes, Leaks: p.listLeaks(), Pool: p.config.Name}
 }

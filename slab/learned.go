@@ -2,26 +2,9 @@ package slab
 
 import (
 	"github.com/bufslab/bufslab/internal/learned"
-	"github.com/bufslab/bufslab/internal/optline"
 	"github.com/bufslab/bufslab/slab/internal/reserve"
 	"github.com/bufslab/bufslab/slab/internal/upstream"
 )
-
-var reserves = optline.Range[string]{Want: "a size or learned:FILE", Has: reserve.Valid}
-
-// needsReserve says why c has no use for its Reserve, or "".
-func needsReserve(c Config) string {
-	if why := onlyFor("bestfit", "slab", "plan")(c); why != "" {
-		return why
-	}
-	switch n := reserve.Size(c.Reserve); {
-	case 0 < c.MaxBytes && c.MaxBytes < n:
-		return "more than max_bytes"
-	case n > heldLimit(c.MaxHeld):
-		return "more than max_held, and a reserve is held"
-	}
-	return ""
-}
 
 // A FileError says that a file that a Config names is there, but not what it should be. It
 // has the File, and an Err that says what is wrong.
@@ -59,15 +42,3 @@ func (k knowledge) take(strategy Allocator) (finish func() error, err error) {
 
 // A stepper is a strategy that wants to know where a step begins.
 type stepper interface{ Step() }
-
-// Step marks the beginning of a step of the program: an iteration that asks for much the
-// same buffers as the last one. With strategy plan the hints of the next step begin then,
-// and those of the last one that was recorded serve all later ones. A recording gets a
-// mark. Other strategies have no use for it.
-func (p *Pool) Step() {
-	q := p.opened()
-	if r := q.leaks.Record; r != nil {
-		r.Step()
-	}
-	forward{upstream: q.strategy}.Step()
-}

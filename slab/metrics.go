@@ -2,8 +2,6 @@ package slab
 
 import (
 	"iter"
-	"strings"
-	"sync"
 )
 
 // A Metric is a figure of a pool as monitoring systems want it.
@@ -13,23 +11,6 @@ type Metric struct {
 	Unit  string // bytes, seconds, or "" for a number of things
 	Kind  Kind
 	Value float64
-}
-
-// A Kind says how the values of a metric change.
-type Kind int
-
-// The kinds of metrics.
-const (
-	Gauge   Kind = iota // goes up and down
-	Counter             // counts from Open, and never goes down
-)
-
-// String returns gauge or counter.
-func (k Kind) String() string {
-	if k == Counter {
-		return "counter"
-	}
-	return "gauge"
 }
 
 // Metrics returns every field of Stats as a metric, in their order, read together when the
@@ -47,40 +28,6 @@ func (p *Pool) Metrics() iter.Seq[Metric] {
 			}
 		}
 	}
-}
-
-func (f *statField) metric(value int64) Metric {
-	m := Metric{Name: "bufslab_" + f.name, Help: f.help, Kind: f.kind, Value: float64(value)}
-	if strings.HasSuffix(f.name, "_bytes") {
-		m.Unit = "bytes"
-	}
-	if base, ok := strings.CutSuffix(m.Name, "_ns"); ok {
-		m.Name, m.Unit, m.Value = base+"_seconds", "seconds", m.Value/1e9
-	}
-	if f.kind == Counter {
-		m.Name += "_total"
-	}
-	return m
-}
-
-// floors are what the counters of a pool were at most.
-type floors struct {
-	mu   sync.Mutex // leaf
-	seen [len(statFields)]int64
-}
-
-// raise returns the fields of s, and for counters the floors where those are higher.
-func (f *floors) raise(s Stats) (values [len(statFields)]int64) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for i := range statFields {
-		values[i] = statFields[i].value(&s)
-		if statFields[i].kind == Counter {
-			f.seen[i] = max(f.seen[i], values[i])
-			values[i] = f.seen[i]
-		}
-	}
-	return values
 }
 
 // Fragmentation says how the free memory of a page heap lies. It is not in Stats, as it

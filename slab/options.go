@@ -7,9 +7,12 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/bufslab/bufslab/device"
 	"github.com/bufslab/bufslab/internal/optline"
+	"github.com/bufslab/bufslab/slab/internal/reserve"
 )
 
 var strategyNames = optline.Range[string]{
@@ -208,3 +211,54 @@ func caching(c Config) string {
 	}
 	return onlyFor("sizeclass", "bestfit", "slab")(c)
 }
+
+// needsAlign says why a Config has no use for its Align, or "".
+func needsAlign(c Config) string {
+	if why := onlyFor("sizeclass", "bestfit", "slab", "plan")(c); why != "" {
+		return why
+	}
+	if 0 < c.Align && c.Align < c.traits.Align {
+		return fmt.Sprintf("device %s uses blocks at multiples of %d only", c.traits.name, c.traits.Align)
+	}
+	return ""
+}
+
+// defaultAlign is what the device needs, if it needs more than the default. Sizeclass
+// has a default of its own, which no number says.
+func defaultAlign(c Config) (int, string) {
+	switch {
+	case c.traits.Align > 16:
+		return c.traits.Align, "as device " + c.traits.name + " needs"
+	case c.Strategy == "sizeclass":
+		return 0, "default of sizeclass"
+	}
+	return 16, "default of " + c.Strategy
+}
+
+// needsReserve says why c has no use for its Reserve, or "".
+func needsReserve(c Config) string {
+	if why := onlyFor("bestfit", "slab", "plan")(c); why != "" {
+		return why
+	}
+	switch n := reserve.Size(c.Reserve); {
+	case 0 < c.MaxBytes && c.MaxBytes < n:
+		return "more than max_bytes"
+	case n > heldLimit(c.MaxHeld):
+		return "more than max_held, and a reserve is held"
+	}
+	return ""
+}
+
+var reserves = optline.Range[string]{Want: "a size or learned:FILE", Has: reserve.Valid}
+
+// names are what every log, label and JSON object can hold on a line.
+var names = optline.Range[string]{
+	Want: "1 to 200 bytes of printable characters",
+	Has: func(s string) bool {
+		unprintable := func(r rune) bool { return !unicode.IsPrint(r) }
+		return s != "" && len(s) <= mostName && utf8.ValidString(s) && !strings.ContainsFunc(s, unprintable)
+	},
+}
+
+// mostName bounds the bytes of a name: it stands in each error and each metric.
+const mostName = 200

@@ -2,8 +2,6 @@ package slab
 
 import (
 	"fmt"
-
-	"github.com/bufslab/bufslab/slab/internal/handle"
 )
 
 // Handles that share a block. Each is a part of the buffer that was got, the root, and has
@@ -52,21 +50,4 @@ func (b PooledBuffer) part(i, n int) (c PooledBuffer, err error) {
 	c = lend(e, n)
 	poolOf(b.slot).leaks.Part(b.slot.Root(), c.slot, n)
 	return c, nil
-}
-
-// endPart lets go of a part, which was released and which no call uses. If it was the last
-// handle the block goes on its way.
-func (p *pool) endPart(part *handle.Slot) {
-	p.leaks.PartEnded(part.Root(), part)
-	if e, last := part.EndPart(); last {
-		p.recycleMarked(e, e.Slot.Asked())
-	}
-}
-
-// isolate puts a block into quarantine that was released, while a slice of a part that was
-// forgotten may be in use.
-func (p *pool) isolate(e handle.Entry, n int) {
-	p.countRelease(n)
-	p.leaks.Isolated(e.Slot.Len())
-	p.await(e, true, p.pending.EndUse(e.Slot))
 }

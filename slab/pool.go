@@ -2,11 +2,11 @@ package slab
 
 import (
 	"fmt"
-	"runtime"
 	"sync"
 	"sync/atomic"
-	"unsafe"
 
+	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/internal/pin"
 	"github.com/bufslab/bufslab/slab/internal/budget"
 	"github.com/bufslab/bufslab/slab/internal/handle"
 	"github.com/bufslab/bufslab/slab/internal/pending"
@@ -91,148 +91,90 @@ type pool struct {
 	onClose    []func() error
 }
 
-// Open returns a pool that draws on upstream, a device or any Allocator, as c says.
-// Defaults depend on the device, if it is one. Config.Device opens nothing: see
-// [OpenConfig], and there for the order of the stack. If the device puts memory behind
-// a block only when it is first used, a warning goes to Config.Logger and to Explain.
-//
-// The error is a *ConfigError that names every fault of c, a *[FileError], that of opening or
-// creating a file that c names, or that of the device where it has no room for Config.Reserve.
-// The pool then has nothing of its upstream.
-func Open(upstream Allocator, c Config) (*Pool, error) {
-	if upstream == nil {
-		return nil, fmt.Errorf("%w: a pool has none", ErrUpstream)
-	}
-	dev := deviceOf(upstream)
-	if dev != nil && c.Device == "" {
-		c.Device = dev.Name() // defaults depend on it
-	}
-	c.traits = traitsOf(dev)
-	if err := c.Validate(); err != nil {
-		return nil, err
-	}
-	full := c.withDefaults()
-	full.Name = c.nameOr(full)
-	if warning := c.traits.warning(); warning != "" {
-		full.log().Warn("slab: " + warning)
-	}
-	p := &pool{config: settings{Config: full, given: c, on: upstream}}
-	if err := p.open(); err != nil {
-		return nil, err
-	}
-	front := &Pool{p}
-	runtime.AddCleanup(front, (*pool).abandon, p)
-	return front, nil
-}
-
-// open builds the stack of a pool that has its settings, and lets it run.
-func (p *pool) open() error {
-	if err := p.stack(p.config.on); err != nil {
-		return err
-	}
-	p.enterBudgets()
-	if !p.config.replayed() {
-		p.clock.start(p)
-		watchCollections(p)
-	}
-	return nil
-}
-
-// stack builds what stands on an upstream.
-func (p *pool) stack(on Allocator) error {
-	c := p.config.Config
-	p.drawOn(on, c)
-	caches := p.openCaches(c)
-	p.openTable(c)
-	if c.MaxHeld > 0 && caches.Largest > 0 {
-		c.MaxHeld = heldBelow(caches, c.MaxHeld)
-		p.held.bytes = c.MaxHeld
-	}
-	if err := p.openStrategy(c); err != nil {
-		return err
-	}
-	return p.openWatchers(c, caches.Largest)
-}
-
-// drawOn puts the limit of c and the accounting on an upstream.
-func (p *pool) drawOn(on Allocator, c Config) {
-	align := max(c.Align, 16)
-	if c.MaxBytes > 0 {
-		on = newLimit(on, c.MaxBytes, align)
-	}
-	p.upstream, p.accounting = on, account(on, align, p.table.Forget)
-}
-
-// openCaches opens the caches that c asks for, and returns what they are told.
-func (p *pool) openCaches(c Config) percpu.Options {
-	o := cacheOptions(c, p.config.cpus())
-	o.Processors, o.Replayed = p.config.cpus(), p.config.replayed()
-	o.Managed, o.Free, o.Pace, o.Lock = p.accounting.Managed, p.free, p.profile.Open(p.config.profileRate()), &p.mu
-	p.cache.Open(o)
-	return o
-}
-
-func (p *pool) openTable(c Config) {
-	reachable, unreachable := watchFrom(c)
-	p.table.Open(unsafe.Pointer(p), handle.Options{
-		Lock: &p.mu, WatchCollected: p.accounting.OwnsRegions(), WatchFrom: reachable, WatchUnreachableFrom: unreachable,
-		Forgotten: p.forgotten, PartForgotten: p.leaks.PartForgotten, Found: p.guard.regionFound, Free: p.freeForgotten, Quarantine: p.quarantine,
-	})
-}
-
-// openWatchers opens what looks on, and says up to which size a hit is all that Get has to do.
-func (p *pool) openWatchers(c Config, cached int) error {
-	if err := p.openLog(c); err != nil {
-		forward{upstream: p.strategy}.FreeHeld() // the reserve
-		return err
-	}
-	if r := p.leaks.Record; r != nil {
-		p.onClose = append(p.onClose, r.Close)
-	}
-	p.config.needsFinish = p.leaks.SeesAll() || c.Zero
-	if !p.config.needsFinish {
-		p.direct = cached
-	}
-	p.clock.set(c)
-	if p.config.replayed() {
-		c.GCTrigger = -1
-	}
-	p.gc = gcPressure{limit: c.GCTrigger, tracked: p.table.WatchedBytes, found: p.leaks.ForgottenBytes}
-	return nil
-}
-
 // poolOf returns the pool of a slot.
 func poolOf(s *handle.Slot) *pool { return (*pool)(s.Owner()) }
 
-// Get returns a buffer of size bytes with undefined contents. Size 0 gives an empty
-// buffer without a call upstream. The error wraps ErrSize for a negative size,
-// ErrClosed after Close, and for a Pool that Open did not return. It is an
-// *OutOfMemoryError where there is no room though all held memory was given back and all
-// streams that use released memory were waited for; nothing changes then.
-func (p *Pool) Get(size int) (PooledBuffer, error) {
-	if !p.isOpened() {
-		return PooledBuffer{}, errNotOpened
+// settings are a Config with its defaults filled in, and as it was given.
+type settings struct {
+	Config
+	given       Config
+	on          Allocator     // what the pool was opened on
+	device      device.Device // that Close closes, or nil
+	processors  int           // of a replay; 0: those of the machine
+	needsFinish bool          // Get has more to do than to hand out
+}
+
+func (s *settings) closeDevice() error {
+	if s.device == nil {
+		return nil
 	}
-	q := p.pool
-	class := q.cache.Class(size) // before the branch: below it the compiler would compute it after Pin
-	if uint(size-1) >= uint(q.direct) {
-		return p.get(size)
+	return s.device.Close()
+}
+
+// replayed reports whether the pool is one of a replay.
+func (s *settings) replayed() bool { return s.processors > 0 }
+
+// cpus returns how many processors have caches.
+func (s *settings) cpus() int {
+	if s.replayed() {
+		return s.processors
 	}
-	on := q.cache.Pin()
-	c := q.cache.At(on.ID(), class)
-	if c.Enter() {
-		if at := c.Top(); at.Slot.Len() >= size {
-			e := c.Take(at, size)
-			c.Leave()
-			q.cache.Unpin(on)
-			return lend(e, size), nil
-		}
+	return pin.Numbers()
+}
+
+// profileRate is Config.ProfileRate, but of a replay, which has to repeat.
+func (s *settings) profileRate() int64 {
+	if s.replayed() {
+		return 0
 	}
-	c.Leave()
-	e, stands := q.cache.Retry(on.ID(), class, size)
-	q.cache.Unpin(on)
-	if e.Slot == nil {
-		return p.miss(size, class)
+	return s.ProfileRate
+}
+
+// reuses reports whether a block may have a new owner without going by the strategy.
+func (c *settings) reuses() bool { return !c.Zero && !c.Check }
+
+// waits are what a pool knows of those who wait for memory.
+type waits struct {
+	hurried atomic.Int32 // budgets of the pool that somebody waits for
+	streams atomic.Bool  // a goroutine waits for streams
+
+	now, calls, nanoseconds atomic.Int64 // of this pool's
+}
+
+func (w *waits) begin() {
+	w.now.Add(1)
+	w.calls.Add(1)
+}
+
+func (w *waits) end(of *budget.Waiter) {
+	w.nanoseconds.Add(int64(of.Waited()))
+	w.now.Add(-1)
+}
+
+// A heldBound is what a pool with Config.MaxHeld and caches looks after.
+type heldBound struct {
+	bytes  int64       // that the strategy may hold; 0 where there is nothing to look after
+	cached atomic.Bool // something was cached since the caches were emptied for it
+}
+
+// exceeded reports whether the strategy holds more than its part of Config.MaxHeld. It
+// gives back what it can, but a block in a cache keeps the rest of its slab; so nothing
+// is cached then.
+func (h *heldBound) exceeded(strategy Allocator) bool {
+	return h.bytes > 0 && h.isOver(strategy)
+}
+
+func (h *heldBound) isOver(strategy Allocator) bool { return usageOf(strategy, 0).HeldBytes > h.bytes }
+
+// note notes that something is cached.
+func (h *heldBound) note() {
+	if !h.cached.Load() {
+		h.cached.Store(true)
 	}
-	return q.hand(e, size, stands)
+}
+
+// counted is what a pool counts beside its caches.
+type counted struct {
+	failed, trims, trimmed atomic.Int64
+	floors                 floors // of metrics
 }

@@ -1,11 +1,5 @@
 package slab
 
-import (
-	"errors"
-
-	"github.com/bufslab/bufslab/slab/internal/pending"
-)
-
 // What a pool does with memory that is not in use: it gives it back when asked, when
 // it has been idle, and at the end.
 
@@ -34,44 +28,6 @@ func (p *Pool) StopHolding() {
 // in a range, as bestfit and slab have it on mmap and virtual, all goes that is more than was in
 // use at a time, every idle epochs. Other regions that are used in part stay whole.
 func (p *Pool) Trim(idle int) int64 { return p.opened().trimHeld(max(idle, 0)) }
-
-// Close stops holding, see StopHolding, and makes further Gets fail with ErrClosed. If
-// buffers are still out its error wraps a *LeakError; they stay valid, and their memory
-// goes upstream as they are released. It wraps each *[GuardError] of a write, too. Later calls
-// return nil.
-func (p *Pool) Close() (err error) {
-	if !p.isOpened() {
-		return errNotOpened
-	}
-	q := p.pool
-	if q.closed.Swap(true) {
-		return nil
-	}
-	q.endWaits()
-	q.clock.timer.Stop()
-	defer func() { err = q.end() }() // also if the upstream panics
-	q.stopHolding(below(q.upstream).FreeHeld)
-	return nil
-}
-
-// end is what is left of Close once the pool holds nothing.
-func (p *pool) end() error {
-	p.leaveBudgets()
-	errs := []error{p.leakError(p.stats()), p.check.err(), p.guard.err()}
-	for _, f := range p.onClose {
-		errs = append(errs, f())
-	}
-	return errors.Join(append(errs, p.config.closeDevice())...)
-}
-
-// Closed reports whether Close was called.
-func (p *Pool) Closed() bool { return p.opened().closed.Load() }
-
-// abandon closes a pool whose user has forgotten it. It may wait for a stream, and the
-// runtime's goroutine for cleanups must not.
-func (p *pool) abandon() {
-	go func() { _ = (&Pool{p}).Close() }() // no one is left to hear of its leaks
-}
 
 // FreeHeld makes the pool a [Reclaimer]. The caller has no room, so this waits for
 // streams, and asks those who keep buffers of the pool.
@@ -154,77 +110,16 @@ func (p *pool) emptyCachesLocked(idle bool) (any bool) {
 	return any
 }
 
-// How blocks that wait for streams come back. They are taken out of their queues under
-// reclaimMu only, so that a Get which finds no room can tell that none is on its way.
-
-// sweep gives back what has waited long enough. While another goroutine gives back it
-// leaves that to the next call.
-func (p *pool) sweep() {
-	if p.pending.Len() > 0 {
-		p.sweepNow()
+// keepWithinHeld empties the caches if they keep the strategy from its bound. It is inlined, as
+// few pools have one.
+func (p *pool) keepWithinHeld() {
+	if p.held.bytes > 0 {
+		p.keepWithinBound()
 	}
 }
 
-func (p *pool) sweepNow() {
-	if p.reclaimMu.TryLock() {
-		defer p.reclaimMu.Unlock()
-		p.sweepLocked()
+func (p *pool) keepWithinBound() {
+	if p.held.exceeded(p.strategy) && p.held.cached.Swap(false) {
+		p.emptyCaches()
 	}
-}
-
-// sweepLocked is sweep under reclaimMu. It reports whether there was anything.
-func (p *pool) sweepLocked() (any bool) {
-	for p.pending.Len() > 0 {
-		b := p.pending.TakeDone()
-		if b == nil {
-			break
-		}
-		p.freePending(b)
-		any = true
-	}
-	return any
-}
-
-// freeOldest waits for the block that has waited longest, and gives it back, unless
-// another goroutine was faster. It reports false when there is none. It waits without
-// reclaimMu: others need not wait for the stream.
-func (p *pool) freeOldest() bool {
-	b, sync := p.pending.Oldest()
-	if b == nil {
-		return false
-	}
-	sync()
-	p.reclaimMu.Lock()
-	defer p.reclaimMu.Unlock()
-	if p.pending.TakeOldest(func(x *pending.Block) bool { return x == b }) != nil {
-		p.freePending(b)
-	}
-	return true
-}
-
-// waitForStreams waits for streams, on a goroutine, as long as somebody waits for memory: who
-// waits with a context must not wait for a stream that does not end.
-func (p *pool) waitForStreams() {
-	if p.pending.Len() == 0 || p.waits.streams.Swap(true) {
-		return
-	}
-	go func() {
-		for p.waits.hurried.Load() > 0 && p.freeOldest() {
-		}
-		p.waits.streams.Store(false)
-		if p.waits.hurried.Load() > 0 {
-			p.waitForStreams() // what came since the last look has seen a goroutine at work
-		}
-	}()
-}
-
-// freeOldestLocked is freeOldest under reclaimMu, for a pool that holds nothing any more.
-func (p *pool) freeOldestLocked() bool {
-	b := p.pending.TakeOldest(func(*pending.Block) bool { return true })
-	if b == nil {
-		return false
-	}
-	b.Sync()
-	p.freePending(b)
-	return true
 }

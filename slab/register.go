@@ -106,3 +106,8 @@ func (v *verified) Usage() Usage {
 	u.RoundingBytes += m - u.ManagedBytes()
 	return u
 }
+
+// builtins are the names that newStrategy knows, the simplest first.
+var builtins = []string{"direct", "exact", "bitlog", "sizeclass", "bestfit", "slab", "plan"}
+
+func isBuiltin(strategy string) bool { return slices.Contains(builtins, strategy) }

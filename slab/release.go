@@ -1,12 +1,8 @@
 package slab
 
 import (
-	"runtime"
-
-	"github.com/bufslab/bufslab/device"
 	"github.com/bufslab/bufslab/slab/internal/guard"
 	"github.com/bufslab/bufslab/slab/internal/handle"
-	"github.com/bufslab/bufslab/slab/internal/pending"
 )
 
 // A Release that the processor's caches do not take goes down from here.
@@ -59,77 +55,19 @@ func (p *pool) countRelease(n int) {
 	p.cache.CountRelease(n)
 }
 
-// free returns a block to the strategy.
-func (p *pool) free(e handle.Entry) {
-	p.mu.Lock()
-	p.freeLocked(e)
-}
-
-// freeLocked is free for who holds mu; it gives that back.
-func (p *pool) freeLocked(e handle.Entry) {
-	b, extent := p.table.Detach(e.Slot)
-	if p.joint == nil {
-		p.mu.Unlock()
-		p.freeing(func() { p.blocks.FreeExtent(b, extent) })
-	} else if over, ok := p.joint.TakeBack(b, extent); over || !ok {
-		p.mu.Unlock()
-		p.freeing(func() { p.joint.TookBack(b, ok) })
-	} else {
-		p.mu.Unlock()
-		p.freed()
-	}
-	runtime.KeepAlive(e.Mem) // until now, so that the region was not found dead
-}
-
-// freeing runs f, which may call Check or go upstream. If that panics the block is free as well.
-func (p *pool) freeing(f func()) {
-	defer p.freed()
-	f()
-}
-
-// freed is for what the pool has just given to its strategy.
-func (p *pool) freed() {
-	if p.closed.Load() || p.waits.hurried.Load() > 0 {
-		p.giveOn()
+// endPart lets go of a part, which was released and which no call uses. If it was the last
+// handle the block goes on its way.
+func (p *pool) endPart(part *handle.Slot) {
+	p.leaks.PartEnded(part.Root(), part)
+	if e, last := part.EndPart(); last {
+		p.recycleMarked(e, e.Slot.Asked())
 	}
 }
 
-// giveOn is freed where the pool is closed or somebody waits.
-func (p *pool) giveOn() {
-	if p.closed.Load() {
-		below(p.upstream).FreeHeld() // no later call would
-	}
-	p.wakeAll()
-}
-
-// await lets a block wait for its streams.
-func (p *pool) await(e handle.Entry, escaped bool, on []device.Stream) {
-	p.awaitBlock(pending.NewBlock(e, escaped, on))
-	p.sweep()
-}
-
-// awaitBlock lets b wait in its queue. Where the pool holds nothing any more it waits
-// here and now: no later call will look after b.
-func (p *pool) awaitBlock(b *pending.Block) {
-	if !p.pending.Add(b) {
-		b.Sync()
-		p.freePending(b)
-	} else if p.waits.hurried.Load() > 0 {
-		p.waitForStreams()
-	}
-}
-
-// freePending gives a block back whose uses are over.
-func (p *pool) freePending(b *pending.Block) {
-	if b.Escaped {
-		p.mu.Lock()
-		block, extent := p.table.Detach(b.Slot)
-		p.mu.Unlock()
-		p.quarantine(handle.Allocation{Block: block, Extent: extent})
-		return
-	}
-	if p.check != nil {
-		p.check.setLate(b.Slot.Block(b.Slot.Len()), p.leaks.How(b.Slot.ID()))
-	}
-	p.free(b.Entry)
+// isolate puts a block into quarantine that was released, while a slice of a part that was
+// forgotten may be in use.
+func (p *pool) isolate(e handle.Entry, n int) {
+	p.countRelease(n)
+	p.leaks.Isolated(e.Slot.Len())
+	p.await(e, true, p.pending.EndUse(e.Slot))
 }

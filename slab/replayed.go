@@ -4,7 +4,6 @@ import (
 	"errors"
 	"runtime"
 
-	"github.com/bufslab/bufslab/internal/pin"
 	"github.com/bufslab/bufslab/internal/replaying"
 )
 
@@ -40,20 +39,9 @@ func reopen(front any, processors int) (replaying.Machine, error) {
 	runtime.AddCleanup(p, (*pool).abandon, q)
 	m := replaying.Machine{RunOn: q.cache.RunOn, Uncached: q.cache.Misses}
 	if q.clock.every > 0 {
-		m.Advance = q.advance
+		m.Advance = q.clock.advance
 	}
 	return m, nil
-}
-
-// replayed reports whether the pool is one of a replay.
-func (s *settings) replayed() bool { return s.processors > 0 }
-
-// cpus returns how many processors have caches.
-func (s *settings) cpus() int {
-	if s.replayed() {
-		return s.processors
-	}
-	return pin.Numbers()
 }
 
 // extents returns what the page heap of a pool has, if its strategy has one.
@@ -63,12 +51,4 @@ func extents(front any) ([]replaying.Extent, bool) {
 		return nil, false
 	}
 	return heap.Extents(), true
-}
-
-// profileRate is Config.ProfileRate, but of a replay, which has to repeat.
-func (s *settings) profileRate() int64 {
-	if s.replayed() {
-		return 0
-	}
-	return s.ProfileRate
 }

@@ -4,11 +4,8 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
-	"sync/atomic"
+	"sync"
 	"time"
-
-	"github.com/bufslab/bufslab/slab/internal/handle"
-	"github.com/bufslab/bufslab/slab/internal/percpu"
 )
 
 // Stats counts what a pool has done and says where its memory is. In every reading
@@ -66,120 +63,12 @@ type Stats struct {
 	WaitTime time.Duration `json:"wait_time_ns"` // of those that have ended, in all
 }
 
-// Stats returns the counters, added up over the processors.
-func (p *Pool) Stats() Stats { return p.opened().stats().withoutDebts() }
-
 // withoutDebts says that nothing is out where fewer Gets than Releases were counted: one
 // Get was on a processor that had been looked at, and its Release on the next.
 func (s Stats) withoutDebts() Stats {
 	s.RoundingBytes += min(0, s.ActiveBytes)
 	s.ActiveBlocks, s.ActiveBytes = max(0, s.ActiveBlocks), max(0, s.ActiveBytes)
 	return s
-}
-
-// stats is Stats before withoutDebts: tests, and those who compute with it, want negative numbers.
-func (p *pool) stats() Stats {
-	var s Stats
-	up := p.accounting
-	u := usageOf(p.strategy, p.managed()) // first: what reaches the strategy meanwhile is not counted twice
-	p.guard.count(&s, &u)
-	cached := p.cache.Usage()
-	deferred, waiting := p.table.Deferred(), p.pending.Waiting()
-	forgotten, quarantined, parts := p.leaks.Counts()
-
-	out := active(cached, forgotten)
-	s.ActiveBlocks, s.ActiveBytes = out.Blocks, out.Bytes
-	s.Forgotten = forgotten.Blocks + parts
-	s.DoubleReleases, s.ForeignPuts = p.leaks.Misuse()
-	s.Failed, s.Collections = p.counted.failed.Load(), p.gc.ran.Load()
-	s.Trims, s.TrimmedBytes = p.counted.trims.Load(), p.counted.trimmed.Load()
-	s.UpstreamAllocs, s.UpstreamFrees = up.Allocs(), up.Frees()
-	s.Misses = min(s.UpstreamAllocs, cached.Gets)
-	s.Hits = cached.Gets - s.Misses
-	s.AllocatedBytes = cached.Got
-	s.ManagedBytes = u.ManagedBytes()
-
-	s.WaitingBlocks, s.WaitingBytes = waiting.Blocks, waiting.Bytes
-	s.HeldBlocks = u.HeldBlocks + cached.Blocks + deferred.Blocks + waiting.Blocks
-	s.HeldBytes = u.HeldBytes + cached.Bytes + deferred.Bytes + waiting.Bytes
-	s.UnusableBytes = u.UnusableBytes + quarantined.Bytes
-	below := keptBelow(p.upstream)
-	s.HeldBlocks += below.HeldBlocks
-	s.HeldBytes += below.HeldBytes
-	s.UnusableBytes += below.UnusableBytes
-	if more := below.ManagedBytes(); more > 0 {
-		s.ManagedBytes += more
-		up.RaisePeak(s.ManagedBytes) // as Stats is all that sees it
-	}
-	s.PeakManagedBytes = max(up.Peak(), s.ManagedBytes)
-	s.Waiters, s.Waits, s.WaitTime = p.waits.now.Load(), p.waits.calls.Load(), time.Duration(p.waits.nanoseconds.Load())
-	// All that the strategy has handed out is active, cached, deferred, waiting or in
-	// quarantine; what is left is what rounding costs.
-	s.RoundingBytes = u.ActiveBytes + u.RoundingBytes - s.ActiveBytes - cached.Bytes - deferred.Bytes - waiting.Bytes - quarantined.Bytes + below.RoundingBytes
-	return s
-}
-
-// active is what is out: what was got and neither released nor found forgotten.
-func active(u percpu.Usage, forgotten handle.Tally) handle.Tally {
-	return handle.Tally{Blocks: u.Gets - u.Releases - forgotten.Blocks, Bytes: u.Got - u.Released - forgotten.Bytes}
-}
-
-// managed returns the bytes that the strategy has from the upstream.
-func (p *pool) managed() int64 { return p.accounting.Managed() - p.guard.managed() }
-
-// ResetPeaks begins Stats.PeakManagedBytes anew, at what is managed now. The peak of
-// reserve=learned:FILE is another one, and stays.
-func (p *Pool) ResetPeaks() { p.opened().accounting.ResetPeak() }
-
-// counted is what a pool counts beside its caches.
-type counted struct {
-	failed, trims, trimmed atomic.Int64
-	floors                 floors // of metrics
-}
-
-// usageOf asks a strategy. If it does not tell, all managed bytes count as handed out.
-func usageOf(strategy Allocator, managed int64) Usage {
-	if u, ok := strategy.(UsageReporter); ok {
-		return u.Usage()
-	}
-	return Usage{ActiveBytes: managed}
-}
-
-// An OutOfMemoryError says that there was no room, though all held memory had
-// been given back. It wraps what the upstream said, and so [device.ErrOutOfMemory].
-type OutOfMemoryError struct {
-	Size, Class            int // bytes as asked for; bytes of the block wanted
-	HeldBytes, ActiveBytes int64
-	Err                    error
-	Pool                   string // its name: see Pool.Name
-}
-
-func (e *OutOfMemoryError) Error() string {
-	return fmt.Sprintf("slab: pool %s: no room for %d bytes (a block of %d), %d held, %d active: %v",
-		e.Pool, e.Size, e.Class, e.HeldBytes, e.ActiveBytes, e.Err)
-}
-
-// Unwrap returns the upstream's error.
-func (e *OutOfMemoryError) Unwrap() error { return e.Err }
-
-// A UsageReporter says what an allocator does with the bytes that it has from
-// upstream. Every strategy is one.
-type UsageReporter interface{ Usage() Usage }
-
-// Usage splits the bytes that a strategy has from its upstream:
-//
-//	managed = ActiveBytes + RoundingBytes + HeldBytes + UnusableBytes
-type Usage struct {
-	ActiveBlocks, HeldBlocks int64
-	ActiveBytes              int64 // as asked for
-	RoundingBytes            int64 // what active blocks have beyond that
-	HeldBytes                int64 // free, and could be handed out
-	UnusableBytes            int64 // the rest: tails of slabs, alignment
-}
-
-// ManagedBytes is the sum of the four.
-func (u Usage) ManagedBytes() int64 {
-	return u.ActiveBytes + u.RoundingBytes + u.HeldBytes + u.UnusableBytes
 }
 
 // A statField is a field of Stats under the name that it has everywhere: in JSON, in logs
@@ -243,4 +132,55 @@ func (s Stats) LogValue() slog.Value {
 		attrs = append(attrs, slog.Int64(f.name, f.value(&s)))
 	}
 	return slog.GroupValue(attrs...)
+}
+
+// A Kind says how the values of a metric change.
+type Kind int
+
+// The kinds of metrics.
+const (
+	Gauge   Kind = iota // goes up and down
+	Counter             // counts from Open, and never goes down
+)
+
+// String returns gauge or counter.
+func (k Kind) String() string {
+	if k == Counter {
+		return "counter"
+	}
+	return "gauge"
+}
+
+// floors are what the counters of a pool were at most.
+type floors struct {
+	mu   sync.Mutex // leaf
+	seen [len(statFields)]int64
+}
+
+// raise returns the fields of s, and for counters the floors where those are higher.
+func (f *floors) raise(s Stats) (values [len(statFields)]int64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for i := range statFields {
+		values[i] = statFields[i].value(&s)
+		if statFields[i].kind == Counter {
+			f.seen[i] = max(f.seen[i], values[i])
+			values[i] = f.seen[i]
+		}
+	}
+	return values
+}
+
+func (f *statField) metric(value int64) Metric {
+	m := Metric{Name: "bufslab_" + f.name, Help: f.help, Kind: f.kind, Value: float64(value)}
+	if strings.HasSuffix(f.name, "_bytes") {
+		m.Unit = "bytes"
+	}
+	if base, ok := strings.CutSuffix(m.Name, "_ns"); ok {
+		m.Name, m.Unit, m.Value = base+"_seconds", "seconds", m.Value/1e9
+	}
+	if f.kind == Counter {
+		m.Name += "_total"
+	}
+	return m
 }

@@ -101,9 +101,6 @@ func (p *pool) getOn(size int, s device.Stream) (PooledBuffer, error) {
 	return b, err
 }
 
-// reuses reports whether a block may have a new owner without going by the strategy.
-func (c *settings) reuses() bool { return !c.Zero && !c.Check }
-
 // steal takes a block of size bytes, with at most spare more, that waits for other
 // streams, and has s wait instead.
 func (p *pool) steal(s device.Stream, size, spare int) *pending.Block {

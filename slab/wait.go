@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"runtime"
-	"sync/atomic"
 	"time"
 
 	"github.com/bufslab/bufslab/device"
@@ -44,14 +43,6 @@ func (e *WaitError) Unwrap() []error { return []error{e.done, e.Cause, e.Err} }
 
 func waitError(ctx context.Context, size int, waited time.Duration, err error) error {
 	return &WaitError{size, waited, context.Cause(ctx), err, ctx.Err()}
-}
-
-// waits are what a pool knows of those who wait for memory.
-type waits struct {
-	hurried atomic.Int32 // budgets of the pool that somebody waits for
-	streams atomic.Bool  // a goroutine waits for streams
-
-	now, calls, nanoseconds atomic.Int64 // of this pool's
 }
 
 // GetContext is Get that waits where Get would be out of memory, until there is room or ctx
@@ -211,14 +202,4 @@ func (p *pool) tryAgain(size int, at *budget.Budget) (b PooledBuffer, hopeless b
 			return b, true, err
 		}
 	}
-}
-
-func (w *waits) begin() {
-	w.now.Add(1)
-	w.calls.Add(1)
-}
-
-func (w *waits) end(of *budget.Waiter) {
-	w.nanoseconds.Add(int64(of.Waited()))
-	w.now.Add(-1)
 }

@@ -249,7 +249,7 @@ func TestAWaiterHasWhatAGuardGivesBack(t *testing.T) {
 	b := mustGet(t, p, 700<<10)
 	region := b.slot.Block(b.n).Region // Block has one of its own on the heap
 	mustRelease(t, b)
-	resume := stopLeaving(p, func() { p.pool.guard.regionFound(region) })
+	resume := stopLeaving(p, func() { p.pool.regionFound(region) })
 	c := make(chan result, 1)
 	go func() {
 		b, err := p.GetContext(t.Context(), 600<<10)

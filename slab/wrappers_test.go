@@ -149,7 +149,7 @@ func TestABlockIsVerifiedOnceInAStack(t *testing.T) {
 		"exact":  func(a Allocator) Allocator { return NewStatistics(NewLimit(strategyOn("exact", a, Config{}), 1<<20)) },
 		"as a pool stacks them": func(a Allocator) Allocator {
 			on := account(newLimit(a, 1<<20, 16), 16, func(device.Region) func() { return func() {} })
-			return newStrategy(on.Checked(), Config{Strategy: "exact"}.withDefaults(), knowledge{}, nil)
+			return newStrategy(on.Checked(), Config{Strategy: "exact"}.withDefaults(), knowledge{}, front{})
 		},
 	} {
 		r := upstreamtest.NewRegion(1 << 20)

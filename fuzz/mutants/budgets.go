@@ -118,19 +118,19 @@ var ofBudgets = []mutant{
 	},
 	{
 		name: "reclaim: Close keeps its place among the sharers",
-		file: "slab/reclaim.go",
+		file: "slab/close.go",
 		old:  "\tp.leaveBudgets()\n", new: "",
 		killer: killer{pkg: "slab", test: "TestCloseUnshares"},
 	},
 	{
 		name: "limits: the depot has no share of max_held",
-		file: "slab/limits.go",
+		file: "slab/caches.go",
 		old:  "int64(processors+1)", new: "int64(processors)",
 		killer: killer{pkg: "slab", test: "TestCachesHaveAQuarterOfWhatMayBeHeld"},
 	},
 	{
 		name: "limits: caches are not emptied where too much is held",
-		file: "slab/limits.go",
+		file: "slab/reclaim.go",
 		old:  "p.held.cached.Swap(false) {", new: "p.held.cached.Swap(false) && false {",
 		killer: killer{pkg: "slab", test: "TestCachesKeepNoSlabsBeyondWhatMayBeHeld"},
 	},
@@ -142,7 +142,7 @@ var ofBudgets = []mutant{
 	},
 	{
 		name: "limits: larger blocks are cached than may be held",
-		file: "slab/limits.go",
+		file: "slab/caches.go",
 		old:  "size <= n {", new: "size <= 2*n {",
 		killer: killer{pkg: "slab", test: "TestBlocksThatAreNotToBeHeldAreNotCached"},
 	},

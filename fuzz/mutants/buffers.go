@@ -82,7 +82,7 @@ var ofBuffers = []mutant{
 	},
 	{
 		name: "part: the last part keeps the block",
-		file: "slab/part.go",
+		file: "slab/release.go",
 		old:  "if e, last := part.EndPart(); last {", new: "if e, last := part.EndPart(); last && e.Slot == nil {",
 		killer: killer{pkg: "slab", test: "TestCheckWaitsForTheLastPart"},
 	},

@@ -10,7 +10,7 @@ var ofCaches = []mutant{
 	},
 	{
 		name: "slab: Get hands out a cached block that is too short",
-		file: "slab/pool.go",
+		file: "slab/get.go",
 		old:  "at.Slot.Len() >= size {", new: "at.Slot.Len() >= 0 {",
 		killer: killer{pkg: "slab", test: "TestNoOutOfMemoryWhileABlockIsHeld"},
 	},

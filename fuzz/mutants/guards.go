@@ -10,7 +10,7 @@ var ofGuards = []mutant{
 	},
 	{
 		name: "guard: views have no time",
-		file: "slab/guard.go",
+		file: "slab/open.go",
 		old:  " Linger: linger,", new: "",
 		killer: killer{pkg: "slab", test: "TestGuardFindsViewsThatOutliveTheirBuffers"},
 	},

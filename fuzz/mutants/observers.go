@@ -20,13 +20,13 @@ var ofCounts = []mutant{
 	},
 	{
 		name: "stats: the peak forgets what lay below",
-		file: "slab/stats.go",
+		file: "slab/counts.go",
 		old:  "\t\tup.RaisePeak(s.ManagedBytes) // as Stats is all that sees it\n", new: "",
 		killer: killer{pkg: "slab", test: "TestThePeakOverAStrategyDoesNotFall"},
 	},
 	{
 		name: "stats: there are more misses than Gets",
-		file: "slab/stats.go",
+		file: "slab/counts.go",
 		old:  "min(s.UpstreamAllocs, cached.Gets)", new: "s.UpstreamAllocs",
 		killer: killer{pkg: "slab", test: "TestMissesAreNoMoreThanGets"},
 	},
@@ -68,7 +68,7 @@ var ofCounts = []mutant{
 	},
 	{
 		name: "stats: a wait does not end",
-		file: "slab/wait.go",
+		file: "slab/pool.go",
 		old:  "\tw.now.Add(-1)\n", new: "",
 		killer: killer{pkg: "slab", test: "TestFirstComeFirstServed"},
 	},
@@ -86,7 +86,7 @@ var ofCounts = []mutant{
 	},
 	{
 		name: "metrics: a gauge does not fall",
-		file: "slab/metrics.go",
+		file: "slab/stats.go",
 		old:  "if statFields[i].kind == Counter {", new: "if statFields[i].kind <= Counter {",
 		killer: killer{pkg: "slab", test: "TestCountersNeverFall"},
 	},
@@ -104,7 +104,7 @@ var ofCounts = []mutant{
 	},
 	{
 		name: "explain: a pool says that its defaults are set",
-		file: "slab/config.go",
+		file: "slab/about.go",
 		old:  "p.opened().config.given.Explain()", new: "p.opened().config.Config.Explain()",
 		killer: killer{pkg: "slab", test: "TestPoolExplainsItsDevice"},
 	},
@@ -149,7 +149,7 @@ var ofProfiles = []mutant{
 	},
 	{
 		name: "profile: a replay is sampled",
-		file: "slab/replayed.go",
+		file: "slab/pool.go",
 		old:  "\t\treturn 0\n\t}\n\treturn s.ProfileRate", new: "\t}\n\treturn s.ProfileRate",
 		killer: killer{pkg: "slab", test: "TestAReplayIsNotSampled"},
 	},

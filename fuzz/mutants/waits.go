@@ -110,8 +110,8 @@ var ofWaits = []mutant{
 	},
 	{
 		name: "wait: what a guard gives back wakes nobody",
-		file: "slab/guard.go",
-		old:  "\t\tg.pool.wake()\n", new: "",
+		file: "slab/forgotten.go",
+		old:  "\t\tp.wake()\n", new: "",
 		killer: killer{pkg: "slab", test: "TestAWaiterHasWhatAGuardGivesBack"},
 	},
 	{

@@ -1,7 +1,6 @@
 package slab
 
 import (
-	"sync/atomic"
 	"time"
 
 	"github.com/bufslab/bufslab/slab/internal/percpu"
@@ -73,58 +72,4 @@ func largestWithin(c Classes, n int) int {
 // heldBelow returns what the caches leave of Config.MaxHeld for the strategy.
 func heldBelow(o percpu.Options, maxHeld int64) int64 {
 	return maxHeld - o.Bytes*int64(o.Processors) - o.Depot
-}
-
-// A heldBound is what a pool with Config.MaxHeld and caches looks after.
-type heldBound struct {
-	bytes  int64       // that the strategy may hold; 0 where there is nothing to look after
-	cached atomic.Bool // something was cached since the caches were emptied for it
-}
-
-// exceeded reports whether the strategy holds more than its part of Config.MaxHeld. It
-// gives back what it can, but a block in a cache keeps the rest of its slab; so nothing
-// is cached then.
-func (h *heldBound) exceeded(strategy Allocator) bool {
-	return h.bytes > 0 && h.isOver(strategy)
-}
-
-func (h *heldBound) isOver(strategy Allocator) bool { return usageOf(strategy, 0).HeldBytes > h.bytes }
-
-// note notes that something is cached.
-func (h *heldBound) note() {
-	if !h.cached.Load() {
-		h.cached.Store(true)
-	}
-}
-
-// keepWithinHeld empties the caches if they keep the strategy from its bound. It is inlined, as
-// few pools have one.
-func (p *pool) keepWithinHeld() {
-	if p.held.bytes > 0 {
-		p.keepWithinBound()
-	}
-}
-
-// keepWithinHeldBeside is keepWithinHeld of a Get that has b: if the upstream panics b goes back.
-func (p *pool) keepWithinHeldBeside(b PooledBuffer) {
-	if p.held.bytes > 0 {
-		p.keepWithinBoundBeside(b)
-	}
-}
-
-func (p *pool) keepWithinBoundBeside(b PooledBuffer) {
-	done := false
-	defer func() {
-		if !done {
-			b.discard()
-		}
-	}()
-	p.keepWithinBound()
-	done = true
-}
-
-func (p *pool) keepWithinBound() {
-	if p.held.exceeded(p.strategy) && p.held.cached.Swap(false) {
-		p.emptyCaches()
-	}
 }

@@ -1,0 +1,65 @@
+package slab
+
+import (
+	"time"
+
+	"github.com/bufslab/bufslab/slab/internal/handle"
+	"github.com/bufslab/bufslab/slab/internal/percpu"
+)
+
+// Stats returns the counters, added up over the processors.
+func (p *Pool) Stats() Stats { return p.opened().stats().withoutDebts() }
+
+// stats is Stats before withoutDebts: tests, and those who compute with it, want negative numbers.
+func (p *pool) stats() Stats {
+	var s Stats
+	up := p.accounting
+	u := usageOf(p.strategy, p.managed()) // first: what reaches the strategy meanwhile is not counted twice
+	p.guard.count(&s, &u)
+	cached := p.cache.Usage()
+	deferred, waiting := p.table.Deferred(), p.pending.Waiting()
+	forgotten, quarantined, parts := p.leaks.Counts()
+
+	out := active(cached, forgotten)
+	s.ActiveBlocks, s.ActiveBytes = out.Blocks, out.Bytes
+	s.Forgotten = forgotten.Blocks + parts
+	s.DoubleReleases, s.ForeignPuts = p.leaks.Misuse()
+	s.Failed, s.Collections = p.counted.failed.Load(), p.gc.ran.Load()
+	s.Trims, s.TrimmedBytes = p.counted.trims.Load(), p.counted.trimmed.Load()
+	s.UpstreamAllocs, s.UpstreamFrees = up.Allocs(), up.Frees()
+	s.Misses = min(s.UpstreamAllocs, cached.Gets)
+	s.Hits = cached.Gets - s.Misses
+	s.AllocatedBytes = cached.Got
+	s.ManagedBytes = u.ManagedBytes()
+
+	s.WaitingBlocks, s.WaitingBytes = waiting.Blocks, waiting.Bytes
+	s.HeldBlocks = u.HeldBlocks + cached.Blocks + deferred.Blocks + waiting.Blocks
+	s.HeldBytes = u.HeldBytes + cached.Bytes + deferred.Bytes + waiting.Bytes
+	s.UnusableBytes = u.UnusableBytes + quarantined.Bytes
+	below := keptBelow(p.upstream)
+	s.HeldBlocks += below.HeldBlocks
+	s.HeldBytes += below.HeldBytes
+	s.UnusableBytes += below.UnusableBytes
+	if more := below.ManagedBytes(); more > 0 {
+		s.ManagedBytes += more
+		up.RaisePeak(s.ManagedBytes) // as Stats is all that sees it
+	}
+	s.PeakManagedBytes = max(up.Peak(), s.ManagedBytes)
+	s.Waiters, s.Waits, s.WaitTime = p.waits.now.Load(), p.waits.calls.Load(), time.Duration(p.waits.nanoseconds.Load())
+	// All that the strategy has handed out is active, cached, deferred, waiting or in
+	// quarantine; what is left is what rounding costs.
+	s.RoundingBytes = u.ActiveBytes + u.RoundingBytes - s.ActiveBytes - cached.Bytes - deferred.Bytes - waiting.Bytes - quarantined.Bytes + below.RoundingBytes
+	return s
+}
+
+// active is what is out: what was got and neither released nor found forgotten.
+func active(u percpu.Usage, forgotten handle.Tally) handle.Tally {
+	return handle.Tally{Blocks: u.Gets - u.Releases - forgotten.Blocks, Bytes: u.Got - u.Released - forgotten.Bytes}
+}
+
+// managed returns the bytes that the strategy has from the upstream.
+func (p *pool) managed() int64 { return p.accounting.Managed() - p.guard.managed() }
+
+// ResetPeaks begins Stats.PeakManagedBytes anew, at what is managed now. The peak of
+// reserve=learned:FILE is another one, and stays.
+func (p *Pool) ResetPeaks() { p.opened().accounting.ResetPeak() }

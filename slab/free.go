@@ -1,0 +1,75 @@
+package slab
+
+import (
+	"runtime"
+
+	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/slab/internal/guard"
+	"github.com/bufslab/bufslab/slab/internal/handle"
+)
+
+// How a block goes to its strategy, for reuse or for good.
+
+// free returns a block to the strategy.
+func (p *pool) free(e handle.Entry) {
+	p.mu.Lock()
+	p.freeLocked(e)
+}
+
+// freeLocked is free with p.mu held. It unlocks p.mu.
+func (p *pool) freeLocked(e handle.Entry) {
+	b, extent := p.table.Detach(e.Slot)
+	if p.joint == nil {
+		p.mu.Unlock()
+		p.freeing(func() { p.blocks.FreeExtent(b, extent) })
+	} else if over, ok := p.joint.TakeBack(b, extent); over || !ok {
+		p.mu.Unlock()
+		p.freeing(func() { p.joint.TookBack(b, ok) })
+	} else {
+		p.mu.Unlock()
+		p.freed()
+	}
+	runtime.KeepAlive(e.Mem) // until now, so that the region was not found dead
+}
+
+// freeing runs f, which may call Check or go upstream. If that panics the block is free as well.
+func (p *pool) freeing(f func()) {
+	defer p.freed()
+	f()
+}
+
+// freed is for what the pool has just given to its strategy.
+func (p *pool) freed() {
+	if p.closed.Load() || p.waits.hurried.Load() > 0 {
+		p.giveOn()
+	}
+}
+
+// giveOn is freed where the pool is closed or somebody waits.
+func (p *pool) giveOn() {
+	if p.closed.Load() {
+		below(p.upstream).FreeHeld() // no later call would
+	}
+	p.wakeAll()
+}
+
+// A block off the heap that was forgotten while a slice of it may be in use must never
+// be handed out again. Its strategy takes it out of use for good: its pages go back, and
+// out of every budget; a program that still uses the slice faults; the addresses stay taken.
+
+// quarantine gives up a block that has no slot any more. Under a strategy that cannot it
+// stays out and in the budget, but its pages go back.
+func (p *pool) quarantine(a handle.Allocation) {
+	defer p.wake()
+	q, ok := p.strategy.(quarantiner)
+	if a.Extent == guard.Extent {
+		q, ok = &p.guard, true
+	}
+	if ok && q.quarantine(a.Block, a.Extent) {
+		p.leaks.TookOver(a.Block.Len)
+		return
+	}
+	if r, ok := a.Block.Region.(device.Quarantiner); ok {
+		_ = r.Quarantine(a.Block.Off, a.Block.Len) // if it fails the pages stay: a cost, not a fault
+	}
+}

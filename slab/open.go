@@ -1,0 +1,227 @@
+package slab
+
+import (
+	"fmt"
+	"runtime"
+	"unsafe"
+
+	"github.com/bufslab/bufslab/internal/gcwatch"
+	"github.com/bufslab/bufslab/internal/ticker"
+	"github.com/bufslab/bufslab/slab/internal/budget"
+	"github.com/bufslab/bufslab/slab/internal/guard"
+	"github.com/bufslab/bufslab/slab/internal/handle"
+	"github.com/bufslab/bufslab/slab/internal/percpu"
+)
+
+// Open returns a pool that draws on upstream, a device or any Allocator, as c says.
+// Defaults depend on the device, if it is one. Config.Device opens nothing: see
+// [OpenConfig], and there for the order of the stack. If the device puts memory behind
+// a block only when it is first used, a warning goes to Config.Logger and to Explain.
+//
+// The error is a *ConfigError that names every fault of c, a *[FileError], that of opening or
+// creating a file that c names, or that of the device where it has no room for Config.Reserve.
+// The pool then has nothing of its upstream.
+func Open(upstream Allocator, c Config) (*Pool, error) {
+	if upstream == nil {
+		return nil, fmt.Errorf("%w: a pool has none", ErrUpstream)
+	}
+	dev := deviceOf(upstream)
+	if dev != nil && c.Device == "" {
+		c.Device = dev.Name() // defaults depend on it
+	}
+	c.traits = traitsOf(dev)
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	full := c.withDefaults()
+	full.Name = c.nameOr(full)
+	if warning := c.traits.warning(); warning != "" {
+		full.log().Warn("slab: " + warning)
+	}
+	p := &pool{config: settings{Config: full, given: c, on: upstream}}
+	if err := p.open(); err != nil {
+		return nil, err
+	}
+	front := &Pool{p}
+	runtime.AddCleanup(front, (*pool).abandon, p)
+	return front, nil
+}
+
+// open builds the stack of a pool that has its settings, and lets it run.
+func (p *pool) open() error {
+	if err := p.stack(p.config.on); err != nil {
+		return err
+	}
+	p.enterBudgets()
+	if !p.config.replayed() {
+		p.startClock()
+		watchCollections(p)
+	}
+	return nil
+}
+
+// startClock lets the clock tick until the pool is closed.
+func (p *pool) startClock() {
+	if p.clock.every == 0 {
+		return
+	}
+	p.clock.timer = ticker.Start(p, p.clock.every, func(p *pool) bool {
+		if p.closed.Load() {
+			return false
+		}
+		p.clock.tick()
+		return true
+	})
+}
+
+// calls is the clock's usage.
+func (p *pool) calls() (calls, managed int64) {
+	u := p.cache.Usage()
+	return u.Gets + u.Releases, p.stats().ManagedBytes
+}
+
+// stack builds what stands on an upstream.
+func (p *pool) stack(on Allocator) error {
+	c := p.config.Config
+	p.drawOn(on, c)
+	caches := p.openCaches(c)
+	p.openTable(c)
+	if c.MaxHeld > 0 && caches.Largest > 0 {
+		c.MaxHeld = heldBelow(caches, c.MaxHeld)
+		p.held.bytes = c.MaxHeld
+	}
+	if err := p.openStrategy(c); err != nil {
+		return err
+	}
+	return p.openWatchers(c, caches.Largest)
+}
+
+// drawOn puts the limit of c and the accounting on an upstream.
+func (p *pool) drawOn(on Allocator, c Config) {
+	align := max(c.Align, 16)
+	if c.MaxBytes > 0 {
+		on = newLimit(on, c.MaxBytes, align)
+	}
+	p.upstream, p.accounting = on, account(on, align, p.table.Forget)
+}
+
+// openCaches opens the caches that c asks for, and returns what they are told.
+func (p *pool) openCaches(c Config) percpu.Options {
+	o := cacheOptions(c, p.config.cpus())
+	o.Processors, o.Replayed = p.config.cpus(), p.config.replayed()
+	o.Managed, o.Free, o.Pace, o.Lock = p.accounting.Managed, p.free, p.profile.Open(p.config.profileRate()), &p.mu
+	p.cache.Open(o)
+	return o
+}
+
+func (p *pool) openTable(c Config) {
+	reachable, unreachable := watchFrom(c)
+	p.table.Open(unsafe.Pointer(p), handle.Options{
+		Lock: &p.mu, WatchCollected: p.accounting.OwnsRegions(), WatchFrom: reachable, WatchUnreachableFrom: unreachable,
+		Forgotten: p.forgotten, PartForgotten: p.leaks.PartForgotten, Found: p.regionFound, Free: p.freeForgotten, Quarantine: p.quarantine,
+	})
+}
+
+// openStrategy builds the strategy over the accounting, with its reserve, and its wrappers.
+func (p *pool) openStrategy(c Config) error {
+	k, err := learn(p.config.Config)
+	if err != nil {
+		return err
+	}
+	if handle.Sanitized {
+		p.accounting.OnLeave(handle.Left)
+	}
+	p.strategy = newStrategy(p.accounting.Checked(), c, k, front{gets: p.cache.Gets, lock: &p.mu, beforePeak: func() {
+		if p.reclaimMu.TryLock() { // its holder may wait for a stream
+			defer p.reclaimMu.Unlock()
+			p.emptyCachesLocked(false)
+		}
+	}})
+	finish, err := k.take(p.strategy)
+	if err != nil {
+		return err
+	}
+	if finish != nil {
+		p.onClose = append(p.onClose, finish)
+	}
+	own := isBuiltin(c.Strategy)
+	if !own {
+		p.strategy = newVerified(p.strategy, max(c.Align, 16), p.managed)
+	}
+	if c.Check {
+		check := newCheck(p.strategy, max(c.Align, c.traits.Align))
+		check.log = c.log
+		if own { // others may keep links in free blocks
+			check.lookAgain()
+			p.accounting.OnLeave(check.leave)
+		}
+		p.strategy, p.check = check, check
+	}
+	p.blocks = numberedOf(p.strategy)
+	p.openGuard(c, max(c.Align, 16))
+	if s, ok := p.strategy.(numberedBuiltin); ok && p.guard.Guard == nil {
+		p.joint = s.numbered
+	}
+	return nil
+}
+
+// openGuard puts a Guard beside the strategy. A replay has none: it repeats bit for bit.
+func (p *pool) openGuard(c Config, align int) {
+	if c.Guard <= 0 || p.config.replayed() {
+		return
+	}
+	p.guard.name, p.guard.log, p.guard.hooks = c.Name, c.log, c.Hooks
+	p.guard.Guard = guard.New(p.accounting.Checked(), guard.Options{
+		Every: c.Guard, Align: align, Linger: linger, Report: p.guard.report, Begin: p.cache.Stop, End: p.cache.Start,
+	})
+	p.blocks = guardedBlocks{p.blocks, p.guard.Guard}
+}
+
+// openWatchers opens what looks on, and says up to which size a hit is all that Get has to do.
+func (p *pool) openWatchers(c Config, cached int) error {
+	if err := p.openLog(c); err != nil {
+		forward{upstream: p.strategy}.FreeHeld() // the reserve
+		return err
+	}
+	if r := p.leaks.Record; r != nil {
+		p.onClose = append(p.onClose, r.Close)
+	}
+	p.config.needsFinish = p.leaks.SeesAll() || c.Zero
+	if !p.config.needsFinish {
+		p.direct = cached
+	}
+	p.clock = newClock(c)
+	p.clock.usage, p.clock.release = p.calls, func(idle int) { p.trimHeld(idle) }
+	if p.config.replayed() {
+		c.GCTrigger = -1
+	}
+	p.gc = gcPressure{limit: c.GCTrigger, tracked: p.table.WatchedBytes, found: p.leaks.ForgottenBytes}
+	return nil
+}
+
+// enterBudgets has the pool share what it draws on.
+func (p *pool) enterBudgets() {
+	budget.ShareDevice(deviceOf(p.upstream), p)
+	if p.budgets = budgetsOf(p.upstream); p.budgets == nil {
+		p.budgets = []*budget.Budget{{}}
+	}
+	for _, b := range p.budgets {
+		b.Share(p)
+	}
+}
+
+// watchCollections tells a pool of each collection, until it is closed.
+func watchCollections(p *pool) {
+	gcwatch.Notify(p, func(p *pool) bool {
+		if p.closed.Load() {
+			return false
+		}
+		p.guard.Tick()
+		go func() { // it may go upstream, and others wait for this goroutine
+			p.gc.collected()
+			p.sweep()
+			p.guard.collected(p.cache.Gets)
+		}()
+		return true
+	})
+}

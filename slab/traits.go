@@ -1,0 +1,32 @@
+package slab
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/bufslab/bufslab/device"
+)
+
+// traits are what only the opened device can tell a Config. They are zero where there
+// is no device, and for most devices that there are.
+type traits struct {
+	device.Traits
+	name   string
+	locked bool // page-locked memory: see device.Pinner
+}
+
+func traitsOf(d device.Device) (t traits) {
+	if t.Traits = device.TraitsOf(d); t.Traits != (device.Traits{}) {
+		t.name = d.Name()
+	}
+	t.locked = d != nil && strings.HasSuffix(d.Name(), ":pinned")
+	return t
+}
+
+// warning says what will not be as a program expects, or "".
+func (t traits) warning() string {
+	if !t.Deferred {
+		return ""
+	}
+	return fmt.Sprintf("device %s finds memory for a block when it is first used; if there is none, that use fails, and no held memory is given back for it", t.name)
+}

@@ -1,0 +1,53 @@
+package slab
+
+import (
+	"errors"
+
+	"github.com/bufslab/bufslab/slab/internal/budget"
+)
+
+// budgetsOf returns the budgets of what draws on a, the nearest first, the device's last: any of them
+// may be what has no room. There may be none.
+func budgetsOf(a Allocator) (list []*budget.Budget) {
+	for l := range layers(a) {
+		if l, ok := l.(*Limit); ok {
+			list = append(list, &l.budget)
+		}
+	}
+	if b := budget.OfDevice(deviceOf(a)); b != nil {
+		list = append(list, b)
+	}
+	return list
+}
+
+// refusing returns the budget that err comes from. If that is none of the pool's, or does
+// not tell, it is the widest: whatever makes room wakes the calls that wait there.
+func (p *pool) refusing(err error) *budget.Budget {
+	var full *LimitError
+	if errors.As(err, &full) {
+		for _, b := range p.budgets {
+			if full.limit != nil && b == &full.limit.budget {
+				return b
+			}
+		}
+	}
+	return p.budgets[len(p.budgets)-1]
+}
+
+// wake wakes the calls that may have what the pool has just given to its strategy. Hardly ever
+// does one wait.
+func (p *pool) wake() {
+	if p.waits.hurried.Load() > 0 || p.closed.Load() {
+		p.wakeAll()
+	}
+}
+
+func (p *pool) wakeAll() {
+	on := p.budgets
+	if p.closed.Load() { // a device may have other members now
+		on = budgetsOf(p.upstream)
+	}
+	for _, b := range on {
+		b.Queue.Wake()
+	}
+}
