@@ -19,7 +19,7 @@ func (p *Pool) Close() (err error) {
 		return nil
 	}
 	q.endWaits()
-	q.clock.timer.Stop()
+	q.clock.Stop()
 	defer func() { err = q.end() }() // also if the upstream panics
 	q.stopHolding(below(q.upstream).FreeHeld)
 	return nil

@@ -24,7 +24,7 @@ func (p *pool) stats() Stats {
 	s.ActiveBlocks, s.ActiveBytes = out.Blocks, out.Bytes
 	s.Forgotten = forgotten.Blocks + parts
 	s.DoubleReleases, s.ForeignPuts = p.leaks.Misuse()
-	s.Failed, s.Collections = p.counted.failed.Load(), p.gc.ran.Load()
+	s.Failed, s.Collections = p.counted.failed.Load(), p.gc.Ran()
 	s.Trims, s.TrimmedBytes = p.counted.trims.Load(), p.counted.trimmed.Load()
 	s.UpstreamAllocs, s.UpstreamFrees = up.Allocs(), up.Frees()
 	s.Misses = min(s.UpstreamAllocs, cached.Gets)

@@ -12,7 +12,7 @@ import (
 // the Get of size bytes, and returns what that stands for in the profile.
 func (p *pool) fresh(ask, class, size int, how effort) (e handle.Entry, stands float64, err error) {
 	for e.Slot == nil {
-		p.gc.relieve()
+		p.gc.Relieve()
 		b, extent, err := p.alloc(ask, how)
 		if err != nil {
 			return e, 0, err
@@ -28,7 +28,7 @@ func (p *pool) atHand(ask, class, size int) (e handle.Entry, stands float64) {
 	if p.joint == nil || ask <= 0 || ask > maxAsk {
 		return e, 0
 	}
-	p.gc.relieve()
+	p.gc.Relieve()
 	p.mu.Lock()
 	if b, extent := p.joint.AllocFree(ask); extent != 0 {
 		if e, _ = p.table.Attach(b, extent, class, p.isSimple(class)); e.Slot != nil {
@@ -79,7 +79,7 @@ func (p *pool) makeRoom(size int, how effort, err error) (b device.Block, extent
 	}
 	for how >= again && outOfMemory(err) {
 		b, extent, err = p.reclaimAndAlloc(size, how)
-		if u := p.cache.Usage(); !outOfMemory(err) || how < atOnce || !p.gc.search(u.Gets) {
+		if u := p.cache.Usage(); !outOfMemory(err) || how < atOnce || !p.gc.Search(u.Gets) {
 			break
 		}
 	}

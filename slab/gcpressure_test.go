@@ -58,36 +58,6 @@ func TestPressureOfWhatIsReleasedFades(t *testing.T) {
 	}
 }
 
-// Others release memory while a collection runs. It does not make the next one come
-// earlier: that would be at once, for memory that is handed over in large batches.
-func TestPressureCountsWhatWasInUse(t *testing.T) {
-	tracked, found := int64(65), int64(0)
-	g := gcPressure{limit: 64, tracked: func() int64 { return tracked }}
-	calls := 0
-	g.found = func() int64 {
-		if calls++; calls > 1 { // the collector runs
-			tracked, found = 1, 5
-		}
-		return found
-	}
-	g.relieve()
-	g.collected() // of the same collection
-	if g.base.Load() != 60 {
-		t.Errorf("%d bytes were in use, not 60", g.base.Load())
-	}
-	if tracked = 184; g.exceeded() {
-		t.Error("184 exceed twice 60 and 64")
-	}
-	g.collected() // of another one, whose finalizers have not run
-	if g.base.Load() != 60 {
-		t.Errorf("%d bytes were in use, not 60", g.base.Load())
-	}
-	tracked = 10
-	if g.collected(); g.base.Load() != 10 {
-		t.Errorf("%d bytes were in use, not 10", g.base.Load())
-	}
-}
-
 // The largest trigger is never, whatever was in use before.
 func TestPressureOfNothing(t *testing.T) {
 	p := openPool(t, "mmap", Config{Strategy: "exact", GCTrigger: math.MaxInt64, MaxBytes: 8 << 20})

@@ -197,7 +197,7 @@ func (g *growth) get() (PooledBuffer, error) {
 	p := g.pool
 	if class, ask := p.cache.Fit(g.to); g.to > g.from.n && g.to >= roomyFrom {
 		if b, extent, ok := p.blocks.AllocRoomy(ask); ok {
-			p.gc.relieve()
+			p.gc.Relieve()
 			if e, stands := p.attach(b, extent, class, g.to); e.Slot != nil {
 				return p.hand(e, g.to, stands)
 			}

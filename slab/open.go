@@ -6,8 +6,8 @@ import (
 	"unsafe"
 
 	"github.com/bufslab/bufslab/internal/gcwatch"
-	"github.com/bufslab/bufslab/internal/ticker"
 	"github.com/bufslab/bufslab/slab/internal/budget"
+	"github.com/bufslab/bufslab/slab/internal/clock"
 	"github.com/bufslab/bufslab/slab/internal/guard"
 	"github.com/bufslab/bufslab/slab/internal/handle"
 	"github.com/bufslab/bufslab/slab/internal/percpu"
@@ -54,25 +54,25 @@ func (p *pool) open() error {
 	}
 	p.enterBudgets()
 	if !p.config.replayed() {
-		p.startClock()
+		clock.Start(&p.clock, p, (*pool).ownClock, (*pool).isOpen)
 		watchCollections(p)
 	}
 	return nil
 }
 
-// startClock lets the clock tick until the pool is closed.
-func (p *pool) startClock() {
-	if p.clock.every == 0 {
-		return
+// setClock sets the clock. With sizeclass on the Go heap, where held memory makes collections rarer,
+// what a pool in use does not touch goes back, too.
+func (p *pool) setClock(c Config) {
+	trim, idle := max(0, c.TrimAfter), max(0, c.Idle)
+	if trim == 0 && c.Strategy == "sizeclass" && onHeap(c) {
+		trim = idle
 	}
-	p.clock.timer = ticker.Start(p, p.clock.every, func(p *pool) bool {
-		if p.closed.Load() {
-			return false
-		}
-		p.clock.tick()
-		return true
-	})
+	p.clock.Set(trim, idle, p.calls, func(idle int) { p.trimHeld(idle) })
 }
+
+func (p *pool) ownClock() *clock.Clock { return &p.clock }
+
+func (p *pool) isOpen() bool { return !p.closed.Load() }
 
 // calls is the clock's usage.
 func (p *pool) calls() (calls, managed int64) {
@@ -190,12 +190,11 @@ func (p *pool) openWatchers(c Config, cached int) error {
 	if !p.config.needsFinish {
 		p.direct = cached
 	}
-	p.clock = newClock(c)
-	p.clock.usage, p.clock.release = p.calls, func(idle int) { p.trimHeld(idle) }
+	p.setClock(c)
 	if p.config.replayed() {
 		c.GCTrigger = -1
 	}
-	p.gc = gcPressure{limit: c.GCTrigger, tracked: p.table.WatchedBytes, found: p.leaks.ForgottenBytes}
+	p.gc.Open(c.GCTrigger, p.table.WatchedBytes, p.leaks.ForgottenBytes)
 	return nil
 }
 
@@ -218,7 +217,7 @@ func watchCollections(p *pool) {
 		}
 		p.guard.Tick()
 		go func() { // it may go upstream, and others wait for this goroutine
-			p.gc.collected()
+			p.gc.Collected()
 			p.sweep()
 			p.guard.collected(p.cache.Gets)
 		}()

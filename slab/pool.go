@@ -8,6 +8,8 @@ import (
 	"github.com/bufslab/bufslab/device"
 	"github.com/bufslab/bufslab/internal/pin"
 	"github.com/bufslab/bufslab/slab/internal/budget"
+	"github.com/bufslab/bufslab/slab/internal/clock"
+	"github.com/bufslab/bufslab/slab/internal/gcpressure"
 	"github.com/bufslab/bufslab/slab/internal/handle"
 	"github.com/bufslab/bufslab/slab/internal/pending"
 	"github.com/bufslab/bufslab/slab/internal/percpu"
@@ -76,8 +78,8 @@ type pool struct {
 	check   *Check // nil unless Config.Check
 	leaks   watch.Log
 	guard   guarding
-	gc      gcPressure
-	clock   clock
+	gc      gcpressure.Pressure
+	clock   clock.Clock
 	profile watch.Sampler
 
 	typical    typicalSize      // of Buffers

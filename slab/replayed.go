@@ -38,8 +38,8 @@ func reopen(front any, processors int) (replaying.Machine, error) {
 	p.pool = q
 	runtime.AddCleanup(p, (*pool).abandon, q)
 	m := replaying.Machine{RunOn: q.cache.RunOn, Uncached: q.cache.Misses}
-	if q.clock.every > 0 {
-		m.Advance = q.clock.advance
+	if q.clock.Ticks() {
+		m.Advance = q.clock.Advance
 	}
 	return m, nil
 }

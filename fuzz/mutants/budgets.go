@@ -100,13 +100,13 @@ var ofBudgets = []mutant{
 	},
 	{
 		name: "clock: a pool is idle a tick later",
-		file: "slab/clock.go",
+		file: "slab/internal/clock/clock.go",
 		old:  "k.quiet >= k.idle", new: "k.quiet > k.idle",
 		killer: killer{pkg: "slab", test: "TestIdlePoolGivesBack"},
 	},
 	{
 		name: "clock: nothing untouched goes back",
-		file: "slab/clock.go",
+		file: "slab/internal/clock/clock.go",
 		old:  "case k.trim > 0:", new: "case k.trim < 0:",
 		killer: killer{pkg: "slab", test: "TestTrimAfterGivesIdleMemoryBack"},
 	},

@@ -21,7 +21,7 @@ var ofPools = []mutant{
 	{
 		name: "get: what was forgotten is not looked for",
 		file: "slab/fresh.go",
-		old:  " || !p.gc.search(u.Gets)", new: " || u.Gets >= 0",
+		old:  " || !p.gc.Search(u.Gets)", new: " || u.Gets >= 0",
 		killer: killer{pkg: "slab", test: "TestBudgetOutlastsWhatIsForgotten"},
 	},
 	{

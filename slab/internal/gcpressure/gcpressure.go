@@ -1,4 +1,5 @@
-package slab
+// Package gcpressure runs the garbage collector as memory grows that the collector does not see.
+package gcpressure
 
 import (
 	"sync"
@@ -7,12 +8,11 @@ import (
 	"github.com/bufslab/bufslab/internal/gcwatch"
 )
 
-// A gcPressure runs the garbage collector as memory grows that the collector does not
-// see. Forgotten buffers off the heap come back by finalizers of their slots only, and
+// A Pressure decides when. Forgotten buffers off the heap come back by finalizers of their slots only, and
 // nothing about them makes Go collect. The rule is that of Go's own pacer: collect when
 // the tracked bytes exceed twice those in use at the last collection, plus a limit.
-type gcPressure struct {
-	limit   int64        // Config.GCTrigger; 0 or less is never
+type Pressure struct {
+	limit   int64        // 0 or less is never; below 0 no Search collects either
 	tracked func() int64 // bytes of blocks that only a finalizer would find forgotten
 	found   func() int64 // counts what finalizers have found
 	base    atomic.Int64 // tracked bytes that were in use at the last collection
@@ -20,22 +20,31 @@ type gcPressure struct {
 	ran     atomic.Int64 // collections of the pool's
 
 	mu       sync.Mutex // held by the goroutine that collects
-	searched int64      // Gets when search collected last
+	searched int64      // Gets when Search collected last
 	wait     int64      // Gets that it waits for from there
 }
 
-func (g *gcPressure) exceeded() bool {
+// Open sets the limit, and how the Pressure knows what is tracked and what was found. It is called
+// before anything else.
+func (g *Pressure) Open(limit int64, tracked, found func() int64) {
+	g.limit, g.tracked, g.found = limit, tracked, found
+}
+
+// Ran returns how many collections the Pressure has run.
+func (g *Pressure) Ran() int64 { return g.ran.Load() }
+
+func (g *Pressure) exceeded() bool {
 	return g.limit > 0 && g.tracked()-g.limit > 2*g.base.Load() // their sum may overflow
 }
 
-// relieve collects if the limit is exceeded.
-func (g *gcPressure) relieve() {
+// Relieve collects if the limit is exceeded.
+func (g *Pressure) Relieve() {
 	if g.exceeded() {
 		g.relieveNow()
 	}
 }
 
-func (g *gcPressure) relieveNow() {
+func (g *Pressure) relieveNow() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.exceeded() { // still: another goroutine may have collected
@@ -46,7 +55,7 @@ func (g *gcPressure) relieveNow() {
 // collect sets base to what the collection found in use. Others release memory while
 // it runs: what is tracked afterwards may be little, and the next collection would
 // come too early, and so on.
-func (g *gcPressure) collect() {
+func (g *Pressure) collect() {
 	g.own.Store(true)
 	g.ran.Add(1)
 	live := g.tracked() + g.found()
@@ -54,11 +63,11 @@ func (g *gcPressure) collect() {
 	g.base.Store(max(0, live-g.found()))
 }
 
-// search collects for a Get that has no room, as what was forgotten has not come back by
+// Search collects for a Get that has no room, as what was forgotten has not come back by
 // itself: no one but the pool knows of its budget. It reports whether anything came back.
 // Each search that finds nothing doubles the Gets that the next one waits for, so a
 // program that lives at its budget does not collect for each Get that fails.
-func (g *gcPressure) search(gets int64) (found bool) {
+func (g *Pressure) Search(gets int64) (found bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.limit < 0 || gets < g.searched+g.wait {
@@ -78,10 +87,10 @@ func (g *gcPressure) search(gets int64) (found bool) {
 // leastWait and mostWait bound the Gets between searches that find nothing.
 const leastWait, mostWait = 16, 1 << 20
 
-// collected hears of every collection, after some time. The pool's own have set base.
+// Collected hears of every collection, after some time. The pool's own have set base.
 // Of others the finalizers may not have run, so what is tracked may be too much: it can
 // only lower base.
-func (g *gcPressure) collected() {
+func (g *Pressure) Collected() {
 	if n := g.tracked(); !g.own.Swap(false) && n < g.base.Load() {
 		g.base.Store(n)
 	}

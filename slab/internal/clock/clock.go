@@ -1,0 +1,102 @@
+// Package clock says when a pool has not needed what it holds.
+package clock
+
+import (
+	"time"
+
+	"github.com/bufslab/bufslab/internal/ticker"
+)
+
+// A Clock gives back, by time, what a pool has not needed: what was held untouched for a while, and
+// everything if the pool was not used for a while. Nothing is counted in collections: a program that
+// makes much garbage would lose its pool. The zero Clock never ticks.
+type Clock struct {
+	timer *ticker.Ticker // nil until it runs
+	every time.Duration
+	trim  int   // ticks that memory may be held untouched; 0 is for ever
+	idle  int   // ticks that a pool may be idle; 0 is for ever
+	now   int64 // nanoseconds, in a replay: when tick was due last
+
+	usage   func() (calls, managed int64)
+	release func(idle int)
+
+	// Only tick uses these, and one tick ends before the next one begins.
+	traffic int64 // Gets and Releases up to the last tick
+	quiet   int   // ticks since without any
+}
+
+// clockTicks is how often a clock ticks within the shorter of its two times.
+const clockTicks = 4
+
+// Set sets the times, of which 0 is never, and what the Clock asks and tells: usage returns the calls of
+// the pool so far and the bytes that it has now, release gives back what was held untouched for so many
+// ticks. The Clock does not run yet.
+func (k *Clock) Set(trim, idle time.Duration, usage func() (calls, managed int64), release func(idle int)) {
+	k.usage, k.release = usage, release
+	shorter := min(trim, idle)
+	if shorter == 0 {
+		shorter = max(trim, idle)
+	}
+	if shorter > 0 {
+		k.every = max(shorter/clockTicks, 1)
+		k.trim, k.idle = ticks(trim, k.every), ticks(idle, k.every)
+	}
+}
+
+// Ticks reports whether the Clock has anything to do.
+func (k *Clock) Ticks() bool { return k.every > 0 }
+
+// Start has the Clock of owner tick until owner is forgotten or open reports false. It keeps no owner alive.
+func Start[T any](k *Clock, owner *T, of func(*T) *Clock, open func(*T) bool) {
+	if !k.Ticks() {
+		return
+	}
+	k.timer = ticker.Start(owner, k.every, func(o *T) bool {
+		if !open(o) {
+			return false
+		}
+		of(o).tick()
+		return true
+	})
+}
+
+// Stop ends the ticks.
+func (k *Clock) Stop() { k.timer.Stop() }
+
+func ticks(d, every time.Duration) int { return int((d + every - 1) / every) }
+
+// Advance runs the ticks that are due in a replay, or as many as matter: after the longer
+// of its two times the pool has nothing left to give.
+func (k *Clock) Advance(now int64) {
+	due := (now - k.now) / int64(k.every)
+	if due <= 0 {
+		return
+	}
+	k.now += due * int64(k.every)
+	for range min(due, int64(k.trim)+int64(k.idle)+2) {
+		k.tick()
+	}
+}
+
+// isIdle reports, once a tick, whether the pool was not used for its idle time.
+func (k *Clock) isIdle(traffic int64) bool {
+	if traffic != k.traffic {
+		k.traffic, k.quiet = traffic, 0
+		return false
+	}
+	k.quiet++
+	return k.idle > 0 && k.quiet >= k.idle
+}
+
+// tick ends an epoch of what a pool holds.
+func (k *Clock) tick() {
+	calls, managed := k.usage()
+	idle := k.isIdle(calls)
+	switch {
+	case managed == 0: // there is nothing to give
+	case idle:
+		k.release(0)
+	case k.trim > 0:
+		k.release(k.trim)
+	}
+}
