@@ -15,8 +15,8 @@ var ofLeaving = []mutant{
 	},
 	{
 		name: "pageheap: what was in use in an epoch is spare after it",
-		file: "slab/internal/pageheap/prefill.go",
-		old:  "\th.window.most = max(h.window.most, used)\n", new: "",
+		file: "slab/internal/pageheap/segment.go",
+		old:  "\tm.window.most = max(m.window.most, used)\n", new: "",
 		killer: killer{pkg: "slab/internal/pageheap", test: "TestWhatWasInUseIsNotSpare"},
 	},
 	{

@@ -92,7 +92,7 @@ var ofCounts = []mutant{
 	},
 	{
 		name: "metrics: the largest free extent is the last",
-		file: "slab/internal/pageheap/fragments.go",
+		file: "slab/internal/pageheap/report.go",
 		old:  "largest = max(largest, int64(n))", new: "largest = int64(n)",
 		killer: killer{pkg: "slab", test: "TestTheLargestFreeExtent"},
 	},

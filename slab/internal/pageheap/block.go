@@ -2,29 +2,15 @@ package pageheap
 
 import "github.com/bufslab/bufslab/device"
 
-// FreeBlock is Free of the extent that is the block b, and no span, or reports false where
-// none is. A guess is as for Locate, and of the region of b. The caller holds the lock.
-func (h *Heap) FreeBlock(b device.Block, guess int32) bool {
-	i := h.extentOf(b, guess)
-	if !h.inUse(i) {
-		return false
-	}
-	if x := h.at(i); x.up != 0 || h.Size(i) != b.Len || h.segs[x.seg].block.Off+x.off != b.Off {
-		return false
-	}
-	h.Free(i)
-	return true
-}
-
 // Locate returns the used extent that b lies in, 0 if there is none, and where
 // in the extent b begins. A guess other than 0 is the only extent looked at.
 // The caller holds the lock.
-func (h *Heap) Locate(b device.Block, guess int32) (i int32, off int) {
-	if i = h.extentOf(b, guess); !h.inUse(i) {
+func (m *memory) Locate(b device.Block, guess int32) (i int32, off int) {
+	if i = m.extentOf(b, guess); !m.inUse(i) {
 		return none, 0
 	}
-	x := h.at(i)
-	in := &h.segs[x.seg].block
+	x := m.at(i)
+	in := &m.segs[x.seg].block
 	off = b.Off - in.Off - x.off
 	if b.Region != in.Region || off < 0 || off > x.len-b.Len {
 		return none, 0
@@ -33,40 +19,110 @@ func (h *Heap) Locate(b device.Block, guess int32) (i int32, off int) {
 }
 
 // extentOf returns the guess, or what search finds where there is none.
-func (h *Heap) extentOf(b device.Block, guess int32) int32 {
+func (m *memory) extentOf(b device.Block, guess int32) int32 {
 	if guess != none {
 		return guess
 	}
-	return h.search(b)
+	return m.search(b)
 }
 
 // search returns the extent that the page map has for b, or none.
-func (h *Heap) search(b device.Block) int32 {
-	seg, ok := h.regions.Find(b)
+func (m *memory) search(b device.Block) int32 {
+	seg, ok := m.regions.Find(b)
 	if !ok {
 		return none
 	}
-	return h.lookup(seg, b.Off-h.segs[seg].block.Off)
+	return m.lookup(seg, b.Off-m.segs[seg].block.Off)
 }
 
 // Block returns size bytes from off of extent i as a block of the upstream's
 // region. The caller holds the lock.
-func (h *Heap) Block(i int32, off, size int) device.Block {
-	x := h.at(i)
-	seg := h.segs[x.seg].block
+func (m *memory) Block(i int32, off, size int) device.Block {
+	x := m.at(i)
+	seg := m.segs[x.seg].block
 	return device.Block{Region: seg.Region, Off: seg.Off + x.off + off, Len: size}
 }
 
 // Len returns the bytes that extent i has, Size those that Alloc was asked for.
 // The caller holds the lock.
-func (h *Heap) Len(i int32) int { return h.at(i).len }
+func (m *memory) Len(i int32) int { return m.at(i).len }
 
 // Size returns what Alloc was asked for when it returned extent i. The caller holds the lock.
-func (h *Heap) Size(i int32) int { return h.at(i).len - int(h.at(i).excess) }
+func (m *memory) Size(i int32) int { return m.at(i).len - int(m.at(i).excess) }
 
 // SetSpan gives the used extent i a number of its owner's, above 0: it is a
 // span of smaller blocks. It lasts until Free. The caller holds the lock.
-func (h *Heap) SetSpan(i, span int32) { h.at(i).up = span }
+func (m *memory) SetSpan(i, span int32) { m.at(i).up = span }
 
 // Span returns the number that SetSpan gave extent i, or 0. The caller holds the lock.
-func (h *Heap) Span(i int32) int32 { return h.at(i).up }
+func (m *memory) Span(i int32) int32 { return m.at(i).up }
+
+// mapUsed puts the extent i, which is used now, into the map of its segment.
+func (m *memory) mapUsed(i int32) {
+	if !m.numbered {
+		m.addToMap(i)
+	}
+}
+
+func (m *memory) addToMap(i int32) {
+	x := m.at(i)
+	seg := &m.segs[x.seg]
+	first := seg.pages.entry(x.off)
+	if *first == none {
+		seg.begins.Grow(x.off >> pageShift)
+		seg.begins.Set(x.off >> pageShift)
+	}
+	if *first == none || m.at(*first).off > x.off {
+		*first = i
+	}
+}
+
+// unmapUsed takes the used extent i out of the map.
+func (m *memory) unmapUsed(i int32) {
+	if !m.numbered {
+		m.takeFromMap(i)
+	}
+}
+
+func (m *memory) takeFromMap(i int32) {
+	x := m.at(i)
+	first := m.segs[x.seg].pages.entry(x.off)
+	if *first != i {
+		return
+	}
+	*first = none
+	page := x.off >> pageShift
+	for n := x.next; n != none && m.at(n).off>>pageShift == page; n = m.at(n).next {
+		if m.at(n).state == used {
+			*first = n
+			return
+		}
+	}
+	m.segs[x.seg].begins.Clear(page)
+}
+
+// lookup returns the used extent that off of a segment lies in, if it begins in
+// the same page or is at most MaxSpanBytes long; else none.
+func (m *memory) lookup(seg int32, off int) int32 {
+	pages := m.segs[seg].pages
+	page := off >> pageShift
+	for p := page; p >= max(0, page-MaxSpanBytes>>pageShift); p-- {
+		if i := pages.first(p); i != none && m.at(i).off <= off {
+			return m.walk(i, off)
+		}
+	}
+	return none
+}
+
+// walk goes up from extent i to the one that off lies in, none if that is not used.
+func (e *extents) walk(i int32, off int) int32 {
+	for ; i != none; i = e.at(i).next {
+		if x := e.at(i); off < x.off+x.len {
+			if x.state != used {
+				return none
+			}
+			return i
+		}
+	}
+	return none
+}

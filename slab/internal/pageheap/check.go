@@ -1,68 +1,48 @@
 package pageheap
 
-import (
-	"fmt"
+import "fmt"
 
-	"github.com/bufslab/bufslab/internal/invariants"
-)
-
-// Verify panics where check finds a fault, in check builds: after each step of
-// a small heap, of a large one after as many as it has extents. Unlock does so, too: Verify is
-// for an owner that gives the lock back itself, and holds it.
-func (h *Heap) Verify() {
-	if !invariants.Enabled {
-		return
-	}
-	if h.steps++; len(h.records) > 200 && h.steps < len(h.records) {
-		return
-	}
-	h.steps = 0
-	if err := h.check(); err != nil {
-		panic("slab: pageheap: " + err.Error())
-	}
-}
-
-// check walks the whole heap: extents tile the segments, the indexes and the
-// page maps know what there is, and bytes add up. The caller holds the lock.
-func (h *Heap) check() error {
+// check walks all of the memory: extents tile the segments, the indexes and the
+// page maps know what there is, and bytes add up.
+func (m *memory) check() error {
 	var ends []int32
 	var committed, isolated int64
-	for s := range h.segs {
-		if h.segs[s].block.Region == nil {
+	for s := range m.segs {
+		if m.segs[s].block.Region == nil {
 			continue
 		}
-		if err := h.checkSegment(int32(s)); err != nil {
+		if err := m.checkSegment(int32(s)); err != nil {
 			return fmt.Errorf("segment %d: %w", s, err)
 		}
-		ends = append(ends, h.segs[s].end)
-		committed += h.committed(int32(s))
-		_, bytes := h.quarantinedIn(int32(s))
-		isolated += bytes - h.segs[s].lost
+		ends = append(ends, m.segs[s].end)
+		committed += m.committed(int32(s))
+		_, bytes := m.quarantinedIn(int32(s))
+		isolated += bytes - m.segs[s].lost
 	}
-	if isolated != h.isolated {
-		return fmt.Errorf("%d bytes in quarantine that have not gone, %d counted", isolated, h.isolated)
+	if isolated != m.isolated {
+		return fmt.Errorf("%d bytes in quarantine that have not gone, %d counted", isolated, m.isolated)
 	}
-	if committed+h.excess != h.managed || h.managed > h.policy.high {
-		return fmt.Errorf("%d bytes in segments, %d beyond, %d managed, %d at most", committed, h.excess, h.managed, h.policy.high)
+	if committed+m.excess != m.managed {
+		return fmt.Errorf("%d bytes in segments, %d beyond, %d managed", committed, m.excess, m.managed)
 	}
-	return h.extents.check(ends...)
+	return m.extents.check(ends...)
 }
 
 // checkSegment verifies what a segment knows of its extents.
-func (h *Heap) checkSegment(s int32) error {
-	seg := &h.segs[s]
-	if h.at(seg.end).seg != s {
-		return fmt.Errorf("its end is of segment %d", h.at(seg.end).seg)
+func (m *memory) checkSegment(s int32) error {
+	seg := &m.segs[s]
+	if m.at(seg.end).seg != s {
+		return fmt.Errorf("its end is of segment %d", m.at(seg.end).seg)
 	}
-	if id, ok := h.regions.Find(seg.block); !ok || id != s {
+	if id, ok := m.regions.Find(seg.block); !ok || id != s {
 		return fmt.Errorf("its block is found as %d, %v", id, ok)
 	}
-	used, pages, err := h.checkPages(s)
-	isolated, _ := h.quarantinedIn(s)
+	used, pages, err := m.checkPages(s)
+	isolated, _ := m.quarantinedIn(s)
 	if used += isolated; err == nil && (used != seg.used || isolated != seg.isolated) {
 		err = fmt.Errorf("%d used extents, %d in quarantine, %d and %d counted", used, isolated, seg.used, seg.isolated)
 	}
-	if n, k := seg.pages.count(), seg.begins.Count(); err == nil && (n != pages || k != pages) && !h.numbered {
+	if n, k := seg.pages.count(), seg.begins.Count(); err == nil && (n != pages || k != pages) && !m.numbered {
 		err = fmt.Errorf("extents begin in %d pages, the map has %d, the set %d", pages, n, k)
 	}
 	return err
@@ -70,21 +50,21 @@ func (h *Heap) checkSegment(s int32) error {
 
 // checkPages verifies that the page map of a segment has the first used extent
 // of each page. It returns the number of used extents and of their pages.
-func (h *Heap) checkPages(s int32) (extents, pages int, err error) {
+func (m *memory) checkPages(s int32) (extents, pages int, err error) {
 	below := func(i int32) int32 { // the next used one
-		for i = h.at(i).prev; i != none && h.at(i).state != used; i = h.at(i).prev {
+		for i = m.at(i).prev; i != none && m.at(i).state != used; i = m.at(i).prev {
 		}
 		return i
 	}
-	for i := below(h.segs[s].end); i != none; {
+	for i := below(m.segs[s].end); i != none; {
 		extents++
-		page, next := h.at(i).off>>pageShift, below(i)
-		if next == none || h.at(next).off>>pageShift != page {
+		page, next := m.at(i).off>>pageShift, below(i)
+		if next == none || m.at(next).off>>pageShift != page {
 			pages++
-			if first := h.segs[s].pages.first(page); first != i && !h.numbered {
+			if first := m.segs[s].pages.first(page); first != i && !m.numbered {
 				return 0, 0, fmt.Errorf("page %d begins with extent %d, the map says %d", page, i, first)
 			}
-			if h.segs[s].begins.Next(page) != page && !h.numbered {
+			if m.segs[s].begins.Next(page) != page && !m.numbered {
 				return 0, 0, fmt.Errorf("extent %d begins in page %d, the set of pages has it not", i, page)
 			}
 		}
@@ -94,11 +74,11 @@ func (h *Heap) checkPages(s int32) (extents, pages int, err error) {
 }
 
 // quarantinedIn returns the number of extents of a segment that are in quarantine, and their bytes.
-func (h *Heap) quarantinedIn(s int32) (n int, bytes int64) {
-	for i := h.segs[s].end; i != none; i = h.at(i).prev {
-		if h.at(i).state == quarantined {
+func (m *memory) quarantinedIn(s int32) (n int, bytes int64) {
+	for i := m.segs[s].end; i != none; i = m.at(i).prev {
+		if m.at(i).state == quarantined {
 			n++
-			bytes += int64(h.at(i).len)
+			bytes += int64(m.at(i).len)
 		}
 	}
 	return n, bytes

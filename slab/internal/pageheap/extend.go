@@ -43,22 +43,6 @@ func (h *Heap) Extend(i int32, size int, stay bool, take func() bool) bool {
 	}
 }
 
-// absorb moves n bytes from the free extent after i to i. Where used extents begin does not
-// change, so the page map does not either.
-func (h *Heap) absorb(i int32, n int) {
-	if n <= 0 {
-		return
-	}
-	next := h.at(i).next
-	h.unlist(h.at(next))
-	if h.at(next).len > n {
-		h.list(h.split(next, n), free)
-	}
-	h.at(i).len += n
-	h.forget(next)
-	h.notePeak()
-}
-
 // growAfter has the upstream put memory after the used extent i, so that it and the free
 // memory there have n bytes. On out of memory it wants no more than that. It does not count
 // Gets for the policy as growOnce does: that reads every class cache.

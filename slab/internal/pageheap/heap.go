@@ -3,18 +3,21 @@
 // fit over records that stand outside the memory, so it works for memory that
 // the CPU cannot reach.
 //
-//	heap.go        the heap: alloc and free
 //	extent.go      extents tile a segment: split, merge
 //	tlsf.go        the index that finds a free extent
-//	block.go       extents as blocks of the upstream
-//	pagemap.go     which extent a byte lies in
-//	segment.go     the regions of the upstream
+//	pagemap.go     where the extents of a page begin
+//	window.go      the most that was in use lately
+//	segment.go     the memory: regions of the upstream, their extents, and counts
+//	block.go       extents as blocks of the upstream: which one a byte lies in
+//	place.go       free memory that is taken: where it fits best, or where the owner says
+//	check.go       the invariants
 //	policy.go      how much to ask of the upstream at a time
+//	heap.go        the heap: its locks, what it was told and what it counts
+//	alloc.go       alloc and free
 //	range.go       ranges that grow in place: how many addresses, and when they go
 //	plan.go        which bytes of a range to commit
 //	grow.go        more memory: extend a range, or add a segment
-//	prefill.go     memory before it is needed, and how much was
-//	place.go       an extent at a place that the owner names
+//	prefill.go     memory before it is needed
 //	extend.go      a longer extent where it is
 //	roomy.go       places with room to extend
 //	makegood.go    whether to grow by new pages, and what goes back for them
@@ -23,15 +26,14 @@
 //	leave.go       whole segments, or pages of a range, on their way upstream
 //	quarantine.go  memory that is never handed out again
 //	strand.go      what is free beside that, and of use to nobody
-//	walk.go        all extents, for a report
-//	fragments.go   the free extents by size
-//	check.go       the invariants
+//	report.go      what a report draws: all extents, and the free ones by size
 package pageheap
 
 import (
+	"fmt"
 	"sync"
 
-	"github.com/bufslab/bufslab/slab/internal/align"
+	"github.com/bufslab/bufslab/internal/invariants"
 	"github.com/bufslab/bufslab/slab/internal/upstream"
 )
 
@@ -45,7 +47,6 @@ type Heap struct {
 	up       upstream.Checked
 	decommit bool
 	locked   bool
-	numbered bool
 	drain    func() // Options.BeforePeak
 	gets     func() int64
 
@@ -53,20 +54,13 @@ type Heap struct {
 	stopped bool       // StopHolding was called; under growMu
 
 	mu *sync.Mutex // Options.Lock; guards all below
-	extents
-	segments
+	memory
 	policy   growthPolicy
 	maxHeld  int64
-	managed  int64   // bytes from upstream
-	excess   int64   // of them, what regions have beyond the segments asked for
-	isolated int64   // of them, in quarantine
 	expected int     // see Expect
 	drainAt  int64   // managed bytes from which draining is worth it again
-	peakUsed int64   // the most of them that were not free
-	peakLeft int64   // the same after a Free: without the two blocks of a copy
 	freed    []int32 // the free extents that Frees made since ReleaseOverHeld, if more is held than may be
-	window   window
-	steps    int // since the last check, in check builds
+	steps    int     // since the last check, in check builds
 }
 
 // Options are what a Heap can be told.
@@ -95,11 +89,9 @@ func New(up upstream.Checked, o Options) *Heap {
 		up:       up,
 		decommit: o.Decommit,
 		locked:   o.Locked,
-		numbered: o.Numbered,
 		drain:    o.BeforePeak,
 		maxHeld:  o.MaxHeld,
-		extents:  newExtents(o.Align),
-		segments: newSegments(),
+		memory:   newMemory(o.Align, o.Numbered),
 		policy:   newGrowthPolicy(o.MissTarget),
 		gets:     o.Gets,
 		mu:       o.Lock,
@@ -115,66 +107,32 @@ func (h *Heap) Unlock() {
 	h.mu.Unlock()
 }
 
+// Verify panics where check finds a fault, in check builds: after each step of
+// a small heap, of a large one after as many as it has extents. Unlock does so, too: Verify is
+// for an owner that gives the lock back itself, and holds it.
+func (h *Heap) Verify() {
+	if !invariants.Enabled {
+		return
+	}
+	if h.steps++; len(h.records) > 200 && h.steps < len(h.records) {
+		return
+	}
+	h.steps = 0
+	err := h.check()
+	if err == nil && h.managed > h.policy.high {
+		err = fmt.Errorf("%d bytes managed, %d at most", h.managed, h.policy.high)
+	}
+	if err != nil {
+		panic("slab: pageheap: " + err.Error())
+	}
+}
+
 // unlocked runs f, which goes upstream, without the lock that the caller holds
 // before and after: also if f panics.
 func (h *Heap) unlocked(f func() error) error {
 	h.mu.Unlock()
 	defer h.mu.Lock()
 	return f()
-}
-
-// Alloc returns a used extent of at least size bytes. The caller holds the
-// lock, which is given back while the heap goes upstream.
-func (h *Heap) Alloc(size int) (int32, error) {
-	n := align.Up(size, h.align)
-	for drained := false; ; {
-		if i := h.AllocFree(size); i != none {
-			return i, nil
-		}
-		if !drained && h.worthDraining(n) {
-			drained = true
-			h.drainOthers()
-			continue
-		}
-		err := h.unlocked(func() error { return h.grow(n) })
-		if err == nil {
-			continue
-		}
-		if i := h.scan(free, h.listFor(n), n, maxInt); i != none && upstream.OutOfMemory(err) {
-			return h.take(i, n, size), nil // too deep in its list for find
-		}
-		return none, err
-	}
-}
-
-// AllocFree is Alloc that does not go upstream: it returns 0 where no free extent fits. The
-// caller holds the lock.
-func (h *Heap) AllocFree(size int) int32 {
-	n := align.Up(size, h.align)
-	i := h.find(free, n)
-	if i == none {
-		return none
-	}
-	return h.take(i, n, size)
-}
-
-// take makes n bytes of the free extent i used.
-func (h *Heap) take(i int32, n, size int) int32 {
-	x := h.use(i, n, size)
-	h.segs[x.seg].used++
-	h.notePeak()
-	h.mapUsed(i)
-	return i
-}
-
-// Free takes a used extent back. The caller holds the lock.
-func (h *Heap) Free(i int32) {
-	h.unmapUsed(i)
-	h.segs[h.at(i).seg].used--
-	if i = h.merge(i, free); h.OverHeld() {
-		h.freed = append(h.freed, i)
-	}
-	h.peakLeft = max(h.peakLeft, h.usedBytes())
 }
 
 // Grew tells the growth policy of an allocation of size bytes, Shrank of a free.
@@ -196,6 +154,13 @@ type Counts struct {
 // Counts returns the counters. The caller holds the lock.
 func (h *Heap) Counts() Counts {
 	return Counts{h.managed, h.index[free].count, h.index[free].bytes, h.excess, h.isolated}
+}
+
+// PeakUsed returns the most bytes that were in use at a time, rounding included.
+func (h *Heap) PeakUsed() int64 {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.peakUsed
 }
 
 // OverHeld reports whether more is free than may be held: the caller then calls

@@ -2,40 +2,76 @@ package pageheap
 
 import "github.com/bufslab/bufslab/slab/internal/align"
 
-// AllocAt returns a used extent of at least size bytes at offset off of the first segment,
-// or none if that is not free. It never goes upstream. The heap must not be Numbered, and
-// the caller holds the lock.
-func (h *Heap) AllocAt(off, size int) int32 {
-	n := align.Up(size, h.align)
-	i := h.freeAt(off, n)
+// AllocFree is Alloc that does not go upstream: it returns 0 where no free extent fits. The
+// caller holds the lock.
+func (m *memory) AllocFree(size int) int32 {
+	n := align.Up(size, m.align)
+	i := m.find(free, n)
 	if i == none {
 		return none
 	}
-	if front := off - h.at(i).off; front > 0 {
-		h.unlist(h.at(i))
-		upper := h.split(i, front)
-		h.list(i, free)
-		h.list(upper, free)
+	return m.take(i, n, size)
+}
+
+// take makes n bytes of the free extent i used.
+func (m *memory) take(i int32, n, size int) int32 {
+	x := m.use(i, n, size)
+	m.segs[x.seg].used++
+	m.notePeak()
+	m.mapUsed(i)
+	return i
+}
+
+// AllocAt returns a used extent of at least size bytes at offset off of the first segment,
+// or none if that is not free. It never goes upstream. The heap must not be Numbered, and
+// the caller holds the lock.
+func (m *memory) AllocAt(off, size int) int32 {
+	n := align.Up(size, m.align)
+	i := m.freeAt(off, n)
+	if i == none {
+		return none
+	}
+	if front := off - m.at(i).off; front > 0 {
+		m.unlist(m.at(i))
+		upper := m.split(i, front)
+		m.list(i, free)
+		m.list(upper, free)
 		i = upper
 	}
-	return h.take(i, n, size)
+	return m.take(i, n, size)
 }
 
 // freeAt returns the free extent of the first segment that has n bytes from off on, or none.
 // It goes down from the next page in which a used extent begins.
-func (h *Heap) freeAt(off, n int) int32 {
-	if len(h.segs) == 0 || h.segs[0].end == none || off < 0 || off&(h.align-1) != 0 {
+func (m *memory) freeAt(off, n int) int32 {
+	if len(m.segs) == 0 || m.segs[0].end == none || off < 0 || off&(m.align-1) != 0 {
 		return none
 	}
-	seg := &h.segs[0]
+	seg := &m.segs[0]
 	i := seg.end
 	if page := seg.begins.Next(off>>pageShift + 1); page >= 0 {
 		i = seg.pages.first(page)
 	}
-	for i = h.at(i).prev; i != none && h.at(i).off > off; i = h.at(i).prev {
+	for i = m.at(i).prev; i != none && m.at(i).off > off; i = m.at(i).prev {
 	}
-	if h.freeLen(i)-n < off-h.at(i).off {
+	if m.freeLen(i)-n < off-m.at(i).off {
 		return none
 	}
 	return i
+}
+
+// absorb moves n bytes from the free extent after i to i. Where used extents begin does not
+// change, so the page map does not either.
+func (m *memory) absorb(i int32, n int) {
+	if n <= 0 {
+		return
+	}
+	next := m.at(i).next
+	m.unlist(m.at(next))
+	if m.at(next).len > n {
+		m.list(m.split(next, n), free)
+	}
+	m.at(i).len += n
+	m.forget(next)
+	m.notePeak()
 }

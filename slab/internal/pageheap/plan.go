@@ -68,11 +68,3 @@ func (h *Heap) eachDecommitted(n int, f func(int32)) {
 		i = h.at(i).down
 	}
 }
-
-// freeLen returns the length of i if it is free memory.
-func (h *Heap) freeLen(i int32) int {
-	if i == none || h.at(i).state != free {
-		return 0
-	}
-	return h.at(i).len
-}

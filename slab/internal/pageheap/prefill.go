@@ -48,20 +48,3 @@ func (h *Heap) missing(n int) (more int, ok bool) {
 	}
 	return more + h.freeLen(h.top(0)), more <= h.room(0)
 }
-
-// PeakUsed returns the most bytes that were in use at a time, rounding included.
-func (h *Heap) PeakUsed() int64 {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.peakUsed
-}
-
-// notePeak is called where extents become used. The caller holds the lock.
-func (h *Heap) notePeak() {
-	used := h.usedBytes()
-	h.peakUsed = max(h.peakUsed, used)
-	h.window.most = max(h.window.most, used)
-}
-
-// usedBytes counts the managed bytes that are not free. The caller holds the lock.
-func (h *Heap) usedBytes() int64 { return h.managed - h.index[free].bytes }

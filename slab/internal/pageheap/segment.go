@@ -19,58 +19,78 @@ type segment struct {
 	begins   bitset.Set // pages in which a used extent begins, if there is a page map
 }
 
-// segments are those of a heap. A segment without a region is free for reuse.
-type segments struct {
-	segs    []segment
-	regions upstream.Regions // from blocks to segments
-	current int32            // the range that grows, or -1
+// A memory is what a heap has: segments, the extents that tile them, and counts. It takes no lock
+// and asks nothing of the upstream.
+type memory struct {
+	extents
+	segs     []segment        // one without a region is free for reuse
+	regions  upstream.Regions // from blocks to segments
+	current  int32            // the range that grows, or -1
+	numbered bool             // no page map is kept
+	managed  int64            // bytes from upstream
+	excess   int64            // of them, what regions have beyond the segments asked for
+	isolated int64            // of them, in quarantine
+	peakUsed int64            // the most of them that were not free
+	peakLeft int64            // the same after a Free: without the two blocks of a copy
+	window   window           // the same lately
 }
 
-func newSegments() segments { return segments{regions: upstream.NewRegions(), current: -1} }
+func newMemory(align int, numbered bool) memory {
+	return memory{extents: newExtents(align), regions: upstream.NewRegions(), current: -1, numbered: numbered}
+}
 
 // addSegment enters a region of the upstream without extents.
-func (h *Heap) addSegment(s segment) int32 {
+func (m *memory) addSegment(s segment) int32 {
 	i := int32(0)
-	for int(i) < len(h.segs) && h.segs[i].block.Region != nil {
+	for int(i) < len(m.segs) && m.segs[i].block.Region != nil {
 		i++
 	}
-	if int(i) == len(h.segs) {
-		h.segs = append(h.segs, segment{})
+	if int(i) == len(m.segs) {
+		m.segs = append(m.segs, segment{})
 	}
-	s.end = h.extents.segment(i)
-	h.segs[i] = s
-	h.regions.Add(s.block, i)
+	s.end = m.extents.segment(i)
+	m.segs[i] = s
+	m.regions.Add(s.block, i)
 	return i
 }
 
 // removeSegment forgets segment s, which has no used extent.
-func (h *Heap) removeSegment(s int32) {
-	seg := h.segs[s]
+func (m *memory) removeSegment(s int32) {
+	seg := m.segs[s]
 	for i := seg.end; i != none; {
-		prev := h.at(i).prev
-		if s := h.at(i).state; s == free || s == decommitted {
-			h.unlist(h.at(i))
+		prev := m.at(i).prev
+		if s := m.at(i).state; s == free || s == decommitted {
+			m.unlist(m.at(i))
 		}
-		h.forget(i)
+		m.forget(i)
 		i = prev
 	}
-	h.regions.Remove(seg.block)
-	if h.current == s {
-		h.current = -1
+	m.regions.Remove(seg.block)
+	if m.current == s {
+		m.current = -1
 	}
-	h.segs[s] = segment{}
+	m.segs[s] = segment{}
 }
 
 // top returns the last extent of segment s, or none.
-func (h *Heap) top(s int32) int32 { return h.at(h.segs[s].end).prev }
+func (m *memory) top(s int32) int32 { return m.at(m.segs[s].end).prev }
+
+// bottom returns the first extent of segment s, which may be its end.
+func (m *memory) bottom(s int32) int32 {
+	i := m.segs[s].end
+	for m.at(i).prev != none {
+		i = m.at(i).prev
+	}
+	return i
+}
 
 // committed returns the bytes of memory behind segment s, less what is on its way
 // upstream.
-func (h *Heap) committed(s int32) int64 {
-	n := h.at(h.segs[s].end).off - int(h.segs[s].lost)
-	for i := h.segs[s].end; i != none; i = h.at(i).prev {
-		if s := h.at(i).state; s == decommitted || s == leaving {
-			n -= h.at(i).len
+func (m *memory) committed(s int32) int64 {
+	n := m.at(m.segs[s].end).off - int(m.segs[s].lost)
+	for i := m.segs[s].end; i != none; i = m.at(i).prev {
+		if s := m.at(i).state; s == decommitted || s == leaving {
+			n -= m.at(i).len
 		}
 	}
 	return int64(n)
@@ -78,14 +98,32 @@ func (h *Heap) committed(s int32) int64 {
 
 // isLazy reports whether segment s is a range that commits far ahead: see
 // [device.LazyRange].
-func (h *Heap) isLazy(s int32) bool {
-	r := h.segs[s].rng
+func (m *memory) isLazy(s int32) bool {
+	r := m.segs[s].rng
 	return r != nil && upstream.Ready(r) >= 0
 }
 
 // room is how many bytes of addresses range s has left for certain: the last
 // page may be needed to round up.
-func (h *Heap) room(s int32) int {
-	r := h.segs[s].rng
-	return r.Region().Size() - h.at(h.segs[s].end).off - r.Page()
+func (m *memory) room(s int32) int {
+	r := m.segs[s].rng
+	return r.Region().Size() - m.at(m.segs[s].end).off - r.Page()
 }
+
+// freeLen returns the length of i if it is free memory.
+func (e *extents) freeLen(i int32) int {
+	if i == none || e.at(i).state != free {
+		return 0
+	}
+	return e.at(i).len
+}
+
+// notePeak is called where extents become used.
+func (m *memory) notePeak() {
+	used := m.usedBytes()
+	m.peakUsed = max(m.peakUsed, used)
+	m.window.most = max(m.window.most, used)
+}
+
+// usedBytes counts the managed bytes that are not free.
+func (m *memory) usedBytes() int64 { return m.managed - m.index[free].bytes }

@@ -6,23 +6,6 @@ import "slices"
 // so all of a large one would stay for a small block that comes and goes. But a heap that has
 // more than was in use at a time does not need the rest.
 
-// A window knows the most bytes that were in use since it began.
-type window struct {
-	most   int64
-	epochs int // since then
-}
-
-// end ends an epoch; used is the bytes in use now. After idle epochs it returns the most bytes
-// that were in use, and the window begins again.
-func (w *window) end(idle int, used int64) (most int64, ended bool) {
-	if w.epochs++; w.epochs < idle {
-		return 0, false
-	}
-	most = w.most
-	*w = window{most: used}
-	return most, true
-}
-
 // leastSpare is the least extent that is worth a call.
 const leastSpare = 64 << 10
 

@@ -1,6 +1,10 @@
 package pageheap
 
-import "github.com/bufslab/bufslab/internal/replaying"
+import (
+	"math/bits"
+
+	"github.com/bufslab/bufslab/internal/replaying"
+)
 
 // Extents returns all extents, by segment and address, as a report draws them. It takes the
 // lock.
@@ -19,17 +23,24 @@ func (h *Heap) Extents() (all []replaying.Extent) {
 	return all
 }
 
-// bottom returns the first extent of segment s, which may be its end.
-func (h *Heap) bottom(s int32) int32 {
-	i := h.segs[s].end
-	for h.at(i).prev != none {
-		i = h.at(i).prev
-	}
-	return i
-}
-
 // drawn has how a report draws the states. What is leaving is no free memory any more.
 var drawn = [...]replaying.State{
 	free: replaying.Free, decommitted: replaying.Decommitted, used: replaying.Used,
 	quarantined: replaying.Lost, leaving: replaying.Decommitted,
+}
+
+// FreeExtents returns how the free bytes lie: how many there are, how many the largest
+// extent has, and in bySize[i] the number of extents of 1<<i bytes up to twice as many. It
+// takes the lock, and looks at each free extent.
+func (h *Heap) FreeExtents() (bytes, largest int64, bySize []int64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for i := range h.each(free) {
+		n := h.at(i).len
+		largest = max(largest, int64(n))
+		k := bits.Len(uint(n)) - 1
+		bySize = append(bySize, make([]int64, max(0, k+1-len(bySize)))...)
+		bySize[k]++
+	}
+	return h.index[free].bytes, largest, bySize
 }
