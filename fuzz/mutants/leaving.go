@@ -136,7 +136,7 @@ var ofLeaving = []mutant{
 	{
 		name: "pageheap: what cannot be given up costs free memory",
 		file: "slab/internal/pageheap/strand.go",
-		old:  "x.state != free || !h.segs[x.seg].givesUp()", new: "x.state != free",
+		old:  "x.state != free || !m.segs[x.seg].givesUp()", new: "x.state != free",
 		killer: killer{pkg: "slab/internal/pageheap", test: "TestWhatCannotBeLostStaysFree"},
 	},
 	{
@@ -159,14 +159,14 @@ var ofLeaving = []mutant{
 	},
 	{
 		name: "pageheap: lost bytes stay in quarantine",
-		file: "slab/internal/pageheap/quarantine.go",
-		old:  "\th.isolated -= int64(n - beyond)\n", new: "",
+		file: "slab/internal/pageheap/giveup.go",
+		old:  "\th.isolated -= int64(l.n - beyond)\n", new: "",
 		killer: killer{pkg: "slab/internal/pageheap", test: "TestQuarantineKeepsNoAddressesOfOthers"},
 	},
 	{
 		name: "pageheap: lost bytes stay managed",
-		file: "slab/internal/pageheap/quarantine.go",
-		old:  "\th.managed -= int64(n)\n", new: "",
+		file: "slab/internal/pageheap/giveup.go",
+		old:  "\th.managed -= int64(l.n)\n", new: "",
 		killer: killer{pkg: "slab/internal/pageheap", test: "TestQuarantineKeepsNoAddressesOfOthers"},
 	},
 	{
@@ -177,8 +177,8 @@ var ofLeaving = []mutant{
 	},
 	{
 		name: "pageheap: a lost extent counts twice",
-		file: "slab/internal/pageheap/quarantine.go",
-		old:  "\t\th.forget(n)\n\t\tseg.used, seg.isolated = seg.used-1, seg.isolated-1", new: "\t\th.forget(n)",
+		file: "slab/internal/pageheap/strand.go",
+		old:  "\t\tm.forget(n)\n\t\tseg.used, seg.isolated = seg.used-1, seg.isolated-1", new: "\t\tm.forget(n)",
 		killer: killer{pkg: "slab/internal/pageheap", test: "TestQuarantineKeepsNoAddressesOfOthers"},
 	},
 }

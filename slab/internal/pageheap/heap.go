@@ -24,8 +24,9 @@
 //	release.go     less memory: what goes back, and when
 //	spare.go       what goes back beside a load
 //	leave.go       whole segments, or pages of a range, on their way upstream
+//	giveup.go      pages and addresses that go for good
 //	quarantine.go  memory that is never handed out again
-//	strand.go      what is free beside that, and of use to nobody
+//	strand.go      extents in quarantine, and free memory that nobody can use because of them
 //	report.go      what a report draws: all extents, and the free ones by size
 package pageheap
 
@@ -91,7 +92,7 @@ func New(up upstream.Checked, o Options) *Heap {
 		locked:   o.Locked,
 		drain:    o.BeforePeak,
 		maxHeld:  o.MaxHeld,
-		memory:   newMemory(o.Align, o.Numbered),
+		memory:   newMemory(o.Align, o.Numbered, up.OwnsRegions()),
 		policy:   newGrowthPolicy(o.MissTarget),
 		gets:     o.Gets,
 		mu:       o.Lock,

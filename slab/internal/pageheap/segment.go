@@ -27,6 +27,7 @@ type memory struct {
 	regions  upstream.Regions // from blocks to segments
 	current  int32            // the range that grows, or -1
 	numbered bool             // no page map is kept
+	owns     bool             // each block of the upstream is a region of its own
 	managed  int64            // bytes from upstream
 	excess   int64            // of them, what regions have beyond the segments asked for
 	isolated int64            // of them, in quarantine
@@ -35,8 +36,8 @@ type memory struct {
 	window   window           // the same lately
 }
 
-func newMemory(align int, numbered bool) memory {
-	return memory{extents: newExtents(align), regions: upstream.NewRegions(), current: -1, numbered: numbered}
+func newMemory(align int, numbered, owns bool) memory {
+	return memory{extents: newExtents(align), regions: upstream.NewRegions(), current: -1, numbered: numbered, owns: owns}
 }
 
 // addSegment enters a region of the upstream without extents.

@@ -9,26 +9,25 @@ import (
 // free pages do. So it goes back as quarantine does, and what was free there is lost with it.
 // When a used extent goes into quarantine this is done at once, but not to free memory that has
 // whole pages: that is of use still, and would be too short for the next block of its size. When
-// one is freed beside quarantine it is not looked at. What is left is done by releaseEdges when
+// one is freed beside quarantine it is not looked at. What is left is done by isolateEdge when
 // free memory is to go back, which is before a Get fails. After FreeHeld no such page is left.
 
 // unused returns the pages that extent i covers with what is free or in quarantine beside it:
 // those that it begins and ends in, if nobody uses them, and all between. There are none where hi
-// is not above lo. Unless all, memory counts as used that has whole free pages. The caller holds
-// the lock.
-func (h *Heap) unused(i int32, all bool) (lo, hi int) {
-	x := h.at(i)
-	page := h.pageOf(x.seg)
+// is not above lo. Unless all, memory counts as used that has whole free pages.
+func (m *memory) unused(i int32, all bool) (lo, hi int) {
+	x := m.at(i)
+	page := m.pageOf(x.seg)
 	lo, hi = align.Down(x.off, page), align.Up(x.off+x.len, page)
 	bottom, top := x.off, x.off+x.len
-	for p := x.prev; bottom > lo && h.isLost(p, all); p = h.at(p).prev {
-		bottom = h.at(p).off
+	for p := x.prev; bottom > lo && m.isLost(p, all); p = m.at(p).prev {
+		bottom = m.at(p).off
 	}
-	for n := x.next; top < hi && h.isLost(n, all); n = h.at(n).next {
-		top = h.at(n).off + h.at(n).len
+	for n := x.next; top < hi && m.isLost(n, all); n = m.at(n).next {
+		top = m.at(n).off + m.at(n).len
 	}
 	lo = align.Up(max(bottom, lo), page)
-	if seg := &h.segs[x.seg]; seg.rng == nil && lo < top && top == seg.block.Len && top <= hi && h.up.OwnsRegions() {
+	if seg := &m.segs[x.seg]; seg.rng == nil && lo < top && top == seg.block.Len && top <= hi && m.owns {
 		return lo, seg.block.Region.Size() // which may be more than was asked for
 	}
 	return lo, align.Down(min(top, hi), page)
@@ -36,14 +35,17 @@ func (h *Heap) unused(i int32, all bool) (lo, hi int) {
 
 // isLost reports whether extent i is in quarantine, or may be lost to quarantine beside it.
 // Where pages cannot be given up no free memory is.
-func (h *Heap) isLost(i int32, all bool) bool {
-	x := h.at(i)
+func (m *memory) isLost(i int32, all bool) bool {
+	x := m.at(i)
 	if x.state != free {
 		return x.state == quarantined
 	}
-	page := h.pageOf(x.seg)
-	return h.segs[x.seg].givesUp() && (all || align.Up(x.off, page) >= align.Down(x.off+x.len, page))
+	page := m.pageOf(x.seg)
+	return m.segs[x.seg].givesUp() && (all || align.Up(x.off, page) >= align.Down(x.off+x.len, page))
 }
+
+// onlyLost reports whether the segment has extents in quarantine, and no others in use.
+func (s *segment) onlyLost() bool { return s.isolated > 0 && s.used == s.isolated }
 
 // givesUp reports whether pages of the segment can go back for good.
 func (s *segment) givesUp() bool {
@@ -52,8 +54,8 @@ func (s *segment) givesUp() bool {
 }
 
 // pageOf returns the granularity in which pages of a segment go back.
-func (h *Heap) pageOf(s int32) int {
-	if r := h.segs[s].rng; r != nil {
+func (m *memory) pageOf(s int32) int {
+	if r := m.segs[s].rng; r != nil {
 		return r.Page()
 	}
 	return unit
@@ -61,49 +63,120 @@ func (h *Heap) pageOf(s int32) int {
 
 // seize takes what the free extent i has of [lo, hi) out of the index, counts it as used, and
 // returns it. The rest is i still, where there is one on one side only.
-func (h *Heap) seize(i int32, lo, hi int) int32 {
-	x := h.at(i)
-	h.unlist(x)
-	h.segs[x.seg].used++
+func (m *memory) seize(i int32, lo, hi int) int32 {
+	x := m.at(i)
+	m.unlist(x)
+	m.segs[x.seg].used++
 	if x.off < lo {
-		upper := h.split(i, lo-x.off)
-		h.list(i, free)
+		upper := m.split(i, lo-x.off)
+		m.list(i, free)
 		i = upper
 	}
-	if x = h.at(i); x.off+x.len > hi {
+	if x = m.at(i); x.off+x.len > hi {
 		rest := i
-		i = h.splitFront(i, hi-x.off)
-		h.list(rest, free)
+		i = m.splitFront(i, hi-x.off)
+		m.list(rest, free)
 	}
 	return i
 }
 
-// releaseEdges gives up the pages in which the free extent i meets quarantine, if nobody uses
-// them. It returns the bytes. The caller holds growMu.
-func (h *Heap) releaseEdges(i int32) (bytes int64) {
-	for s, off, n := h.seizeEdge(i); n > 0; s, off, n = h.seizeEdge(i) {
-		bytes += h.giveUp(s, off, n)
-	}
-	return bytes
+// A loss is pages in quarantine that go back for good. It has none if n is 0.
+type loss struct {
+	segment
+	seg    int32
+	off, n int
 }
 
-// seizeEdge puts what the free extent i has of such a page into quarantine, and returns the page
-// as isolate does; no bytes if there is none.
-func (h *Heap) seizeEdge(i int32) (s int32, off, n int) {
-	h.mu.Lock()
-	defer h.Unlock()
-	x := h.at(i)
-	if x.state != free || !h.segs[x.seg].givesUp() {
-		return 0, 0, 0
+// isolate makes i, which is in no list and counts as used, a part of the quarantine, with what
+// is free beside it on pages that have nothing else: see unused.
+func (m *memory) isolate(i int32, all bool) loss {
+	x := m.at(i)
+	from, to := x.off, x.off+x.len
+	s := x.seg
+	lo, hi := m.unused(i, all)
+	i = m.join(i)
+	for lo < hi && m.at(i).off > lo {
+		i = m.join(m.seize(m.at(i).prev, lo, hi))
 	}
-	page := h.pageOf(x.seg)
-	lo, hi := h.unused(i, true)
+	for x = m.at(i); lo < hi && m.at(x.next).state == free && x.off+x.len < hi; x = m.at(i) {
+		i = m.join(m.seize(x.next, lo, hi))
+	}
+	m.segs[s].pages.forget(max(x.off, from-leafBytes), min(x.off+x.len, to+leafBytes))
+	return loss{m.segs[s], s, lo, max(0, hi-lo)}
+}
+
+// join puts i into quarantine, merges it with its neighbours there, and returns the whole.
+func (m *memory) join(i int32) int32 {
+	x := m.at(i)
+	x.state = quarantined
+	m.isolated += int64(x.len)
+	seg := &m.segs[x.seg]
+	seg.isolated++
+	if n := x.next; m.at(n).state == quarantined {
+		x.len += m.at(n).len
+		m.forget(n)
+		seg.used, seg.isolated = seg.used-1, seg.isolated-1
+	}
+	if p := m.at(i).prev; m.at(p).state == quarantined {
+		m.at(p).len += m.at(i).len
+		m.forget(i)
+		seg.used, seg.isolated = seg.used-1, seg.isolated-1
+		return p
+	}
+	return i
+}
+
+// isolateUsed puts the used extent i into quarantine.
+func (m *memory) isolateUsed(i int32) loss {
+	m.unmapUsed(i)
+	return m.isolate(i, false)
+}
+
+// isolateEdge puts what the free extent i has of a page that is of use to nobody into quarantine.
+func (m *memory) isolateEdge(i int32) (l loss) {
+	x := m.at(i)
+	if x.state != free || !m.segs[x.seg].givesUp() {
+		return l
+	}
+	page := m.pageOf(x.seg)
+	lo, hi := m.unused(i, true)
 	switch {
 	case hi <= lo:
 	case lo < x.off:
-		return h.isolate(h.seize(i, lo, lo+page), true)
-	case hi > x.off+x.len && h.at(x.next).state == quarantined:
-		return h.isolate(h.seize(i, align.Down(x.off+x.len, page), hi), true)
+		return m.isolate(m.seize(i, lo, lo+page), true)
+	case hi > x.off+x.len && m.at(x.next).state == quarantined:
+		return m.isolate(m.seize(i, align.Down(x.off+x.len, page), hi), true)
 	}
-	return 0, 0, 0
+	return l
+}
+
+// isolateRest puts the free extent i into quarantine if it can go back no other way: where its
+// segment, no range, has nothing else but that.
+func (m *memory) isolateRest(i int32) (l loss) {
+	x := m.at(i)
+	if seg := &m.segs[x.seg]; x.state != free || seg.rng != nil || !seg.onlyLost() || !seg.givesUp() {
+		return l
+	}
+	return m.isolate(m.seize(i, 0, maxInt), true)
+}
+
+// abandon puts a decommitted extent of range s into quarantine if that has nothing else in use.
+// It returns where it was, and no bytes if there is none.
+func (m *memory) abandon(s int32) (off, n int) {
+	seg := &m.segs[s]
+	if !seg.onlyLost() {
+		return 0, 0
+	}
+	i := m.top(s)
+	for i != none && m.at(i).state != decommitted {
+		i = m.at(i).prev
+	}
+	if i == none {
+		return 0, 0
+	}
+	off, n = m.at(i).off, m.at(i).len
+	m.isolate(m.seize(i, off, off+n), false)
+	m.isolated -= int64(n) // there is no memory behind it
+	seg.lost += int64(n)
+	return off, n
 }
