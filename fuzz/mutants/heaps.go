@@ -74,14 +74,14 @@ var ofPageHeaps = []mutant{
 	},
 	{
 		name: "pageheap: a segment goes beyond what may be held",
-		file: "slab/internal/pageheap/grow.go",
+		file: "slab/internal/pageheap/plan.go",
 		old:  "return min(n, align.Up(need, page)+align.Down(int(h.maxHeld), page))", new: "return n",
 		killer: killer{pkg: "slab/internal/pageheap", test: "TestHeapHoldsAtMostMaxHeld"},
 	},
 	{
 		name: "pageheap: page-locked memory has head-room",
 		file: "slab/internal/pageheap/grow.go",
-		old:  "case h.locked:", new: "case false:",
+		old:  "case h.options.Locked:", new: "case false:",
 		killer: killer{pkg: "slab", test: "TestPageLockedMemoryHasNoHeadRoom"},
 	},
 	{
@@ -93,7 +93,7 @@ var ofPageHeaps = []mutant{
 	{
 		name: "pageheap: a decommitted extent becomes free beyond its pages",
 		file: "slab/internal/pageheap/grow.go",
-		old:  "if h.at(i).len > n {\n\t\th.list(h.split(i, n), decommitted)", new: "if false {\n\t\th.list(h.split(i, n), decommitted)",
+		old:  "h.front(p.extent, p.len)", new: "h.unlist(h.at(p.extent))",
 		killer: killer{pkg: "slab/internal/pageheap", test: "TestARangeDoesNotGrowUnderChurnAndFreeHeld"},
 	},
 	{

@@ -33,13 +33,13 @@ var ofLeaving = []mutant{
 	},
 	{
 		name: "pageheap: draining is asked for at each step",
-		file: "slab/internal/pageheap/release.go",
+		file: "slab/internal/pageheap/makegood.go",
 		old:  "\th.drainAt = h.managed + h.managed/drainShare + 1\n", new: "",
 		killer: killer{pkg: "slab/internal/pageheap", test: "TestOthersFreeBeforeThePeak"},
 	},
 	{
 		name: "pageheap: a lazy range decommits for little",
-		file: "slab/internal/pageheap/release.go",
+		file: "slab/internal/pageheap/makegood.go",
 		old:  " || int64(n) < h.managed/lazyShare)", new: ")",
 		killer: killer{pkg: "slab/internal/pageheap", test: "TestLazyRangesDecommitForMuch"},
 	},
@@ -52,7 +52,7 @@ var ofLeaving = []mutant{
 	{
 		name: "pageheap: what is held is not bounded after StopHolding",
 		file: "slab/internal/pageheap/release.go",
-		old:  "\th.holdNothing()\n", new: "",
+		old:  "\th.maxHeld = 0\n", new: "",
 		killer: killer{pkg: "slab/internal/pageheap", test: "TestStopHoldingGivesUpAddresses"},
 	},
 	{

@@ -14,9 +14,8 @@ func (h *Heap) Alloc(size int) (int32, error) {
 		if i := h.AllocFree(size); i != none {
 			return i, nil
 		}
-		if !drained && h.worthDraining(n) {
+		if !drained && h.drainBeforePeak(n) {
 			drained = true
-			h.drainOthers()
 			continue
 		}
 		err := h.unlocked(func() error { return h.grow(n) })

@@ -26,13 +26,22 @@ func (m *memory) extentOf(b device.Block, guess int32) int32 {
 	return m.search(b)
 }
 
-// search returns the extent that the page map has for b, or none.
+// search returns the used extent that b begins in, if it begins in the same page or is at most
+// MaxSpanBytes long; else none.
 func (m *memory) search(b device.Block) int32 {
-	seg, ok := m.regions.Find(b)
+	s, ok := m.regions.Find(b)
 	if !ok {
 		return none
 	}
-	return m.lookup(seg, b.Off-m.segs[seg].block.Off)
+	seg := &m.segs[s]
+	off := b.Off - seg.block.Off
+	page := off >> pageShift
+	for p := page; p >= max(0, page-MaxSpanBytes>>pageShift); p-- {
+		if i := seg.pages.first(p); i != none && m.at(i).off <= off {
+			return m.walk(i, off)
+		}
+	}
+	return none
 }
 
 // Block returns size bytes from off of extent i as a block of the upstream's
@@ -99,19 +108,6 @@ func (m *memory) takeFromMap(i int32) {
 		}
 	}
 	m.segs[x.seg].begins.Clear(page)
-}
-
-// lookup returns the used extent that off of a segment lies in, if it begins in
-// the same page or is at most MaxSpanBytes long; else none.
-func (m *memory) lookup(seg int32, off int) int32 {
-	pages := m.segs[seg].pages
-	page := off >> pageShift
-	for p := page; p >= max(0, page-MaxSpanBytes>>pageShift); p-- {
-		if i := pages.first(p); i != none && m.at(i).off <= off {
-			return m.walk(i, off)
-		}
-	}
-	return none
 }
 
 // walk goes up from extent i to the one that off lies in, none if that is not used.

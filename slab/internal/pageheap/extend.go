@@ -1,9 +1,6 @@
 package pageheap
 
 import (
-	"fmt"
-
-	"github.com/bufslab/bufslab/device"
 	"github.com/bufslab/bufslab/slab/internal/align"
 	"github.com/bufslab/bufslab/slab/internal/upstream"
 )
@@ -35,8 +32,7 @@ func (h *Heap) Extend(i int32, size int, stay bool, take func() bool) bool {
 		case try == extendTries:
 			return false
 		case err == nil:
-		case try == 0 && h.worthDraining(n):
-			h.drainOthers() // the neighbour may lie in a cache
+		case try == 0 && h.drainBeforePeak(n): // the neighbour may lie in a cache
 		default:
 			return false
 		}
@@ -103,5 +99,3 @@ func (h *Heap) planAfter(i int32, n int, exact bool) (p plan, need int, ok bool)
 	}
 	return p, need, false
 }
-
-var errNoneAfter = fmt.Errorf("slab: no room after an extent: %w", device.ErrUnavailable)

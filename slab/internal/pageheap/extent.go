@@ -100,9 +100,25 @@ func (e *extents) forget(i int32) {
 	x.state, x.next, e.vacant = gone, e.vacant, i
 }
 
+// front takes the first n bytes of i out of its index. The rest stays there.
+func (e *extents) front(i int32, n int) {
+	x := e.at(i)
+	e.unlist(x)
+	if s := x.state; x.len > n {
+		e.list(e.split(i, n), s)
+	}
+}
+
+// cut cuts the free extent i after n bytes, and returns the upper part, which is free, too.
+func (e *extents) cut(i int32, n int) int32 {
+	e.front(i, n)
+	e.list(i, free)
+	return e.at(i).next
+}
+
 // use cuts n bytes from the front of the free extent i, marks them used, and returns i's record.
 func (e *extents) use(i int32, n, size int) *extent {
-	x := e.at(i)
+	x := e.at(i) // as front, which is a call more
 	e.unlist(x)
 	if x.len > n {
 		e.list(e.split(i, n), free)

@@ -4,14 +4,12 @@ import (
 	"errors"
 
 	"github.com/bufslab/bufslab/device"
-	"github.com/bufslab/bufslab/slab/internal/align"
 	"github.com/bufslab/bufslab/slab/internal/upstream"
 )
 
 // How large segments are. They cannot grow, and what is free in one goes back only
 // with the rest: for a large block head-room is a cost that no later step makes good.
 const (
-	unit       = 4 << 10   // segments of small blocks are multiples of it
 	lockedUnit = 64 << 10  // the least of page-locked memory, where there is no head-room
 	largeBlock = 256 << 10 // blocks from here on have head-room for more such blocks only,
 	largeShare = 32        // and at most this part of the managed bytes, as a divisor
@@ -72,10 +70,10 @@ func (h *Heap) needsBudget(n int) bool {
 // noteGets tells the policy how many Gets there were, those that others have served too. To ask
 // the owner reads every class cache. The caller holds growMu.
 func (h *Heap) noteGets() {
-	if h.gets == nil {
+	if h.options.Gets == nil {
 		return
 	}
-	n := h.gets()
+	n := h.options.Gets()
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.policy.gets = n
@@ -112,7 +110,8 @@ func (h *Heap) commit(p plan) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if p.extent != none {
-		h.recommit(p.extent, p.len)
+		h.front(p.extent, p.len)
+		h.merge(p.extent, free)
 	} else {
 		end := h.segs[p.seg].end
 		if gap := p.off - h.at(end).off; gap > 0 {
@@ -123,39 +122,6 @@ func (h *Heap) commit(p plan) error {
 	h.managed += int64(p.len)
 	h.policy.grewTo(h.managed, called)
 	return nil
-}
-
-// recommit makes the first n bytes of a decommitted extent free memory.
-func (h *Heap) recommit(i int32, n int) {
-	h.unlist(h.at(i))
-	if h.at(i).len > n {
-		h.list(h.split(i, n), decommitted)
-	}
-	h.merge(i, free)
-}
-
-// topStep returns how much to commit at the top of range s where need bytes are needed:
-// no more than that where a call commits far ahead anyway.
-func (h *Heap) topStep(s int32, need int) int {
-	page := h.segs[s].rng.Page()
-	if h.isLazy(s) {
-		return align.Up(need, page)
-	}
-	return h.step(need, 0, page, h.index[free].bytes)
-}
-
-// step is the policy's.
-func (h *Heap) step(need, least, page int, free int64) int {
-	return h.mayHold(need, h.policy.step(need, least, page, h.managed, free), page)
-}
-
-// mayHold returns n, but no more beyond need than may be held: that would have to go
-// back at the next Free.
-func (h *Heap) mayHold(need, n, page int) int {
-	if h.maxHeld > int64(n) {
-		return n
-	}
-	return min(n, align.Up(need, page)+align.Down(int(h.maxHeld), page))
 }
 
 // growBySegment gets a region of its own. Wholly free segments go back first
@@ -184,27 +150,23 @@ func (h *Heap) growBySegment(n int, exact bool) error {
 	return nil
 }
 
-// segmentSize returns the size of a new segment for n bytes, and how far the
-// heap would pass its old peak with it, 0 if there was none.
+// segmentSize returns the size of a segment for n bytes, with its head-room, and how far the
+// heap would pass its old peak with it, 0 if there was none. What is free in other segments
+// does not join with it, and does not count.
 func (h *Heap) segmentSize(n int) (size int, over int64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	size = h.segmentFor(n)
+	switch {
+	case h.options.Locked:
+		size = h.mayHold(n, max(n, lockedUnit), unit)
+	case n < largeBlock:
+		size = h.step(n, 2*n, unit, 0)
+	default:
+		more := min(h.step(n, 0, unit, 0)-n, int(h.managed/largeShare))
+		size = n * (1 + more/n)
+	}
 	if h.policy.high > 0 {
 		over = h.managed + int64(size) - h.policy.high
 	}
 	return size, over
-}
-
-// segmentFor returns the size of a segment for n bytes, with its head-room. The caller
-// holds mu. What is free in others does not join with it, and does not count.
-func (h *Heap) segmentFor(n int) int {
-	switch {
-	case h.locked:
-		return h.mayHold(n, max(n, lockedUnit), unit)
-	case n < largeBlock:
-		return h.step(n, 2*n, unit, 0)
-	}
-	more := min(h.step(n, 0, unit, 0)-n, int(h.managed/largeShare))
-	return n * (1 + more/n)
 }

@@ -1,7 +1,8 @@
 // Package pageheap cuts memory of an upstream into extents of any size: what
 // the strategies bestfit and slab have in common. It is two-level segregated
-// fit over records that stand outside the memory, so it works for memory that
-// the CPU cannot reach.
+// fit over records outside the memory, so it works for memory that the CPU
+// cannot reach. A file uses only those above it in this list; the first two
+// use each other.
 //
 //	extent.go      extents tile a segment: split, merge
 //	tlsf.go        the index that finds a free extent
@@ -10,24 +11,24 @@
 //	segment.go     the memory: regions of the upstream, their extents, and counts
 //	block.go       extents as blocks of the upstream: which one a byte lies in
 //	place.go       free memory that is taken: where it fits best, or where the owner says
+//	strand.go      extents in quarantine, and free memory that nobody can use because of them
 //	check.go       the invariants
 //	policy.go      how much to ask of the upstream at a time
 //	heap.go        the heap: its locks, what it was told and what it counts
-//	alloc.go       alloc and free
+//	report.go      all extents, and the free ones by size, for a report
+//	leave.go       whole segments, or pages of a range, on their way upstream
+//	giveup.go      pages and addresses that go for good
+//	release.go     less memory: what goes back, and when
+//	spare.go       a trim: memory that was free for long, or that a load does not need
+//	quarantine.go  memory that is never handed out again
+//	plan.go        which bytes of a range to commit, and how many
+//	makegood.go    before a new peak: whether to grow by new pages, and what goes back for them
 //	range.go       ranges that grow in place: how many addresses, and when they go
-//	plan.go        which bytes of a range to commit
 //	grow.go        more memory: extend a range, or add a segment
+//	alloc.go       alloc and free
 //	prefill.go     memory before it is needed
 //	extend.go      a longer extent where it is
 //	roomy.go       places with room to extend
-//	makegood.go    whether to grow by new pages, and what goes back for them
-//	release.go     less memory: what goes back, and when
-//	spare.go       what goes back beside a load
-//	leave.go       whole segments, or pages of a range, on their way upstream
-//	giveup.go      pages and addresses that go for good
-//	quarantine.go  memory that is never handed out again
-//	strand.go      extents in quarantine, and free memory that nobody can use because of them
-//	report.go      what a report draws: all extents, and the free ones by size
 package pageheap
 
 import (
@@ -41,23 +42,20 @@ import (
 // A Heap hands out extents. Methods that say so must be called with the lock held, so
 // that an owner can keep its own records under it; the others take it themselves.
 //
-// Memory comes and goes under growMu, without mu: others alloc and free meanwhile. The upstream may panic in any call: both
-// locks are then free, and the heap is as before. The order is growMu, mu, then what the
-// upstream locks.
+// Memory comes and goes under growMu, without mu: others alloc and free meanwhile. The
+// upstream may panic in any call: both locks are then free, and the heap is as before. The
+// order is growMu, mu, then the locks of the upstream.
 type Heap struct {
-	up       upstream.Checked
-	decommit bool
-	locked   bool
-	drain    func() // Options.BeforePeak
-	gets     func() int64
+	up      upstream.Checked
+	options Options
 
 	growMu  sync.Mutex // before mu
 	stopped bool       // StopHolding was called; under growMu
 
-	mu *sync.Mutex // Options.Lock; guards all below
+	mu *sync.Mutex // options.Lock; guards all below
 	memory
 	policy   growthPolicy
-	maxHeld  int64
+	maxHeld  int64   // options.MaxHeld until StopHolding, then 0
 	expected int     // see Expect
 	drainAt  int64   // managed bytes from which draining is worth it again
 	freed    []int32 // the free extents that Frees made since ReleaseOverHeld, if more is held than may be
@@ -75,8 +73,8 @@ type Options struct {
 	// BeforePeak is called before the heap passes its old peak, without a lock. It may
 	// free extents that nobody needs. May be nil.
 	BeforePeak func()
-	// Gets counts what was asked of the owner, who serves some of it from what it has. The
-	// miss target is a share of that. May be nil.
+	// Gets counts the calls of the owner, which serves some of them from its own memory. The
+	// miss target is a share of these. May be nil.
 	Gets func() int64
 	Lock *sync.Mutex // of the heap, and of what its owner keeps under it; nil: it has its own
 }
@@ -87,15 +85,12 @@ func New(up upstream.Checked, o Options) *Heap {
 		o.Lock = new(sync.Mutex)
 	}
 	return &Heap{
-		up:       up,
-		decommit: o.Decommit,
-		locked:   o.Locked,
-		drain:    o.BeforePeak,
-		maxHeld:  o.MaxHeld,
-		memory:   newMemory(o.Align, o.Numbered, up.OwnsRegions()),
-		policy:   newGrowthPolicy(o.MissTarget),
-		gets:     o.Gets,
-		mu:       o.Lock,
+		up:      up,
+		options: o,
+		mu:      o.Lock,
+		memory:  newMemory(o.Align, o.Numbered, up.OwnsRegions()),
+		policy:  newGrowthPolicy(o.MissTarget),
+		maxHeld: o.MaxHeld,
 	}
 }
 

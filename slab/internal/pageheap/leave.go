@@ -47,7 +47,8 @@ func (h *Heap) detachSegment(s int32) departure {
 	}
 	for i := h.top(s); i != none; i = h.at(i).prev {
 		if h.at(i).state == free {
-			h.leaveIndex(i)
+			h.unlist(h.at(i))
+			h.at(i).state = leaving
 		}
 	}
 	h.managed -= d.bytes
@@ -65,24 +66,13 @@ func (h *Heap) detachPages(i int32, n int) (d departure, ok bool) {
 	if hi <= lo {
 		return d, false
 	}
-	h.leaveIndex(i)
 	if lo > x.off {
-		front := i
-		i = h.split(i, lo-x.off)
-		h.at(i).state = leaving
-		h.list(front, free)
+		i = h.cut(i, lo-x.off)
 	}
-	if x.off+x.len > hi {
-		h.list(h.split(i, hi-lo), free)
-	}
+	h.front(i, hi-lo)
+	h.at(i).state = leaving
 	h.managed -= int64(hi - lo)
 	return departure{segment: h.segs[x.seg], seg: x.seg, pages: i, off: lo, bytes: int64(hi - lo)}, true
-}
-
-// leaveIndex makes the free extent i one that is leaving.
-func (h *Heap) leaveIndex(i int32) {
-	h.unlist(h.at(i))
-	h.at(i).state = leaving
 }
 
 // send gives d to the upstream, and reports whether it is gone. The caller holds

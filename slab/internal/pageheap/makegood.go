@@ -44,3 +44,66 @@ func (h *Heap) tooMuchFree(n int, i int32) int32 {
 	}
 	return other
 }
+
+// drainShare of the managed bytes, as a divisor, is what the heap grows by before it asks
+// again for what nobody needs: asking takes microseconds.
+const drainShare = 128
+
+// drainBeforePeak has others free what they do not need, if an extent of n bytes takes the heap
+// past its old peak, and the heap has grown enough since it last asked. It reports whether it
+// asked. The caller holds mu, which is given back meanwhile.
+func (h *Heap) drainBeforePeak(n int) bool {
+	if h.options.BeforePeak == nil || h.managed < max(h.drainAt, 1) || h.managed+int64(n) <= h.policy.high {
+		return false
+	}
+	h.drainAt = h.managed + h.managed/drainShare + 1
+	_ = h.unlocked(func() error { h.options.BeforePeak(); return nil })
+	return true
+}
+
+// decommitBeforePeak gives back, before a new peak for n bytes, pages of the largest free
+// extents: at most two, and only if they are worth a call. The caller holds growMu.
+func (h *Heap) decommitBeforePeak(n int) {
+	for range 2 {
+		i := h.worthDecommitting(n)
+		if i == none || h.release(i) == 0 {
+			return
+		}
+	}
+}
+
+// lazyShare of the managed bytes, as a divisor, is the least growth of a lazy range that is
+// worth a decommit: each page that went costs a fault when it comes back.
+const lazyShare = 16
+
+// worthDecommitting returns a free extent whose pages make good for what n bytes take at
+// the top of the current range, or none. An extent of half as much is worth a call; with
+// Options.Decommit a sixteenth is. Where Commit takes no call, this one counts as a miss, and
+// n has to be a large part of the heap.
+func (h *Heap) worthDecommitting(n int) int32 {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.current < 0 || h.room(h.current) < n {
+		return none
+	}
+	lazy := h.isLazy(h.current)
+	if lazy && !h.options.Decommit && (h.policy.budget() < 1 || int64(n) < h.managed/lazyShare) {
+		return none
+	}
+	top := h.top(h.current)
+	need := n - h.freeLen(top)
+	if need <= 0 || h.managed+int64(h.topStep(h.current, need)) <= h.policy.high {
+		return none
+	}
+	i, least := h.largest(free), need/2
+	if h.options.Decommit {
+		least = need / 16
+	}
+	if i == none || i == top || h.segs[h.at(i).seg].rng == nil || h.at(i).len < max(least, h.segs[h.current].rng.Page()) {
+		return none
+	}
+	if lazy {
+		h.policy.calls++
+	}
+	return i
+}

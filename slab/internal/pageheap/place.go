@@ -32,11 +32,7 @@ func (m *memory) AllocAt(off, size int) int32 {
 		return none
 	}
 	if front := off - m.at(i).off; front > 0 {
-		m.unlist(m.at(i))
-		upper := m.split(i, front)
-		m.list(i, free)
-		m.list(upper, free)
-		i = upper
+		i = m.cut(i, front)
 	}
 	return m.take(i, n, size)
 }
@@ -67,10 +63,7 @@ func (m *memory) absorb(i int32, n int) {
 		return
 	}
 	next := m.at(i).next
-	m.unlist(m.at(next))
-	if m.at(next).len > n {
-		m.list(m.split(next, n), free)
-	}
+	m.front(next, n)
 	m.at(i).len += n
 	m.forget(next)
 	m.notePeak()

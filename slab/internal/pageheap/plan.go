@@ -68,3 +68,27 @@ func (h *Heap) eachDecommitted(n int, f func(int32)) {
 		i = h.at(i).down
 	}
 }
+
+// topStep returns how much to commit at the top of range s where need bytes are needed:
+// no more than that where a call commits far ahead anyway.
+func (h *Heap) topStep(s int32, need int) int {
+	page := h.segs[s].rng.Page()
+	if h.isLazy(s) {
+		return align.Up(need, page)
+	}
+	return h.step(need, 0, page, h.index[free].bytes)
+}
+
+// step is the policy's.
+func (h *Heap) step(need, least, page int, free int64) int {
+	return h.mayHold(need, h.policy.step(need, least, page, h.managed, free), page)
+}
+
+// mayHold returns n, but no more beyond need than may be held: that would have to go
+// back at the next Free.
+func (h *Heap) mayHold(need, n, page int) int {
+	if h.maxHeld > int64(n) {
+		return n
+	}
+	return min(n, align.Up(need, page)+align.Down(int(h.maxHeld), page))
+}

@@ -2,6 +2,7 @@ package pageheap
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/bufslab/bufslab/device"
 	"github.com/bufslab/bufslab/slab/internal/upstream"
@@ -13,6 +14,8 @@ const firstRange = 64 << 20
 // rangeTimes is how many times as much a new range has: as the block that it is for, and as
 // all ranges before it.
 const rangeTimes = 8
+
+var errNoneAfter = fmt.Errorf("slab: no room after an extent: %w", device.ErrUnavailable)
 
 // rangeFor returns what to reserve so that n bytes fit, whatever the page is.
 // Addresses cost no memory, but all pools of a process share them with the Go heap.

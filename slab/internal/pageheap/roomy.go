@@ -40,12 +40,8 @@ func (h *Heap) middle(n int) int32 {
 	if below := h.at(i).prev; below == none || h.at(below).state != used {
 		return i
 	}
-	h.unlist(h.at(i))
 	most := roomyRange * min(n, upstream.MaxSize/roomyRange) // roomyRange * n may be no int
-	upper := h.split(i, align.Down(min(h.at(i).len/2, most), h.align))
-	h.list(i, free)
-	h.list(upper, free)
-	return upper
+	return h.cut(i, align.Down(min(h.at(i).len/2, most), h.align))
 }
 
 // apart returns a free extent of n bytes far above all others of its range, or none. The

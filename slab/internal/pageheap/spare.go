@@ -2,9 +2,21 @@ package pageheap
 
 import "slices"
 
-// What a trim gives back beside a load. A free extent is as young as what came back to it last,
-// so all of a large one would stay for a small block that comes and goes. But a heap that has
-// more than was in use at a time does not need the rest.
+// A trim gives memory back while a program runs. A free extent is as young as the memory that came
+// back to it last, so a small block that comes and goes would keep all of a large one. But a heap
+// that has more than was in use at a time does not need the rest.
+
+// Trim ends an epoch and gives back what has been free for the last idle
+// epochs, and what is more than was in use then. It returns the bytes that went upstream.
+func (h *Heap) Trim(idle int) int64 {
+	h.growMu.Lock()
+	defer h.growMu.Unlock()
+	n := h.releaseIdle(idle) + h.releaseSpare(idle)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.epoch++
+	return n
+}
 
 // leastSpare is the least extent that is worth a call.
 const leastSpare = 64 << 10

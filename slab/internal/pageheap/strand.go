@@ -64,15 +64,13 @@ func (m *memory) pageOf(s int32) int {
 // seize takes what the free extent i has of [lo, hi) out of the index, counts it as used, and
 // returns it. The rest is i still, where there is one on one side only.
 func (m *memory) seize(i int32, lo, hi int) int32 {
+	if off := m.at(i).off; off < lo {
+		i = m.cut(i, lo-off)
+	}
 	x := m.at(i)
 	m.unlist(x)
 	m.segs[x.seg].used++
-	if x.off < lo {
-		upper := m.split(i, lo-x.off)
-		m.list(i, free)
-		i = upper
-	}
-	if x = m.at(i); x.off+x.len > hi {
+	if x.off+x.len > hi {
 		rest := i
 		i = m.splitFront(i, hi-x.off)
 		m.list(rest, free)
