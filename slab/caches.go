@@ -1,11 +1,7 @@
 package slab
 
 import (
-	"time"
-
 	"github.com/bufslab/bufslab/slab/internal/percpu"
-	"github.com/bufslab/bufslab/slab/internal/sizeclass"
-	"github.com/bufslab/bufslab/slab/internal/strategy"
 )
 
 // What lies in caches is held, too. So what Config says of held memory bounds the
@@ -18,10 +14,6 @@ const (
 	// cacheShare of the managed bytes, as a divisor, is what caches may hold of blocks that have not
 	// earned it: what is cached cannot be merged, and serves one size alone.
 	cacheShare = 32
-	// sizeclassMiss and heapMiss are about what a pair takes longer by the strategy than by a cache:
-	// 0.9 us by sizeclass in a block cache of 128 MiB, where all that is looked up is far away, and
-	// 54 ns by a page heap.
-	sizeclassMiss, heapMiss = 800 * time.Nanosecond, 50 * time.Nanosecond
 	// depotBytes bounds the depot where memory is held anyway: a hard bound below
 	// what a program hands over made it a thousand times slower.
 	depotBytes = 1 << 30
@@ -33,11 +25,12 @@ func cacheOptions(c Config, processors int) percpu.Options {
 		return percpu.Options{}
 	}
 	o := percpu.Options{Largest: cachedLimit, Bytes: c.CacheBytes, Depot: depotBytes, Divisor: cacheShare, Least: percpu.LeastBytes}
-	if c.Strategy == "sizeclass" {
-		o.Grid, o.Miss = *sizeclass.NewGrid(c.Steps, c.Align), sizeclassMiss
-	} else { // bestfit, slab, and registered ones where cache_bytes asks for it: Validate has seen to it
-		o.Grid, o.Miss, o.ExactAbove = *sizeclass.NewGrid(8, c.Align), heapMiss, strategy.SlabCarveLimit
+	how := cachedByHeap
+	if r := rowOf(c.Strategy); r.caches != nil {
+		how = r.caches
 	}
+	k := how(c)
+	o.Grid, o.ExactAbove, o.Miss = *k.grid, k.exactAbove, k.miss
 	return bound(o, c, processors)
 }
 

@@ -8,18 +8,24 @@ import (
 )
 
 // Config chooses and tunes the stack behind a [Pool]. Its zero value works:
-// a sizeclass pool on the Go heap.
+// a sizeclass pool on the Go heap. Its fields are in groups: what memory, which strategy, what is kept,
+// what happens to buffers that are forgotten or misused, what is counted and recorded. Most programs
+// set Device, MaxBytes and Name.
 type Config struct {
+	// What memory.
 	Device   string // see device.Open; "" is heap
-	Strategy string // one of Strategies; "" is sizeclass on heap, slab elsewhere
+	MaxBytes int64  // hard budget of managed bytes; 0 is none
+	Name     string // of the pool, up to 200 bytes of printable characters; "" is the line: see Pool.Name
+	Zero     bool   // blocks are cleared when handed out
 
+	// Which strategy, and what some of them have.
+	Strategy   string  // one of Strategies; "" is sizeclass on heap, slab elsewhere
 	Bits       int     // bitlog: bits kept below the leading one; 0 is 4, -1 keeps none
 	Steps      int     // sizeclass: classes a doubling, a power of two; 0 is 4
 	Align      int     // alignment of blocks in bytes, a power of two; 0 is 16, of sizeclass 64 from 64 bytes up, or what the device needs; slab has 64 at least above 256 bytes
 	MissTarget float64 // bestfit, slab, plan: share of allocations that may go upstream; 0 is 0.01
 	Decommit   bool    // bestfit, slab: before a new peak give small free extents back, too: less memory, more calls
-
-	Plan string // plan: file of bufslab plan, which is read when the pool is opened; "" is none
+	Plan       string  // plan: file of bufslab plan, which is read when the pool is opened; "" is none
 
 	// bestfit, slab, plan: what to take when the pool is opened, a size or learned:FILE; "" is
 	// none. It is held, goes back as all held memory does, and does not come again. Open fails
@@ -28,38 +34,32 @@ type Config struct {
 	// peak to FILE.
 	Reserve string
 
-	MaxBytes      int64 // hard budget of managed bytes; 0 is none
-	MaxHeld       int64 // bytes kept for reuse at most, up to a quarter of them in caches; 0 is no limit, -1 keeps nothing
-	MaxHeldBlocks int   // exact, bitlog: blocks kept for reuse at most; 0 is no limit (exact: 100), -1 keeps nothing, with sizeclass too
-	MaxBlockBytes int64 // larger blocks are never kept; 0 is no limit (exact: 1 GiB)
-	CacheBytes    int64 // per-processor caches, bytes a processor at most; 0 is the strategy's default, -1 turns them off
+	// What is kept for reuse.
+	MaxHeld       int64         // bytes kept for reuse at most, up to a quarter of them in caches; 0 is no limit, -1 keeps nothing
+	MaxHeldBlocks int           // exact, bitlog: blocks kept for reuse at most; 0 is no limit (exact: 100), -1 keeps nothing, with sizeclass too
+	MaxBlockBytes int64         // larger blocks are never kept; 0 is no limit (exact: 1 GiB)
+	CacheBytes    int64         // per-processor caches, bytes a processor at most; 0 is the strategy's default, -1 turns them off
+	TrimAfter     time.Duration // held memory idle for so long goes back; 0 is never
+	Idle          time.Duration // a pool without a Get or Release for so long gives back all it holds; 0 is 10 s on heap and never elsewhere, -1 is never
 
-	TrimAfter time.Duration // held memory idle for so long goes back; 0 is never
-	Idle      time.Duration // a pool without a Get or Release for so long gives back all it holds; 0 is 10 s on heap and never elsewhere, -1 is never
-	Name      string        // of the pool, up to 200 bytes of printable characters; "" is the line: see Pool.Name
-	OnForget  string        // return, free or report; "" is return
-
-	// Run the collector when the bytes of watched blocks off the heap exceed twice
-	// those after the last collection plus this; 0 in text is off. Here -1 is off and
-	// 0 is 64 MiB. Blocks of more than 4 KiB, and all of device memory, are watched: see docs/leaks.md.
+	// What happens to buffers that are forgotten or misused. With Guard n, about one buffer in n is
+	// withheld after its Release until nothing can reach its memory, and a use of it meanwhile is a
+	// *GuardError; 0 is none. GCTrigger runs the collector when the bytes of watched blocks off the
+	// heap exceed twice those after the last collection plus this: 0 is 64 MiB, -1 is off, which in
+	// text is 0. Blocks of more than 4 KiB, and all of device memory, are watched. See docs/leaks.md.
+	OnForget  string // return, free or report; "" is return
 	GCTrigger int64
+	Strict    bool // a second Release panics; call sites are kept
+	Check     bool // canaries, poison and call sites; turns caches off
+	Guard     int
 
-	Zero   bool // blocks are cleared when handed out
-	Strict bool // a second Release panics; call sites are kept
-	Check  bool // canaries, poison and call sites; turns caches off
-
-	// With n, about one buffer in n is withheld after its Release until nothing can reach its memory,
-	// and a use of it meanwhile is a *GuardError. 0 is none. See docs/leaks.md.
-	Guard int
-
-	Statistics bool // count Gets and Releases in scopes, see Pool.Push: under a lock, also what caches serve
-
+	// What is counted and recorded.
+	Statistics   bool   // count Gets and Releases in scopes, see Pool.Push: under a lock, also what caches serve
+	ProfileRate  int64  // bytes of Gets between two samples of Pool.WriteProfile, on average; 512 KiB is a good one; 0 takes none
 	Record       string // trace file to write; gzip if it ends in .gz
 	RecordLast   int    // remember so many events, for Pool.WriteRecord, and write the file at Close; 0 writes all as they come
 	RecordSample int    // record one Get in so many, chosen at random, with its Release; 0 is 1
 	RecordSites  bool   // record where each Get was called
-
-	ProfileRate int64 // bytes of Gets between two samples of Pool.WriteProfile, on average; 512 KiB is a good one; 0 takes none
 
 	// Text has no keys for these: ParseConfig leaves them nil, String and MarshalJSON leave
 	// them out, UnmarshalJSON leaves them as they are.

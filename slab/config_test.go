@@ -47,6 +47,34 @@ func TestKeys(t *testing.T) {
 	}
 }
 
+// What one strategy alone has may follow its name. It is written as a key of its own.
+func TestAStrategysOptionFollowsItsName(t *testing.T) {
+	for line, want := range map[string]Config{
+		"strategy=bitlog:2":                        {Strategy: "bitlog", Bits: 2},
+		"strategy=bitlog:0":                        {Strategy: "bitlog", Bits: -1},
+		"strategy=sizeclass:8":                     {Strategy: "sizeclass", Steps: 8},
+		"strategy=bestfit:2%,decommit=true":        {Strategy: "bestfit", MissTarget: 0.02, Decommit: true},
+		"device=mmap,strategy=slab:0.5":            {Device: "mmap", Strategy: "slab", MissTarget: 0.5},
+		`strategy=plan:C:\a.gz`:                    {Strategy: "plan", Plan: `C:\a.gz`},
+		`{"strategy": "bitlog:2", "zero": "true"}`: {Strategy: "bitlog", Bits: 2, Zero: true},
+	} {
+		c, err := ParseConfig(line)
+		if again, _ := ParseConfig(c.String()); err != nil || c != want || again != want {
+			t.Errorf("%s is %+v, written %s, %v", line, c, c, err)
+		}
+	}
+	for line, want := range map[string]string{
+		"strategy=bitlog:99":       "bits=99: want 1 to 16 or 0",
+		"strategy=bitlog:":         "strategy=bitlog:: want ",
+		"strategy=direct:4":        "strategy=direct:4: want ",
+		"strategy=bitlog:2,bits=4": "bits=4: bits is given twice",
+	} {
+		if _, err := ParseConfig(line); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", line, err, want)
+		}
+	}
+}
+
 func TestEveryValueOutOfRangeIsNamed(t *testing.T) {
 	const want = `device=: want a name for device.Open
 miss_target=0: want a share above 0 and up to 1 (1% is 0.01)

@@ -60,11 +60,11 @@ func (p *pool) open() error {
 	return nil
 }
 
-// setClock sets the clock. With sizeclass on the Go heap, where held memory makes collections rarer,
-// what a pool in use does not touch goes back, too.
+// setClock sets the clock. On the Go heap, where held memory makes collections rarer, whole blocks that
+// a pool in use does not touch go back, too.
 func (p *pool) setClock(c Config) {
 	trim, idle := max(0, c.TrimAfter), max(0, c.Idle)
-	if trim == 0 && c.Strategy == "sizeclass" && onHeap(c) {
+	if trim == 0 && rowOf(c.Strategy).whole && onHeap(c) {
 		trim = idle
 	}
 	p.clock.Set(trim, idle, p.calls, func(idle int) { p.trimHeld(idle) })

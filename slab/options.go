@@ -30,22 +30,22 @@ var options = optline.Table[Config]{
 	key[string]{Name: "device", Field: func(c *Config) *string { return &c.Device }, Kind: optline.Strings,
 		Range: optline.NonEmpty("a name for device.Open"), Default: "heap"},
 	key[string]{Name: "strategy", Field: func(c *Config) *string { return &c.Strategy }, Kind: optline.Strings,
-		Range: strategyNames, DefaultFor: defaultStrategy},
+		Range: strategyNames, Own: func(name string) string { return rowOf(name).own }, DefaultFor: defaultStrategy},
 
 	key[int]{Name: "bits", Field: func(c *Config) *int { return &c.Bits }, Kind: optline.Counts,
-		Range: optline.Between(1, 16), Words: map[string]int{"0": -1}, Needs: onlyFor("bitlog"), Default: 4},
+		Range: optline.Between(1, 16), Words: map[string]int{"0": -1}, Needs: onlyWith("bits"), Default: 4},
 	key[int]{Name: "steps", Field: func(c *Config) *int { return &c.Steps }, Kind: optline.Counts,
-		Range: optline.PowerOfTwo(1, 64), Needs: onlyFor("sizeclass"), Default: 4},
+		Range: optline.PowerOfTwo(1, 64), Needs: onlyWith("steps"), Default: 4},
 	key[int]{Name: "align", Field: func(c *Config) *int { return &c.Align }, Kind: optline.Counts,
 		Range: optline.PowerOfTwo(8, 4096), Needs: needsAlign, DefaultFor: defaultAlign, ZeroText: "16 (64 from 64 bytes up)"},
 	key[float64]{Name: "miss_target", Field: func(c *Config) *float64 { return &c.MissTarget }, Kind: optline.Fractions,
 		Range: optline.Range[float64]{Want: "a share above 0 and up to 1 (1% is 0.01)", Has: func(v float64) bool { return v > 0 && v <= 1 }},
-		Needs: onlyFor("bestfit", "slab", "plan"), Default: 0.01},
+		Needs: onlyWith("miss_target"), Default: 0.01},
 	key[bool]{Name: "decommit", Field: func(c *Config) *bool { return &c.Decommit }, Kind: optline.Bools,
-		Range: optline.TrueOrFalse, Needs: onlyFor("bestfit", "slab"), ZeroText: "false"},
+		Range: optline.TrueOrFalse, Needs: onlyWith("decommit"), ZeroText: "false"},
 
 	key[string]{Name: "plan", Field: func(c *Config) *string { return &c.Plan }, Kind: optline.Strings,
-		Range: optline.NonEmpty("a file name"), Needs: onlyFor("plan"), ZeroText: "none"},
+		Range: optline.NonEmpty("a file name"), Needs: onlyWith("plan"), ZeroText: "none"},
 	key[string]{Name: "reserve", Field: func(c *Config) *string { return &c.Reserve }, Kind: optline.Strings,
 		Range: reserves, Words: map[string]string{"none": ""}, Needs: needsReserve, ZeroText: "none"},
 	key[int64]{Name: "max_bytes", Field: func(c *Config) *int64 { return &c.MaxBytes }, Kind: sizes,
@@ -57,7 +57,7 @@ var options = optline.Table[Config]{
 		Needs: countsBlocks, DefaultFor: defaultOfExact(100), ZeroText: "none"},
 	key[int64]{Name: "max_block_bytes", Field: func(c *Config) *int64 { return &c.MaxBlockBytes }, Kind: sizes,
 		Range: optline.Positive[int64]("a size of 1 byte or more"), Words: map[string]int64{"none": math.MaxInt64},
-		Needs: onlyFor("exact", "bitlog", "sizeclass"), DefaultFor: defaultOfExact(int64(1 << 30)), ZeroText: "none"},
+		Needs: onlyWith("max_block_bytes"), DefaultFor: defaultOfExact(int64(1 << 30)), ZeroText: "none"},
 	key[int64]{Name: "cache_bytes", Field: func(c *Config) *int64 { return &c.CacheBytes }, Kind: sizes,
 		Range: optline.Positive[int64]("a size"), Words: map[string]int64{"0": -1}, Needs: caching, DefaultFor: defaultCache},
 
@@ -128,7 +128,7 @@ func defaultCache(c Config) (int64, string) {
 	switch {
 	case c.Check:
 		return -1, "off, as check sees every call"
-	case c.Strategy == "sizeclass", c.Strategy == "slab", c.Strategy == "bestfit":
+	case rowOf(c.Strategy).caches != nil:
 		return 64 << 20, "default of " + c.Strategy
 	}
 	return -1, "default of " + c.Strategy
@@ -163,25 +163,13 @@ func defaultIdle(c Config) (time.Duration, string) {
 	return -1, "default off the heap"
 }
 
-// onlyFor makes a key one of the named strategies only, and of registered ones, which
-// may read every key. If c's strategy is unknown, that is a fault by itself, and no key
-// is blamed for it.
-func onlyFor(names ...string) func(Config) string {
-	return func(c Config) string {
-		if slices.Contains(names, c.Strategy) || !isBuiltin(c.Strategy) {
-			return ""
-		}
-		return fmt.Sprintf("strategy %s has no use for it, only %s", c.Strategy, strings.Join(names, ", "))
-	}
-}
-
 // countsBlocks refuses a bound that sizeclass could not keep: a slab with one block out
 // may have a hundred that are free.
 func countsBlocks(c Config) string {
 	if c.Strategy == "sizeclass" && 0 < c.MaxHeldBlocks && c.MaxHeldBlocks < math.MaxInt {
 		return "strategy sizeclass keeps the free blocks of its slabs, however many they are; max_held bounds their bytes"
 	}
-	return onlyFor("exact", "bitlog", "sizeclass")(c)
+	return onlyWith("max_held_blocks")(c)
 }
 
 func holding(c Config) string {
@@ -209,12 +197,12 @@ func caching(c Config) string {
 	if c.Check {
 		return "check sees every call, so nothing can be cached"
 	}
-	return onlyFor("sizeclass", "bestfit", "slab")(c)
+	return onlyWith("cache_bytes")(c)
 }
 
 // needsAlign says why a Config has no use for its Align, or "".
 func needsAlign(c Config) string {
-	if why := onlyFor("sizeclass", "bestfit", "slab", "plan")(c); why != "" {
+	if why := onlyWith("align")(c); why != "" {
 		return why
 	}
 	if 0 < c.Align && c.Align < c.traits.Align {
@@ -226,18 +214,15 @@ func needsAlign(c Config) string {
 // defaultAlign is what the device needs, if it needs more than the default. Sizeclass
 // has a default of its own, which no number says.
 func defaultAlign(c Config) (int, string) {
-	switch {
-	case c.traits.Align > 16:
+	if c.traits.Align > 16 {
 		return c.traits.Align, "as device " + c.traits.name + " needs"
-	case c.Strategy == "sizeclass":
-		return 0, "default of sizeclass"
 	}
-	return 16, "default of " + c.Strategy
+	return rowOf(c.Strategy).align, "default of " + c.Strategy
 }
 
 // needsReserve says why c has no use for its Reserve, or "".
 func needsReserve(c Config) string {
-	if why := onlyFor("bestfit", "slab", "plan")(c); why != "" {
+	if why := onlyWith("reserve")(c); why != "" {
 		return why
 	}
 	switch n := reserve.Size(c.Reserve); {

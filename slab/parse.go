@@ -15,7 +15,9 @@ import (
 // are strings, numbers or booleans. Keys are the fields of [Config] in lower
 // case with underscores; [Config.Explain] lists those in effect. In a line a
 // part without = belongs to the value before it, as in
-// device=virtual:fixed,64MiB. [device.ParseSize] reads sizes,
+// device=virtual:fixed,64MiB. What one strategy alone has may follow its name: strategy=bitlog:4 is
+// strategy=bitlog,bits=4, and so are steps of sizeclass, the miss_target of bestfit and slab, and the
+// file of plan. [device.ParseSize] reads sizes,
 // [time.ParseDuration] reads durations, and a miss_target is 0.01 or 1%.
 //
 // An omitted key takes its default. cache_bytes=0, max_held=0,

@@ -326,7 +326,9 @@ func FuzzPlan(f *testing.F) {
 		}
 		up := &pages{Source: source{Capacity: 100 << 10}}
 		c := Config{Strategy: "plan"}.forStrategy("plan", up)
-		runPlanned(t, strategy.NewPlan(checked(onRanges(up, ranges), 16), heapOptions(c, front{}), steps, int(steps.Bytes())), program, up)
+		o := heapOptions(c, front{})
+		o.Decommit = true
+		runPlanned(t, strategy.NewPlan(checked(onRanges(up, ranges), 16), o, steps, int(steps.Bytes())), program, up)
 	})
 }
 

@@ -56,7 +56,11 @@ func notOfName(r rune) bool {
 func Strategies() []string {
 	registered.Lock()
 	defer registered.Unlock()
-	return append(slices.Clone(builtins), slices.Sorted(maps.Keys(registered.open))...)
+	var names []string
+	for _, r := range rows {
+		names = append(names, r.name)
+	}
+	return append(names, slices.Sorted(maps.Keys(registered.open))...)
 }
 
 // openRegistered returns a registered strategy over up.
@@ -106,8 +110,3 @@ func (v *verified) Usage() Usage {
 	u.RoundingBytes += m - u.ManagedBytes()
 	return u
 }
-
-// builtins are the names that newStrategy knows, the simplest first.
-var builtins = []string{"direct", "exact", "bitlog", "sizeclass", "bestfit", "slab", "plan"}
-
-func isBuiltin(strategy string) bool { return slices.Contains(builtins, strategy) }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/bufslab/bufslab/slab/internal/freelist"
 	"github.com/bufslab/bufslab/slab/internal/pageheap"
-	"github.com/bufslab/bufslab/slab/internal/strategy"
 	"github.com/bufslab/bufslab/slab/internal/upstream"
 )
 
@@ -47,27 +46,10 @@ func NewStrategy(name string, upstream Allocator, c Config) (Allocator, error) {
 }
 
 // newStrategy builds what c, which is valid and has its defaults, names. The
-// strategies are interchangeable: another name is all it takes. Only here are the fields
-// of a Config turned into what a strategy is made with.
+// strategies are interchangeable: another name is all it takes.
 func newStrategy(up upstream.Checked, c Config, k knowledge, f front) Allocator {
-	switch c.Strategy {
-	case "direct":
-		return builtin{strategy.NewDirect(up, f.lock != nil)}
-	case "exact":
-		return builtin{strategy.NewExact(up, freelistOptions(c))}
-	case "bitlog":
-		return builtin{strategy.NewBitlog(up, max(c.Bits, 0), freelistOptions(c))} // -1 is 0 bits
-	case "sizeclass":
-		return builtin{strategy.NewSizeclass(up, c.Steps, c.Align, c.MaxBytes, freelistOptions(c))}
-	case "bestfit":
-		s := strategy.NewBestfit(up, heapOptions(c, f))
-		return numberedBuiltin{builtin{s}, s}
-	case "slab":
-		s := strategy.NewSlab(up, heapOptions(c, f))
-		return numberedBuiltin{builtin{s}, s}
-	case "plan":
-		s := strategy.NewPlan(up, heapOptions(c, f), k.plan, k.places)
-		return numberedBuiltin{builtin{s}, s}
+	if r := rowOf(c.Strategy); r.open != nil {
+		return r.open(up, c, k, f)
 	}
 	return openRegistered(up, c) // Validate has seen to it that there is one
 }
@@ -96,7 +78,7 @@ type front struct {
 
 // heapOptions are what of c concerns a page heap, and what a pool before it does for it.
 func heapOptions(c Config, f front) pageheap.Options {
-	o := pageheap.Options{Align: c.Align, MissTarget: c.MissTarget, Decommit: c.Decommit || c.Strategy == "plan", Locked: c.traits.locked, MaxHeld: heldLimit(c.MaxHeld)}
+	o := pageheap.Options{Align: c.Align, MissTarget: c.MissTarget, Decommit: c.Decommit, Locked: c.traits.locked, MaxHeld: heldLimit(c.MaxHeld)}
 	if f.lock != nil {
 		o.Gets, o.Lock, o.BeforePeak = f.gets, f.lock, f.beforePeak
 		o.Numbered = !c.Check // else Check frees by address

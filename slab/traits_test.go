@@ -66,7 +66,7 @@ func TestBlocksAreAlignedAsTheDeviceNeeds(t *testing.T) {
 	sizes := []int{1, 15, 100, 128, 500, 1000, 5000, 33 << 10, 200_001}
 	for _, s := range Strategies() {
 		for _, c := range []Config{{}, {CacheBytes: -1}, {Check: true}, {Align: 8192 / 2}} {
-			if c.Strategy = s; c.Align > 0 && onlyFor("sizeclass", "bestfit", "slab")(c) != "" {
+			if c.Strategy = s; c.Align > 0 && onlyWith("cache_bytes")(c) != "" {
 				continue
 			}
 			p := mustOpen(t, openFussy(t, 512, false), c)
@@ -81,7 +81,7 @@ func TestBlocksAreAlignedAsTheDeviceNeeds(t *testing.T) {
 			}
 		}
 		var c Config
-		if onlyFor("sizeclass", "bestfit", "slab")(Config{Strategy: s}) == "" {
+		if onlyWith("cache_bytes")(Config{Strategy: s}) == "" {
 			c.Align = 16 // less than the device needs
 		}
 		a := strategyOn(s, openFussy(t, 512, false), c)

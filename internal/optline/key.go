@@ -12,6 +12,8 @@ import (
 // An Option is a [Key] of C with a field of any type.
 type Option[C any] interface {
 	name() string
+	// own returns the key whose value may follow this one's and a colon, or "".
+	own(value string) string
 	// bare reports that the value stands without quotes in JSON.
 	bare() bool
 	// set reads text into the field. It reports text that it cannot read and an
@@ -37,6 +39,9 @@ type Key[C any, T comparable] struct {
 	Field func(*C) *T
 	Kind  Kind[T]
 	Range Range[T] // of a field that is not zero and not a word
+	// Own names the key whose value may follow a value of this one and a colon, as in
+	// strategy=bitlog:4, or returns "". nil is none.
+	Own func(value string) (key string)
 
 	// Words are texts with a value of their own. The word 0 also stands for other
 	// spellings of zero such as 0B; it turns something off, so every
@@ -56,7 +61,14 @@ type Key[C any, T comparable] struct {
 }
 
 func (k Key[C, T]) name() string { return k.Name }
-func (k Key[C, T]) bare() bool   { return k.Kind.Bare }
+func (k Key[C, T]) own(value string) string {
+	if k.Own == nil {
+		return ""
+	}
+	return k.Own(value)
+}
+
+func (k Key[C, T]) bare() bool { return k.Kind.Bare }
 
 func (k Key[C, T]) set(c *C, text string) (why string) {
 	v, ok := k.read(text)

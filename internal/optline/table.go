@@ -49,7 +49,7 @@ func (t Table[C]) ParseJSON(text []byte) (C, []string) { return t.read(splitJSON
 func (t Table[C]) read(pairs []pair, faults []string) (C, []string) {
 	var c, zero C
 	seen := map[string]bool{}
-	for _, p := range pairs {
+	for _, p := range t.split(pairs) {
 		if seen[p.key] {
 			faults = append(faults, p.fault(p.key+" is given twice"))
 		} else if why := t.set(&c, p); why != "" {
@@ -61,6 +61,20 @@ func (t Table[C]) read(pairs []pair, faults []string) (C, []string) {
 		return zero, faults
 	}
 	return c, nil
+}
+
+// split makes two pairs of one whose value has that of another key behind it.
+func (t Table[C]) split(pairs []pair) (list []pair) {
+	for _, p := range pairs {
+		value, rest, _ := strings.Cut(p.value, ":")
+		i := slices.IndexFunc(t, func(o Option[C]) bool { return o.name() == p.key })
+		if i < 0 || rest == "" || t[i].own(value) == "" {
+			list = append(list, p)
+			continue
+		}
+		list = append(list, pair{p.key, value}, pair{t[i].own(value), rest})
+	}
+	return list
 }
 
 func (t Table[C]) set(c *C, p pair) (why string) {

@@ -1,0 +1,111 @@
+package slab
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/bufslab/bufslab/slab/internal/sizeclass"
+	"github.com/bufslab/bufslab/slab/internal/strategy"
+	"github.com/bufslab/bufslab/slab/internal/upstream"
+)
+
+// A row is a built-in strategy: what makes it, and all that the rest of the package asks of it by
+// name. A strategy that is added is a row here, and a file in slab/internal/strategy.
+type row struct {
+	name string
+	keys []string // of a Config, that it has a use for and others have not
+	own  string   // the one of them whose value may follow the name: bitlog:4
+	open func(up upstream.Checked, c Config, k knowledge, f front) Allocator
+
+	caches func(c Config) cached // how it is cached by default; nil is not
+	whole  bool                  // blocks that are held serve nothing else: on the Go heap they go back when idle
+	align  int                   // of blocks by default; 0 is the strategy's own
+}
+
+// A cached says how the blocks of a strategy are cached.
+type cached struct {
+	grid       *sizeclass.Grid
+	exactAbove int           // blocks of this size and more are cached as they are
+	miss       time.Duration // about what a pair takes longer by the strategy than by a cache
+}
+
+// rows lists the built-in strategies, the simplest first.
+var rows = []row{
+	{name: "direct", align: 16,
+		open: func(up upstream.Checked, _ Config, _ knowledge, f front) Allocator {
+			return builtin{strategy.NewDirect(up, f.lock != nil)}
+		}},
+	{name: "exact", align: 16, keys: []string{"max_held_blocks", "max_block_bytes"},
+		open: func(up upstream.Checked, c Config, _ knowledge, _ front) Allocator {
+			return builtin{strategy.NewExact(up, freelistOptions(c))}
+		}},
+	{name: "bitlog", align: 16, keys: []string{"bits", "max_held_blocks", "max_block_bytes"}, own: "bits",
+		open: func(up upstream.Checked, c Config, _ knowledge, _ front) Allocator {
+			return builtin{strategy.NewBitlog(up, max(c.Bits, 0), freelistOptions(c))} // -1 is 0 bits
+		}},
+	{name: "sizeclass", keys: []string{"steps", "align", "max_held_blocks", "max_block_bytes", "cache_bytes"}, own: "steps",
+		whole: true, caches: func(c Config) cached { return cached{sizeclass.NewGrid(c.Steps, c.Align), 0, sizeclassMiss} },
+		open: func(up upstream.Checked, c Config, _ knowledge, _ front) Allocator {
+			return builtin{strategy.NewSizeclass(up, c.Steps, c.Align, c.MaxBytes, freelistOptions(c))}
+		}},
+	{name: "bestfit", align: 16, keys: []string{"align", "miss_target", "decommit", "reserve", "cache_bytes"}, own: "miss_target",
+		caches: cachedByHeap,
+		open: func(up upstream.Checked, c Config, _ knowledge, f front) Allocator {
+			s := strategy.NewBestfit(up, heapOptions(c, f))
+			return numberedBuiltin{builtin{s}, s}
+		}},
+	{name: "slab", align: 16, keys: []string{"align", "miss_target", "decommit", "reserve", "cache_bytes"}, own: "miss_target",
+		caches: cachedByHeap,
+		open: func(up upstream.Checked, c Config, _ knowledge, f front) Allocator {
+			s := strategy.NewSlab(up, heapOptions(c, f))
+			return numberedBuiltin{builtin{s}, s}
+		}},
+	{name: "plan", align: 16, keys: []string{"align", "miss_target", "plan", "reserve"}, own: "plan",
+		open: func(up upstream.Checked, c Config, k knowledge, f front) Allocator {
+			o := heapOptions(c, f)
+			o.Decommit = true
+			s := strategy.NewPlan(up, o, k.plan, k.places)
+			return numberedBuiltin{builtin{s}, s}
+		}},
+}
+
+// sizeclassMiss and heapMiss are about what a pair takes longer by the strategy than by a cache:
+// 0.9 us by sizeclass in a block cache of 128 MiB, where all that is looked up is far away, and
+// 54 ns by a page heap.
+const sizeclassMiss, heapMiss = 800 * time.Nanosecond, 50 * time.Nanosecond
+
+// cachedByHeap is for strategies with a page heap, and for registered ones where cache_bytes asks for it.
+func cachedByHeap(c Config) cached {
+	return cached{sizeclass.NewGrid(8, c.Align), strategy.SlabCarveLimit, heapMiss}
+}
+
+// rowOf returns the row of a strategy. A registered one has a row that says nothing.
+func rowOf(strategy string) row {
+	if i := slices.IndexFunc(rows, func(r row) bool { return r.name == strategy }); i >= 0 {
+		return rows[i]
+	}
+	return row{name: strategy, align: 16}
+}
+
+func isBuiltin(strategy string) bool { return rowOf(strategy).open != nil }
+
+// onlyWith makes a key one of the strategies that list it, and of registered ones, which may read
+// every key. If the strategy of a Config is unknown, that is a fault by itself, and no key is blamed
+// for it.
+func onlyWith(key string) func(Config) string {
+	return func(c Config) string {
+		r := rowOf(c.Strategy)
+		if r.open == nil || slices.Contains(r.keys, key) {
+			return ""
+		}
+		var names []string
+		for _, r := range rows {
+			if slices.Contains(r.keys, key) {
+				names = append(names, r.name)
+			}
+		}
+		return fmt.Sprintf("strategy %s has no use for it, only %s", c.Strategy, strings.Join(names, ", "))
+	}
+}
