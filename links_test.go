@@ -1,0 +1,64 @@
+package bufslab
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+var (
+	link     = regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	notWords = regexp.MustCompile(`[^\p{L}\p{N}_ -]`)
+)
+
+// Each link of a page leads to a file that is there, and to a heading of it.
+func TestLinksLeadSomewhere(t *testing.T) {
+	for _, page := range pages(t) {
+		for _, l := range link.FindAllStringSubmatch(read(t, page), -1) {
+			if strings.Contains(l[1], "://") {
+				continue
+			}
+			file, heading, _ := strings.Cut(l[1], "#")
+			to := page
+			if file != "" {
+				to = filepath.Join(filepath.Dir(page), file)
+			}
+			if _, err := os.Stat(to); err != nil {
+				t.Errorf("%s: %v", page, err)
+			} else if heading != "" && !anchors(read(t, to))[heading] {
+				t.Errorf("%s: %s has no heading #%s", page, to, heading)
+			}
+		}
+	}
+}
+
+// pages returns the pages of this module that people read.
+func pages(t *testing.T) (list []string) {
+	t.Helper()
+	list, _ = filepath.Glob("*.md")
+	err := filepath.WalkDir("docs", func(path string, _ fs.DirEntry, err error) error {
+		if strings.HasSuffix(path, ".md") {
+			list = append(list, path)
+		}
+		return err
+	})
+	if err != nil || len(list) < 10 {
+		t.Fatalf("%d pages, %v", len(list), err)
+	}
+	return list
+}
+
+// anchors are the names by which links know the headings of a page.
+func anchors(text string) map[string]bool {
+	set := map[string]bool{}
+	for line := range strings.Lines(text) {
+		if heading := strings.TrimLeft(line, "#"); heading != line && strings.HasPrefix(heading, " ") {
+			words := notWords.ReplaceAllString(strings.ToLower(strings.TrimSpace(heading)), "")
+			set[strings.ReplaceAll(words, " ", "-")] = true
+		}
+	}
+	return set
+}
