@@ -11,6 +11,7 @@ import (
 
 var (
 	link     = regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	id       = regexp.MustCompile(`<a id="([^"]+)">`)
 	notWords = regexp.MustCompile(`[^\p{L}\p{N}_ -]`)
 )
 
@@ -54,11 +55,18 @@ func pages(t *testing.T) (list []string) {
 // anchors are the names by which links know the headings of a page.
 func anchors(text string) map[string]bool {
 	set := map[string]bool{}
+	for _, m := range id.FindAllStringSubmatch(text, -1) {
+		set[m[1]] = true
+	}
 	for line := range strings.Lines(text) {
 		if heading := strings.TrimLeft(line, "#"); heading != line && strings.HasPrefix(heading, " ") {
-			words := notWords.ReplaceAllString(strings.ToLower(strings.TrimSpace(heading)), "")
-			set[strings.ReplaceAll(words, " ", "-")] = true
+			set[headingAnchor(heading)] = true
 		}
 	}
 	return set
+}
+
+func headingAnchor(heading string) string {
+	words := notWords.ReplaceAllString(strings.ToLower(strings.TrimSpace(heading)), "")
+	return strings.ReplaceAll(words, " ", "-")
 }
