@@ -13,6 +13,9 @@
 //	fuzz/soak    pools of every strategy on any device, for as long as it is told
 //	cmd/bufslab  replays traces over configurations
 //
+// Most programs need slab alone, and three names of it: Open, Get, Release. README.md has the
+// program.
+//
 // Imports point one way only, cmd to trace, growpool, unified, adapt and inspect to slab to
 // device, so that each package can be read and used without those above it.
 // Packages slab, device and inspect need nothing outside the standard library but

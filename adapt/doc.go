@@ -1,13 +1,18 @@
-// Package adapt makes a [slab.Pool] the allocator of other libraries: [Arrow] of arrow-go,
-// [GRPC] of grpc-go, [HTTP] of net/http/httputil. It imports none of them: their interfaces
-// are small, and an adapter has the methods.
+// Package adapt makes a [slab.Pool] the allocator of other libraries:
+//
+//	mem := adapt.Arrow(pool)                                            // a memory.Allocator of arrow-go
+//	s := grpc.NewServer(experimental.BufferPool(adapt.GRPC(heapPool)))  // a mem.BufferPool of grpc-go
+//	proxy := &httputil.ReverseProxy{BufferPool: adapt.HTTP(pool, 32<<10)}
+//
+// Give gRPC a pool on the Go heap: gRPC does not put back every buffer of calls that end early. Package
+// adapt imports none of these libraries: their interfaces are small, and an adapter has the methods.
 //
 // Those libraries know buffers by their slices. So each call is a [slab.Pool.GetBytes], and
 // its counterpart a [slab.Pool.Put]. No adapter keeps a map of what is out, so on the Go heap
 // a buffer that a library forgets comes back as others do. Off the heap it stays out:
 // see docs/leaks.md.
 //
-// What comes back that is no buffer of the pool, or was put before, is refused, counted in
+// A slice that is no buffer of the pool, or that was put before, is refused, counted in
 // [slab.Stats].ForeignPuts, and left to the collector; with Config.Strict that panics.
 //
 // Adapters are safe for concurrent use, several may share a pool with each other and with

@@ -1,8 +1,14 @@
 // Package device says where memory lives and how its bytes move.
 //
-// A [Device] makes regions; a [Block] is a piece of one. Package slab reuses
-// blocks. It knows devices only by the interfaces of device.go and by the
-// optional ones of capability.go.
+// Most programs do not call it: they name a device in the line of a pool, see package slab. A
+// program that moves bytes to a device does, and so does one that brings a device of its own.
+//
+//	d, err := device.Open("mmap")
+//	b, err := d.Alloc(1 << 20)           // a Block: a piece of a Region
+//	copy(device.Bytes(b), "hello")       // nil where the CPU cannot reach the memory
+//	err = d.Copy(b, device.Host(source)) // from a slice; also between any two blocks of d
+//	d.Free(b)
+//	err = d.Close()
 //
 // The devices of this package need no hardware:
 //
@@ -10,8 +16,14 @@
 //	mmap        memory outside the Go heap, given back by madvise
 //	virtual     addresses without memory behind them, of any capacity
 //
-// Others live in directories of their own and call [Register]: device/sim is a
-// simulated accelerator, device/cuda and device/opencl drive real ones.
+// Others live in directories of their own and call [Register] when they are imported: device/sim is
+// a simulated accelerator, device/cuda and device/opencl drive real ones.
+//
+// # A device of your own
+//
+// Implement [Device]. Further interfaces say what more it can do: [Reserver], [Pinner], [Quarantiner],
+// [Collected]. [Traits] say what pools have to know. [CheckBlock] and [CheckCopy] are the first lines
+// of its methods, and package device/devicetest tests it.
 package device
 
 import "fmt"

@@ -1,21 +1,27 @@
-// Package fuzz verifies implementations of the interfaces of this library
-// against models. The checks are state machines: random programs run on the
-// implementation and on a model beside it that holds contents, and the two
-// are compared after every step. A failing program is cut down to a short one.
+// Package fuzz verifies implementations of the interfaces of this library against models. A check is
+// one call in a test of yours:
 //
-// There is a check for devices, strategies, pools, pools of keyed buffers and
-// unified buffers. Each is a call in a test of yours. What it takes for granted,
-// and what it puts beneath, is set by an [Option]. The model of each check is a
-// package under internal.
+//	func TestMine(t *testing.T) {
+//		fuzz.CheckAllocator(t, func(upstream slab.Allocator) slab.Allocator { return newMine(upstream) })
+//	}
 //
-// RAPID_CHECKS and RAPID_STEPS in the environment say how many programs run
-// and how long they are. Unless RAPID_CHECKS or BUFSLAB_STRESS is set, a check
-// that has taken a second runs no further programs, and logs how many it ran.
+// There is a check for devices ([CheckDevice]), strategies ([CheckAllocator]), pools ([CheckPool]),
+// pools of keyed buffers ([CheckGrowPool]) and unified buffers ([CheckUnified]). An [Option] says what
+// a check may take for granted, and which memory it uses.
 //
-// Tests of this package are longer by BUFSLAB_STRESS, and log what they counted:
+// The checks are state machines: random programs run on the implementation and on a model that holds
+// contents, and the two are compared after every step. A failing program is cut down to a short one.
+//
+// RAPID_CHECKS and RAPID_STEPS in the environment say how many programs run and how long they are.
+// Unless RAPID_CHECKS or BUFSLAB_STRESS is set, a check that has taken a second runs no further
+// programs, and logs how many it ran.
+//
+// # Tests of this package
+//
+// They are longer by BUFSLAB_STRESS, and log what they counted:
 //
 //	BUFSLAB_STRESS=10000000 go test -v -timeout 2h -run TestModelsAtLength ./fuzz  # steps over all models, with seeds
 //	BUFSLAB_STRESS=10000 go test -v -timeout 2h -run TestHistories ./fuzz          # concurrent histories of each kind
 //
-// This is the only package that imports rapid.
+// The model of each check is a package under internal. This is the only package that imports rapid.
 package fuzz

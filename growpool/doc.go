@@ -1,16 +1,23 @@
 // Package growpool keeps a buffer for each key that grows to the largest request.
 //
-// Programs that work on one thing after the other, cells of a grid, files, requests, need the same few
-// arrays each time, in sizes that vary. A [Pool] gives each array a key and
-// keeps the largest buffer that the key ever needed; a smaller request is a
-// window on it, without a copy and without an allocation:
+// Programs that work on one thing after the other, cells of a grid, files, requests, need the same
+// few arrays each time, in sizes that vary. A Pool gives each array a key and keeps the largest
+// buffer that the key ever needed. A smaller request is a window on it, without a copy and without
+// an allocation:
 //
+//	memory, err := slab.OpenConfig(slab.Config{}) // or any other slab.Pool
 //	pool := growpool.New[string](memory, growpool.Config{})
 //	for _, cell := range cells {
 //		coeff, err := growpool.Get[float64](pool, "coeff", cell.Rows, cell.Columns)
 //		...
 //		m := mat.NewDense(cell.Rows, cell.Columns, coeff.Slice())
 //	}
+//
+// [Get] is for one goroutine that uses an array until the next Get of its key. If several goroutines
+// use a key, or if memory has to go back at once, use a lease:
+//
+//	l, err := growpool.Acquire[float64](ctx, pool, "coeff", rows, columns)
+//	defer l.Release()
 //
 // The cast:
 //
@@ -19,13 +26,12 @@
 //	View      a window: Slice, At, Set and Row; stale once a later Get replaced the buffer
 //	Acquire   returns a Lease, a View that is the caller's alone until Release
 //	Growth    how large a buffer becomes: Exact, Pow2, Factor, Steps
-//	budget    what all buffers may take; a ristretto cache says which keys keep theirs
+//	budget    bounds all buffers (Config.MaxBytes); a ristretto cache says which keys keep theirs
 //
 // # Where old memory goes
 //
-// Contents are not kept when a buffer grows, so the old memory goes before the
-// new is taken: the pool never has both. What can still be seen cannot go
-// back, though:
+// The contents of a buffer that grows are not kept. So the old memory goes before the new is taken,
+// and the pool never has both. But memory that the program can still see cannot go back:
 //
 //	shown by                memory     the old buffer
 //	Acquire only            any        goes back to the slab.Pool before the larger one is taken
@@ -34,16 +40,15 @@
 //	Get, by Slice or Row    elsewhere  is not used again: above 4 KiB its pages go back at once
 //	                                   when no View is left, below it stays out
 //
-// So a program that grows often off the heap uses Acquire. While a buffer
-// grows, one shown by Get needs old and new memory together, until the
-// collector has run; one that was only acquired never more than the larger.
-// In a pool with a budget the collector runs now and then for that, see
-// Config.GCTrigger: such memory is not in the budget, and without a View it is out
-// until a collection. On the heap a small buffer shares a slab with others, and comes back with
-// the last of them.
+// So a program that grows often off the heap uses Acquire. While a buffer grows, one that Get has
+// shown needs old and new memory together, until the collector has run; one that was only acquired
+// never needs more than the larger. In a pool with a budget the collector runs now and then for
+// that, see Config.GCTrigger: such memory is not in the budget, and without a View it is out until a
+// collection. On the heap a small buffer shares a slab with others, and comes back with the last of
+// them.
 //
 // # What it is not for
 //
-// Data that is to last: the next Get of the key may overwrite it. Elements with
-// pointers: the collector does not look into buffers.
+// Data that is to last: the next Get of the key may overwrite it. Elements with pointers: the
+// collector does not look into buffers.
 package growpool

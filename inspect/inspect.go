@@ -1,7 +1,11 @@
-// Package inspect shows what running pools look like, over HTTP: a page for people, the same
-// as JSON for programs, and profiles for go tool pprof.
+// Package inspect shows running pools over HTTP: a page for people, the same as JSON for programs,
+// and profiles for go tool pprof.
 //
 //	http.Handle("/debug/bufslab/", inspect.Handler(uploads, replies))
+//
+//	/debug/bufslab/          the page; it refreshes itself
+//	/debug/bufslab/json      the same at this moment: an array of State
+//	/debug/bufslab/profile   what is out by stack, if the pool has a profile_rate
 //
 // Importing it registers nothing, and does not import net/http/pprof, which would.
 //
@@ -10,8 +14,10 @@
 // The page shows how much memory a program uses and for what: sizes, counts, the names of pools,
 // their configuration, and names of files, of the program's source and in that configuration. It
 // never shows contents of buffers, and nothing can be changed by it. Still it is not for the
-// public internet: serve it at an address of its own, on localhost, or behind a proxy that asks who
-// is there, as you would net/http/pprof.
+// public internet: serve it at an address of its own, on localhost, or behind a proxy that
+// authenticates, as you would net/http/pprof.
+//
+// # The code
 //
 //	inspect.go    the handler: paths, methods, headers
 //	state.go      what a pool is like at a moment, and its JSON

@@ -1,7 +1,22 @@
 // Package trace reads, writes and replays recordings of allocations.
 //
-// A trace is a CSV file, gzip or not, with a line for every allocation and
-// every free in the order in which a program made them:
+//	t, err := trace.Load("t.csv.gz")               // a pool with record=t.csv.gz has written it
+//	pool, err := slab.OpenConfig(slab.Config{Device: "virtual", Strategy: "slab"})
+//	r, err := trace.Replay(t, pool)
+//	fmt.Println(r.FootprintRatio, r.MissRatio)     // peak managed by peak live bytes; calls upstream
+//
+// The command bufslab does this for many lines at a time. What is here:
+//
+//	Load, Read      a Trace, of a file or a reader
+//	Replay          runs a Trace through a pool; a Replayer does so on several processors,
+//	                or while the trace is read
+//	Reader, Writer  work row by row
+//	Import          makes a Trace of what RMM, PyTorch, Umpire or CuPy have logged
+//
+// # The file
+//
+// A trace is a CSV file, gzip or not, with a line for every allocation and every free in the order in
+// which a program made them:
 //
 //	op,id,size
 //	a,0,4096
@@ -9,14 +24,12 @@
 //	f,0,4096
 //	f,1,100
 //
-// An id is any number that no other live allocation has; the size of a free
-// repeats that of its allocation or is left empty. The columns key, stream, thread
-// and time_ns may follow. The header may be missing: columns then stand in that
-// order. Each row ends with a newline: a last one without was cut short and is dropped.
-// gzip files may have several members, one after another.
-// Logs of RMM's logging resource adaptor need no conversion.
-//
-// A row s,, marks the beginning of a step of the program: see [slab.Pool.Step].
+// An id is any number that no other live allocation has; the size of a free repeats that of its
+// allocation or is left empty. The columns key, stream, thread and time_ns may follow. Without a
+// header the columns are in that order. Each row ends with a newline: a last one without was cut
+// short and is dropped. gzip files may have several members, one after another. Logs of RMM's logging
+// resource adaptor need no conversion. A row s,, marks the beginning of a step of the program: see
+// slab.Pool.Step.
 //
 // A keyed trace has the requests to the buffers of a growpool.Pool instead:
 //
@@ -24,10 +37,9 @@
 //	g,coeff,65468160
 //	g,E_tilda_lm,1843200
 //
-// [Load] reads a file and [Replay] runs it through a pool, a [Replayer] on several
-// processors or as it is read. [Reader] and [Writer] work row by row. rows.go cuts rows into
-// fields, format.go and rmm.go parse them, live.go checks that they follow from each other,
-// and builder.go makes the chunks that run.go replays; watch.go lets others look meanwhile.
-// [Import] makes ops of what other allocators record: import.go recognizes it,
-// trace/internal/alloclog parses it.
+// # The code
+//
+// rows.go cuts rows into fields, format.go and rmm.go parse them, live.go checks that they follow from
+// each other, and builder.go makes the chunks that run.go replays; watch.go lets others look meanwhile.
+// import.go recognizes the logs of other allocators, trace/internal/alloclog parses them.
 package trace

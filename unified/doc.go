@@ -1,15 +1,19 @@
 // Package unified keeps one array in two places, in the host's memory and in a
-// device's. When a program asks for one side, it copies what is not current there.
+// device's. When a program asks for one side, the elements are copied that are not current there.
 //
 //	dev, err := device.Open("cuda:0")
 //	b, err := unified.New[float32](dev, 1000)
-//	m, err := b.HostMut()      // to read and write; the device side is behind from now on
+//	m, err := b.HostMut()       // to read and write; the device side is behind from now on
 //	block, err := b.DeviceMut() // copies what was written; the host side is behind
-//	m, err = b.Host()          // copies it back
+//	m, err = b.Host()           // copies it back
+//	b.Free()
+//
+// A [Buffer] is for one array. A [Pool] keeps released buffers whole, for the next of their kind:
+// [Acquire] instead of [New], Release instead of Free.
 //
 // # Residency
 //
-// Every element is in one of six [State]s. The table in state.go says for each
+// Every element is in one of six states, see [State]. The table in state.go says for each
 // state and each kind of access what has to be copied, and which state follows.
 // The name of a method says what the caller does: Host and Device read, HostMut
 // and DeviceMut read and write, HostOverwrite and DeviceOverwrite write all
