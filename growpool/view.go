@@ -94,6 +94,7 @@ func (v View[T]) Block() device.Block {
 	}
 	v.of.check()
 	var x T
+	v.of.handle.Hide()
 	b := v.of.handle.Block()
 	b.Len = v.n * int(unsafe.Sizeof(x))
 	return b
@@ -131,9 +132,10 @@ func (b *buffer) check() {
 }
 
 // slice returns the address for a slice. The slab.Pool has to know that there
-// may be one, of memory that the collector does not see.
+// may be one, of memory that the collector does not see. A Put of it must not find the buffer.
 func (b *buffer) slice() unsafe.Pointer {
 	b.check()
+	b.handle.Hide()
 	b.handle.Bytes()
 	atomic.StorePointer(&b.open, b.ptr)
 	return b.ptr

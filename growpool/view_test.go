@@ -1,6 +1,7 @@
 package growpool
 
 import (
+	"errors"
 	"fmt"
 	"runtime"
 	"slices"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/bufslab/bufslab/device"
 	"github.com/bufslab/bufslab/internal/invariants"
+	"github.com/bufslab/bufslab/slab"
 )
 
 // recovered returns what f panics with, "" if it does not.
@@ -251,4 +253,30 @@ func TestMemoryThatTheCPUDoesNotReach(t *testing.T) {
 		t.Error(l.Block())
 	}
 	release(t, l)
+}
+
+// What a View or a Lease shows is the pool's: a Put of it gives nothing back.
+func TestPutRefusesWhatAKeyHas(t *testing.T) {
+	for _, line := range []string{"device=heap", "device=mmap"} {
+		below := openSlab(t, line)
+		p := New[string](below, Config{})
+		l := acquire[byte](t, p, "lease", 100, 100)
+		other := acquire[byte](t, p, "block", 5000)
+		v := mustGet[byte](t, p, "view", 5000)
+		want := int64(0)
+		for what, m := range map[string][]byte{
+			"Slice": l.Slice(), "Row": l.Row(0), "View": v.Slice(), "Block": device.Bytes(other.Block()),
+		} {
+			want++
+			if err := below.Put(m); !errors.Is(err, slab.ErrForeign) || below.Stats().ForeignPuts != want {
+				t.Errorf("%s, %s: %v", line, what, err)
+			}
+		}
+		release(t, l)
+		release(t, other)
+		if s := below.Stats(); s.DoubleReleases != 0 {
+			t.Errorf("%s: %+v", line, s)
+		}
+		p.Close()
+	}
 }

@@ -31,8 +31,8 @@ func (p *Pool) GetBytes(size int) ([]byte, error) {
 
 // Lookup returns the handle of the buffer that begins where b begins, if the pool has it out,
 // whatever the length of b. It takes the time of a hash table and keeps nothing alive. It
-// knows no part of a buffer, whose address is another, nothing of an Arena or a Buffer, and not
-// the slice of a buffer that was released. But if the memory has been handed out again it finds the new owner's: as for every
+// knows no part of a buffer, whose address is another, no buffer that is hidden (see
+// [PooledBuffer.Hide]), and not the slice of a buffer that was released. But if the memory has been handed out again it finds the new owner's: as for every
 // slice, do not use one after Release.
 //
 // Off the Go heap the handle that Get returned must still be reachable, or the slice come
@@ -65,6 +65,22 @@ func (p *Pool) Put(b []byte) error {
 		return ErrForeign
 	}
 	return h.Release()
+}
+
+// Hide keeps b from Lookup and Put: for code that hands out bytes of b and keeps the handle, so
+// that only the handle can release it. A Put of the bytes is then ErrForeign. Call it before you
+// hand them out: a Put at the same time may have found b already.
+//
+// It lasts until b ends. Where Grow has ended b, the buffer that it returns is not hidden. Hide
+// counts as a call of Bytes for a buffer that is forgotten (see [Pool]). It does nothing for the
+// zero PooledBuffer, after Release, and for device memory, of which there is no slice. It is safe
+// for concurrent use.
+func (b PooledBuffer) Hide() {
+	if b.ptr == nil || !b.slot.Pin(b.gen) {
+		return
+	}
+	defer b.unpin() // until then the slot has no other owner
+	b.slot.Hide()
 }
 
 // put is Put of what Release would only have to cache: one pin serves both halves.

@@ -73,6 +73,69 @@ func TestPutRefusesWhatIsNotOut(t *testing.T) {
 	}
 }
 
+// What is hidden is found by its handle alone; its next owner, and what it grows to, by slice, too.
+func TestHide(t *testing.T) {
+	for _, line := range bySlice {
+		p := openLine(t, line)
+		for _, size := range []int{0, 1, 100, 5000, 1 << 20} {
+			b := mustGet(t, p, size)
+			m := b.Bytes()
+			b.Hide()
+			b.Hide()
+			if _, found := p.Lookup(m); found {
+				t.Errorf("%s: %d bytes are found", line, size)
+			}
+			grown, err := b.Grow(size + 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			b.Hide() // is stale
+			if err := p.Put(grown.Bytes()); err != nil {
+				t.Errorf("%s: what %d bytes grew to: %v", line, size, err)
+			}
+			b = mustGet(t, p, size)
+			b.Hide()
+			mustRelease(t, b)
+			next := mustGet(t, p, size)
+			b.Hide()
+			if err := p.Put(next.Bytes()); err != nil {
+				t.Errorf("%s: the owner after one of %d bytes: %v", line, size, err)
+			}
+		}
+		checkNoneOut(t, p)
+		if n := p.Stats().ForeignPuts; n != 0 {
+			t.Errorf("%s: %d foreign Puts", line, n)
+		}
+	}
+}
+
+// Hide does nothing where there is no slice to be found by.
+func TestHideOfNothing(t *testing.T) {
+	PooledBuffer{}.Hide()
+	p := openLine(t, "device=sim")
+	b := mustGet(t, p, 100)
+	b.Hide()
+	mustRelease(t, b)
+	checkNoneOut(t, p)
+}
+
+// A Release while Hide runs takes effect, and hides no one else.
+func TestHideWhileAnotherReleases(t *testing.T) {
+	p := openLine(t, "")
+	for range 2000 {
+		b := mustGet(t, p, 100)
+		var wg sync.WaitGroup
+		wg.Go(b.Hide)
+		wg.Go(func() { mustRelease(t, b) })
+		next := mustGet(t, p, 100)
+		if err := p.Put(next.Bytes()); err != nil {
+			t.Fatal(err)
+		}
+		wg.Wait()
+	}
+	checkNoneOut(t, p)
+}
+
 // What an Arena or a Buffer has is its own: a Put of a piece, or of Bytes, gives nothing back.
 func TestPutRefusesWhatOthersCutUp(t *testing.T) {
 	for _, line := range []string{"", "device=mmap"} {

@@ -310,3 +310,25 @@ func TestForgottenPoolFreesWhatItKeeps(t *testing.T) {
 		t.Errorf("host %+v, device %+v", host.Stats(), dev.Stats())
 	}
 }
+
+// What a buffer has is its own, on both sides: a Put of it gives nothing back.
+func TestPutRefusesWhatABufferHas(t *testing.T) {
+	for _, name := range []string{"heap", "mmap"} {
+		d := check.Ok(device.Open(name))(t)
+		host, dev := slabOn(t, d, slab.Config{}), slabOn(t, d, slab.Config{})
+		b := acquired[byte](t, unified.NewPoolOn(host, dev, unified.PoolConfig{MaxBuffers: -1}), 5000)
+		check.Must(t, b.Fill(1))
+		check.Wraps(t, host.Put(check.Ok(b.Host())(t)), slab.ErrForeign)
+		check.Wraps(t, dev.Put(device.Bytes(check.Ok(b.Device())(t))), slab.ErrForeign)
+		for _, p := range []*slab.Pool{host, dev} {
+			if s := p.Stats(); s.ForeignPuts != 1 || s.ActiveBlocks != 1 {
+				t.Errorf("%s: %+v", name, s)
+			}
+		}
+		wantHost(t, b, 1)
+		check.Must(t, b.Release())
+		if s := host.Stats(); s.ActiveBlocks != 0 || s.DoubleReleases != 0 {
+			t.Errorf("%s: %+v", name, s)
+		}
+	}
+}

@@ -27,6 +27,7 @@ func (a *array) provide(d side, s device.Stream) error {
 		return err
 	}
 	m.has = true
+	m.buf.Hide() // from a Put of what the program sees of it
 	if d == onDevice {
 		// A pool does not notice a small forgotten block off the Go heap that the CPU
 		// can reach. This finds a forgotten array's; no slice of it exists.

@@ -233,6 +233,16 @@ var ofGrowpool = []mutant{
 		killer: killer{pkg: "growpool", test: "TestReplacedMemoryOffTheHeap"},
 	},
 	{
+		name: "growpool: a Put of a lease's slice is taken",
+		file: "growpool/view.go", old: "\tb.handle.Hide()\n", new: "",
+		killer: killer{pkg: "growpool", test: "TestPutRefusesWhatAKeyHas"},
+	},
+	{
+		name: "growpool: a Put of a lease's Block is taken",
+		file: "growpool/view.go", old: "\tv.of.handle.Hide()\n", new: "",
+		killer: killer{pkg: "growpool", test: "TestPutRefusesWhatAKeyHas"},
+	},
+	{
 		name: "growpool: alignment is judged by the element's size",
 		file: "growpool/element.go", old: "uintptr(p) % e.align", new: "uintptr(p) % e.size",
 		killer: killer{pkg: "growpool", test: "TestOtherElementTypesAndRanksOnOneKey"},

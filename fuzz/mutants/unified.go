@@ -198,6 +198,11 @@ var ofUnified = []mutant{
 		killer: killer{pkg: "unified", test: "TestDevicesAreNotKept"},
 	},
 	{
+		name: "unified: a Put of a buffer's memory is taken",
+		file: "unified/store.go", old: "\tm.buf.Hide() //", new: "\t//",
+		killer: killer{pkg: "unified", test: "TestPutRefusesWhatABufferHas"},
+	},
+	{
 		name: "unified: page-locked memory from past the host pool's budget",
 		file: "unified/memory.go", old: "\t\tm.pinned = m.host\n\t\tif !isPinned(host) {", new: "\t\tif isPinned(host) {\n\t\t\tm.pinned = m.host\n\t\t}\n\t\tif false {",
 		killer: killer{pkg: "unified", test: "TestPoolOnErrors"},
