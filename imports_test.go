@@ -19,11 +19,12 @@ var below = map[string][]string{
 	"device":   {},
 	"slab":     {"device"},
 	"adapt":    {"slab", "device"},
+	"arena":    {"slab", "device"},
 	"inspect":  {"slab"},
 	"trace":    {"slab", "device"},
 	"growpool": {"slab", "device"},
 	"unified":  {"slab", "device"},
-	"fuzz":     {"unified", "growpool", "trace", "slab", "device"},
+	"fuzz":     {"unified", "growpool", "arena", "trace", "slab", "device"},
 	"cmd":      {"unified", "growpool", "trace", "slab", "device"},
 }
 
@@ -73,6 +74,15 @@ func TestImportsPointDown(t *testing.T) {
 			if !slices.Contains(allowed, top(path)) {
 				t.Errorf("%s imports %s, which is not below it", paths[0], path)
 			}
+		}
+	}
+}
+
+// What takes buffers of a pool as a program would is no part of it.
+func TestSlabDoesNotKnowItsClients(t *testing.T) {
+	for _, path := range list(t, "-deps", "./slab") {
+		if slices.Contains([]string{"adapt", "arena", "growpool", "inspect", "trace", "unified"}, top(path)) {
+			t.Errorf("package slab imports %s", path)
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/valyala/bytebufferpool"
 
+	"github.com/bufslab/bufslab/arena"
 	"github.com/bufslab/bufslab/bench/internal/report"
 	"github.com/bufslab/bufslab/slab"
 )
@@ -159,7 +160,7 @@ func TestBuffersKeepNoOutlier(t *testing.T) {
 // Fifty pieces and a Reset take at most a sixth of the time of fifty handles got and released.
 func TestArenaBesideHandles(t *testing.T) {
 	p := openLine(t, "device=heap")
-	a := slab.NewArena(p)
+	a := arena.New(p)
 	var handles [50]slab.PooledBuffer
 	rounds := map[string]func(){
 		"handles": func() {
@@ -180,7 +181,7 @@ func TestArenaBesideHandles(t *testing.T) {
 		},
 		"arena, of 8 int64s": func() {
 			for range handles {
-				m, _ := slab.MakeIn[int64](a, 8)
+				m, _ := arena.Make[int64](a, 8)
 				m[0] = 1
 			}
 			a.Reset()

@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/bufslab/bufslab/arena"
 	"github.com/bufslab/bufslab/device"
 	"github.com/bufslab/bufslab/fuzz/internal/draw"
 	"github.com/bufslab/bufslab/fuzz/internal/model"
@@ -18,7 +19,7 @@ import (
 // hold what was written last.
 type arenaModel struct {
 	pool   *slab.Pool
-	a      *slab.Arena
+	a      *arena.Arena
 	pieces []piece
 	tight  bool // Gets may fail
 	zeroed bool // Get clears
@@ -77,7 +78,7 @@ func (m *arenaModel) make(t *rapid.T) {
 	}
 	const size = int(unsafe.Sizeof(pair{}))
 	n := rapid.IntRange(0, 3000).Draw(t, "n")
-	list, err := slab.MakeIn[pair](m.a, n)
+	list, err := arena.Make[pair](m.a, n)
 	if err == nil && (list == nil || len(list) != n || cap(list) != n) {
 		t.Fatalf("%d values of capacity %d, want %d", len(list), cap(list), n)
 	}
@@ -117,7 +118,7 @@ func arenaProperty(c slab.Config) func(*rapid.T) {
 		p, err := slab.OpenConfig(c)
 		model.OK(t, err)
 		defer p.Close()
-		m := &arenaModel{pool: p, a: slab.NewArena(p), tight: c.MaxBytes > 0, zeroed: c.Zero, align: 16}
+		m := &arenaModel{pool: p, a: arena.New(p), tight: c.MaxBytes > 0, zeroed: c.Zero, align: 16}
 		if 0 < c.Align && c.Align < 16 {
 			m.align = uintptr(c.Align)
 		}

@@ -21,6 +21,12 @@ func text(n int) []byte {
 	return m
 }
 
+// gets returns the buffers that were got of p so far.
+func gets(p *Pool) int64 {
+	s := p.Stats()
+	return s.Hits + s.Misses
+}
+
 func mustWrite(t testing.TB, b *Buffer, p []byte) {
 	t.Helper()
 	if n, err := b.Write(p); n != len(p) || err != nil {

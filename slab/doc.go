@@ -15,7 +15,6 @@
 //	PooledBuffer  a handle, released once: Bytes, Slice, Share, Grow, Release
 //	Buffer        a bytes.Buffer in a pool's memory
 //	Slice         a handle of values of a type: see [Make]
-//	Arena         many small pieces that are freed at once
 //
 // What pools are made of, for who makes a strategy or shares a budget:
 //

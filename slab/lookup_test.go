@@ -136,27 +136,23 @@ func TestHideWhileAnotherReleases(t *testing.T) {
 	checkNoneOut(t, p)
 }
 
-// What an Arena or a Buffer has is its own: a Put of a piece, or of Bytes, gives nothing back.
+// What a Buffer has is its own: a Put of Bytes gives nothing back.
 func TestPutRefusesWhatOthersCutUp(t *testing.T) {
 	for _, line := range []string{"", "device=mmap"} {
 		p := openLine(t, line)
-		a, b := NewArena(p), NewBuffer(p)
+		b := NewBuffer(p)
 		for _, n := range []int{10, 100_000} {
-			piece, err := a.Get(n)
-			if _, more := b.Write(make([]byte, n)); errors.Join(err, more) != nil {
-				t.Fatal(err, more)
+			if _, err := b.Write(make([]byte, n)); err != nil {
+				t.Fatal(err)
 			}
-			for _, m := range [][]byte{piece, b.Bytes()} {
-				if err := p.Put(m); !errors.Is(err, ErrForeign) {
-					t.Errorf("%s: %d bytes: %v", line, n, err)
-				}
+			if err := p.Put(b.Bytes()); !errors.Is(err, ErrForeign) {
+				t.Errorf("%s: %d bytes: %v", line, n, err)
 			}
 		}
 		h, err := b.Detach()
 		if err := errors.Join(err, p.Put(h.Bytes())); err != nil {
 			t.Errorf("%s: what a Buffer gave away: %v", line, err)
 		}
-		a.Release()
 		b.Release()
 		checkNoneOut(t, p)
 	}

@@ -3,8 +3,6 @@ package slab
 import (
 	"errors"
 	"fmt"
-	"math"
-	"math/bits"
 	"reflect"
 	"unsafe"
 
@@ -31,14 +29,15 @@ type Slice[T any] struct{ buffer PooledBuffer }
 // than an int can say, and device.ErrUnavailable where the CPU cannot reach the pool's
 // memory. Else it is that of [Pool.Get]. Nothing stays allocated then.
 //
-// It is not for a handful of bytes: a [MakeIn] an [Arena] costs less.
+// It is not for a handful of bytes: Make of package arena costs less.
 func Make[T any](p *Pool, n int) (Slice[T], error) {
-	if err := checkElement(reflect.TypeFor[T]()); err != nil {
-		return Slice[T]{}, err
+	t := reflect.TypeFor[T]()
+	if why := shape.Unfit(t); why != "" {
+		return Slice[T]{}, fmt.Errorf("slab: type %v %s: %w", t, why, ErrElement)
 	}
-	size, err := sizeOf[T](n)
-	if err != nil {
-		return Slice[T]{}, err
+	size, ok := shape.Bytes[T](n)
+	if !ok {
+		return Slice[T]{}, fmt.Errorf("slab: %d values of type %v: %w", n, t, ErrSize)
 	}
 	b, err := p.getReachable(size)
 	return Slice[T]{b}, err
@@ -52,46 +51,11 @@ func (s Slice[T]) Len() int {
 
 // Slice returns the elements; the capacity is the length. It is nil after Release: do not
 // use the slice any more then. Off the Go heap it does not keep the memory: keep s.
-func (s Slice[T]) Slice() []T { return elements[T](s.buffer.Bytes()) }
+func (s Slice[T]) Slice() []T { return shape.Elements[T](s.buffer.Bytes()) }
 
 // Release gives the memory back. Of all calls for one Make exactly one returns nil, the
 // others return [ErrReleased]: see [PooledBuffer.Release].
 func (s Slice[T]) Release() error { return s.buffer.Release() }
-
-// elements returns m, which is long and aligned enough, as values of type T. Memory of no
-// bytes lies anywhere.
-func elements[T any](m []byte) []T {
-	var zero T
-	switch {
-	case m == nil:
-		return nil
-	case len(m) == 0:
-		return []T{}
-	}
-	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(m))), len(m)/int(unsafe.Sizeof(zero)))
-}
-
-// sizeOf returns the bytes of n values of type T.
-func sizeOf[T any](n int) (int, error) {
-	var zero T
-	more, size := bits.Mul(uint(n), uint(unsafe.Sizeof(zero)))
-	if n < 0 || more > 0 || size > math.MaxInt {
-		return 0, fmt.Errorf("slab: %d values of type %v: %w", n, reflect.TypeFor[T](), ErrSize)
-	}
-	return int(size), nil
-}
-
-// checkElement refuses types whose values cannot lie in a pool's memory. Alignment is no
-// question: blocks lie at multiples of 16 bytes, and Go aligns no type to more than 8.
-func checkElement(t reflect.Type) error {
-	if at := shape.Pointer(t); at != "" {
-		return fmt.Errorf("slab: type %v holds pointers (%s): %w", t, at, ErrElement)
-	}
-	if t.Size() == 0 {
-		return fmt.Errorf("slab: type %v has no bytes: %w", t, ErrElement)
-	}
-	return nil
-}
 
 // getReachable is Get of memory that the CPU can reach.
 func (p *Pool) getReachable(n int) (PooledBuffer, error) { return reachable(p.Get(n)) }

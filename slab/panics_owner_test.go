@@ -23,40 +23,6 @@ func checkedPool(t *testing.T) *Pool {
 	return openPool(t, "heap", Config{Strategy: "exact", Check: true})
 }
 
-func TestAnArenaLosesWhatPanicked(t *testing.T) {
-	for what, fill := range map[string]func(a *Arena){
-		"the chunk":    func(*Arena) {},
-		"a full chunk": func(a *Arena) { mustPiece(t, a, leastChunk) },
-	} {
-		p := checkedPool(t)
-		a := NewArena(p)
-		mustPiece(t, a, 100)
-		of := a.block
-		writeBeyond(of)
-		fill(a)
-		if !doesPanic(a.Release) {
-			t.Fatalf("%s: no panic", what)
-		}
-		x := mustGet(t, p, of.n) // the same memory
-		if m := mustPiece(t, a, 100); beginsIn(m, x) {
-			t.Errorf("%s: a piece is in another owner's buffer", what)
-		}
-		a.Release()
-		if n := p.Stats().DoubleReleases; n != 0 {
-			t.Errorf("%s: %d double releases", what, n)
-		}
-	}
-}
-
-func mustPiece(t *testing.T, a *Arena, n int) []byte {
-	t.Helper()
-	m, err := a.Get(n)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
-}
-
 func TestABufferLosesWhatPanicked(t *testing.T) {
 	for what, f := range map[string]func(b *Buffer){
 		"Release": (*Buffer).Release,

@@ -19,7 +19,7 @@ import (
 //
 // Who has how much is estimated from samples, one in Config.ProfileRate bytes of the Gets on
 // average; docs/leaks.md says how close that is. The sums are those of Stats. The innermost calls, within this package and
-// its adapters, are left out. Stacks beyond some 4,000 that have something are added up in one.
+// its clients, are left out. Stacks beyond some 4,000 that have something are added up in one.
 // Where ProfileRate is off the profile is empty. It works while the pool is in use, and after
 // Close. The error is that of w.
 func (p *Pool) WriteProfile(w io.Writer) error {

@@ -12,6 +12,7 @@ import (
 	"google.golang.org/grpc/mem"
 
 	"github.com/bufslab/bufslab/adapt"
+	arenas "github.com/bufslab/bufslab/arena"
 	"github.com/bufslab/bufslab/growpool"
 	"github.com/bufslab/bufslab/slab"
 )
@@ -59,16 +60,16 @@ func (o *ours) canvas(layer, n int) (canvas, error) {
 
 func (o *ours) putCanvas(c canvas) error { return c.ours.Release() }
 
-func (o *ours) arena() arena                       { return pieces{slab.NewArena(o.pool)} }
+func (o *ours) arena() arena                       { return pieces{arenas.New(o.pool)} }
 func (o *ours) arrow() arrow.Allocator             { return adapt.Arrow(o.pool) }
 func (o *ours) grpc() mem.BufferPool               { return adapt.GRPC(o.pool) }
 func (o *ours) proxy(size int) httputil.BufferPool { return adapt.HTTP(o.pool, size) }
 func (o *ours) managed() int64                     { return o.pool.Stats().PeakManagedBytes }
 
 // pieces is an Arena of ours.
-type pieces struct{ a *slab.Arena }
+type pieces struct{ a *arenas.Arena }
 
-func (p pieces) points(n int) ([]point, error) { return slab.MakeIn[point](p.a, n) }
+func (p pieces) points(n int) ([]point, error) { return arenas.Make[point](p.a, n) }
 func (p pieces) reset()                        { p.a.Reset() }
 func (p pieces) release()                      { p.a.Release() }
 

@@ -1,8 +1,9 @@
-package slab_test
+package arena_test
 
 import (
 	"fmt"
 
+	"github.com/bufslab/bufslab/arena"
 	"github.com/bufslab/bufslab/slab"
 )
 
@@ -10,7 +11,7 @@ import (
 func ExampleArena() {
 	p, _ := slab.OpenConfig(slab.Config{})
 	defer p.Close()
-	a := slab.NewArena(p)
+	a := arena.New(p)
 	defer a.Release()
 	for _, line := range []string{"one arena", "many small pieces"} {
 		word, err := a.Get(len(line))
@@ -19,7 +20,7 @@ func ExampleArena() {
 			return
 		}
 		copy(word, line)
-		counts, _ := slab.MakeIn[int32](a, 26)
+		counts, _ := arena.Make[int32](a, 26)
 		for _, c := range word {
 			if c != ' ' {
 				counts[c-'a']++

@@ -1,13 +1,18 @@
-package slab
+package arena
 
 import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"runtime"
+	"strings"
 	"testing"
+	"time"
 	"unsafe"
 
 	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/internal/check"
+	"github.com/bufslab/bufslab/slab"
 )
 
 // An arenaUser gets pieces, fills them, and finds out who else writes to them.
@@ -47,20 +52,14 @@ func (u *arenaUser) reset() {
 	u.pieces = u.pieces[:0]
 }
 
-// gets returns the buffers that were got of p so far.
-func gets(p *Pool) int64 {
-	s := p.Stats()
-	return s.Hits + s.Misses
-}
-
 // Pieces are aligned and do not overlap, whatever chunks they come from.
 func TestArenaPieces(t *testing.T) {
-	everyStack(t, func(t *testing.T, dev string, c Config) {
+	everyStack(t, func(t *testing.T, dev string, c slab.Config) {
 		p := openPool(t, dev, c)
-		u := &arenaUser{t: t, a: NewArena(p)}
+		u := &arenaUser{t: t, a: New(p)}
 		if dev == "virtual" || dev == "sim" {
 			_, err := u.a.Get(10)
-			_, made := MakeIn[int](u.a, 10)
+			_, made := Make[int](u.a, 10)
 			if !errors.Is(err, device.ErrUnavailable) || !errors.Is(made, device.ErrUnavailable) {
 				t.Errorf("memory that the CPU does not reach: %v, %v", err, made)
 			}
@@ -81,8 +80,8 @@ func TestArenaPieces(t *testing.T) {
 
 // Chunks begin at 8 KiB and double, to 1 MiB.
 func TestArenaChunksDouble(t *testing.T) {
-	p := openPool(t, "heap", Config{})
-	u := &arenaUser{t: t, a: NewArena(p)}
+	p := openPool(t, "heap", slab.Config{})
+	u := &arenaUser{t: t, a: New(p)}
 	want := int64(0)
 	for _, size := range []int{8 << 10, 16 << 10, 32 << 10, 64 << 10, 128 << 10, 256 << 10, 512 << 10, 1 << 20, 1 << 20} {
 		want += int64(size)
@@ -101,8 +100,8 @@ func TestArenaChunksDouble(t *testing.T) {
 // Rounds of one size take nothing of the pool once the chunk fits, up to 1 MiB, and use the same memory.
 func TestArenaResetKeepsWhatRoundsNeed(t *testing.T) {
 	for _, n := range []int{1, 100, 5001, 20_000} {
-		p := openPool(t, "heap", Config{})
-		u := &arenaUser{t: t, a: NewArena(p)}
+		p := openPool(t, "heap", slab.Config{})
+		u := &arenaUser{t: t, a: New(p)}
 		round := func() *byte {
 			for range 50 {
 				u.get(n)
@@ -126,8 +125,8 @@ func TestArenaResetKeepsWhatRoundsNeed(t *testing.T) {
 
 // Reset keeps one chunk. That of an outlier is gone after some rounds, unless they need as much.
 func TestArenaResetDropsWhatAnOutlierNeeded(t *testing.T) {
-	p := openPool(t, "heap", Config{})
-	u := &arenaUser{t: t, a: NewArena(p)}
+	p := openPool(t, "heap", slab.Config{})
+	u := &arenaUser{t: t, a: New(p)}
 	for range 10 << 10 {
 		u.get(1024)
 	}
@@ -152,8 +151,8 @@ func TestArenaResetDropsWhatAnOutlierNeeded(t *testing.T) {
 
 // A large piece has a buffer of its own: the chunk stays, and goes on after it.
 func TestArenaLargePiece(t *testing.T) {
-	p := openPool(t, "heap", Config{})
-	u := &arenaUser{t: t, a: NewArena(p)}
+	p := openPool(t, "heap", slab.Config{})
+	u := &arenaUser{t: t, a: New(p)}
 	u.get(100)
 	u.get(5 << 20)
 	u.get(100)
@@ -170,22 +169,22 @@ func TestArenaLargePiece(t *testing.T) {
 
 // An Arena without a pool that gives answers with errors. Size 0 needs no memory.
 func TestArenaWithoutAPool(t *testing.T) {
-	for _, a := range []*Arena{nil, {}, NewArena(nil), NewArena(&Pool{})} {
+	for _, a := range []*Arena{nil, {}, New(nil), New(new(slab.Pool))} {
 		_, err := a.Get(10)
-		_, made := MakeIn[int](a, 10)
-		if !errors.Is(err, ErrClosed) || !errors.Is(made, ErrClosed) {
+		_, made := Make[int](a, 10)
+		if !errors.Is(err, slab.ErrClosed) || !errors.Is(made, slab.ErrClosed) {
 			t.Errorf("%v, %v", err, made)
 		}
 		a.Reset()
 		a.Release()
 	}
-	p := openPool(t, "heap", Config{})
-	a := NewArena(p)
+	p := openPool(t, "heap", slab.Config{})
+	a := New(p)
 	if m, err := a.Get(0); m == nil || len(m) != 0 || err != nil || gets(p) != 0 {
 		t.Errorf("Get(0): %v, %v", m, err)
 	}
 	p.Close()
-	if _, err := a.Get(10); !errors.Is(err, ErrClosed) {
+	if _, err := a.Get(10); !errors.Is(err, slab.ErrClosed) {
 		t.Error(err)
 	}
 }
@@ -193,7 +192,7 @@ func TestArenaWithoutAPool(t *testing.T) {
 // A Get that fails changes nothing. It fails only where there is no room for the piece alone.
 func TestArenaWithoutRoom(t *testing.T) {
 	p := openLine(t, "device=heap,max_bytes=64KiB,strategy=direct")
-	u := &arenaUser{t: t, a: NewArena(p)}
+	u := &arenaUser{t: t, a: New(p)}
 	for range 64 { // in chunks of 8, 16 and 32 KiB, and what is left one by one
 		u.get(1008)
 	}
@@ -201,7 +200,7 @@ func TestArenaWithoutRoom(t *testing.T) {
 	_, full := u.a.Get(2000)
 	_, negative := u.a.Get(-1)
 	_, absurd := u.a.Get(math.MaxInt)
-	if !errors.Is(full, device.ErrOutOfMemory) || !errors.Is(negative, ErrSize) || absurd == nil {
+	if !errors.Is(full, device.ErrOutOfMemory) || !errors.Is(negative, slab.ErrSize) || absurd == nil {
 		t.Errorf("%v; %v; %v", full, negative, absurd)
 	}
 	if now := p.Stats(); now.ActiveBytes != before.ActiveBytes {
@@ -214,8 +213,8 @@ func TestArenaWithoutRoom(t *testing.T) {
 
 // After Release an Arena begins anew. Without a Get Release does nothing.
 func TestArenaRelease(t *testing.T) {
-	p := openPool(t, "heap", Config{})
-	u := &arenaUser{t: t, a: NewArena(p)}
+	p := openPool(t, "heap", slab.Config{})
+	u := &arenaUser{t: t, a: New(p)}
 	for range 3 {
 		u.get(100_000)
 		u.get(100)
@@ -231,14 +230,14 @@ func TestArenaRelease(t *testing.T) {
 }
 
 // Values are cleared, though Reset left others there, and aligned as Make's; so are its refusals.
-func TestMakeIn(t *testing.T) {
-	p := openPool(t, "heap", Config{})
-	a := NewArena(p)
+func TestMake(t *testing.T) {
+	p := openPool(t, "heap", slab.Config{})
+	a := New(p)
 	defer a.Release()
 	for range 3 {
 		for n := range 50 {
 			_, _ = a.Get(n)
-			points, err := MakeIn[point](a, n)
+			points, err := Make[point](a, n)
 			if err != nil || len(points) != n || cap(points) != n || points == nil || uintptr(unsafe.Pointer(unsafe.SliceData(points)))%8 != 0 {
 				t.Fatalf("%d values, %v, at %p", len(points), err, points)
 			}
@@ -252,16 +251,16 @@ func TestMakeIn(t *testing.T) {
 		a.Reset()
 	}
 	before := gets(p)
-	_, pointers := MakeIn[string](a, 1)
-	_, negative := MakeIn[int](a, -1)
-	if !errors.Is(pointers, ErrElement) || !errors.Is(negative, ErrSize) || gets(p) != before {
+	_, pointers := Make[string](a, 1)
+	_, negative := Make[int](a, -1)
+	if !errors.Is(pointers, slab.ErrElement) || !errors.Is(negative, slab.ErrSize) || gets(p) != before {
 		t.Errorf("%v, %v", pointers, negative)
 	}
 }
 
 // Config.Zero clears what Get returns, also after Reset.
 func TestArenaZeroed(t *testing.T) {
-	a := NewArena(openPool(t, "heap", Config{Zero: true}))
+	a := New(openPool(t, "heap", slab.Config{Zero: true}))
 	for range 3 {
 		for range 40 {
 			m, err := a.Get(1000)
@@ -276,8 +275,8 @@ func TestArenaZeroed(t *testing.T) {
 
 // Config.Check finds who writes to a piece after Reset.
 func TestArenaIsChecked(t *testing.T) {
-	p := openPool(t, "mmap", Config{Check: true})
-	a := NewArena(p)
+	p := openPool(t, "mmap", slab.Config{Check: true})
+	a := New(p)
 	m, _ := a.Get(100)
 	if a.Reset(); p.Stats().ActiveBlocks != 0 {
 		t.Fatal("a chunk is kept")
@@ -293,16 +292,104 @@ func TestArenaAllocatesNothing(t *testing.T) {
 	if raceEnabled || sanitized {
 		t.Skip("not as it is in programs")
 	}
-	a := NewArena(openPool(t, "heap", Config{}))
+	a := New(openPool(t, "heap", slab.Config{}))
 	if n := testing.AllocsPerRun(100, func() {
 		for range 50 {
 			m, _ := a.Get(100)
 			m[0] = 1
-			points, _ := MakeIn[point](a, 3)
+			points, _ := Make[point](a, 3)
 			points[0].X = 1
 		}
 		a.Reset()
 	}); n != 0 {
 		t.Errorf("%v allocations", n)
+	}
+}
+
+// An Arena goes on without a chunk whose Release panics, as that of Check does for a dead canary.
+func TestAnArenaLosesWhatPanicked(t *testing.T) {
+	for what, fill := range map[string]func(a *Arena){
+		"the chunk":    func(*Arena) {},
+		"a full chunk": func(a *Arena) { mustPiece(t, a, leastChunk) },
+	} {
+		p := checkedPool(t)
+		a := New(p)
+		mustPiece(t, a, 100)
+		of := a.block
+		writeBeyond(of)
+		fill(a)
+		if !doesPanic(a.Release) {
+			t.Fatalf("%s: no panic", what)
+		}
+		x := check.Ok(p.Get(of.Len()))(t) // the same memory
+		if m := mustPiece(t, a, 100); beginsIn(m, x) {
+			t.Errorf("%s: a piece is in another owner's buffer", what)
+		}
+		a.Release()
+		if n := p.Stats().DoubleReleases; n != 0 {
+			t.Errorf("%s: %d double releases", what, n)
+		}
+	}
+}
+
+func mustPiece(t *testing.T, a *Arena, n int) []byte {
+	t.Helper()
+	m, err := a.Get(n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// A piece is not the program's to Put, as long as the Arena has its chunk.
+func TestPutRefusesPieces(t *testing.T) {
+	for _, line := range []string{"device=heap", "device=mmap"} {
+		p := openLine(t, line)
+		a := New(p)
+		for _, n := range []int{10, leastChunk, 100_000} { // at the front of chunks, too
+			if err := p.Put(mustPiece(t, a, n)); !errors.Is(err, slab.ErrForeign) {
+				t.Errorf("%s: %d bytes: %v", line, n, err)
+			}
+		}
+		if err := p.Put(a.chunk); !errors.Is(err, slab.ErrForeign) {
+			t.Errorf("%s: a chunk: %v", line, err)
+		}
+		a.Release()
+		checkNoneOut(t, p)
+	}
+}
+
+// A leak is the line of the program that had the piece, not one in here.
+func TestLeaksNameTheCaller(t *testing.T) {
+	p := openLine(t, "on_forget=report")
+	a := New(p)
+	mustPiece(t, a, 10)
+	_ = check.Ok(Make[int64](a, 10_000))(t)
+	for _, l := range p.Leaks() {
+		if !strings.Contains(l.Site, "_test.go") {
+			t.Errorf("a buffer is out of %s", l.Site)
+		}
+	}
+	if n := len(p.Leaks()); n != 2 {
+		t.Errorf("%d buffers are out", n)
+	}
+	a.Release()
+}
+
+// What is kept of a pool's Config goes with the pool.
+func TestRulesGoWithTheirPool(t *testing.T) {
+	before := rulesOf.Len()
+	for range 20 {
+		p := check.Ok(slab.OpenConfig(slab.Config{Zero: true}))(t)
+		a := New(p)
+		mustPiece(t, a, 10)
+		if a.Reset(); !a.rules.zero || a.rules.check {
+			t.Errorf("%+v", a.rules)
+		}
+	}
+	for end := time.Now().Add(30 * time.Second); rulesOf.Len() > before; runtime.Gosched() {
+		if runtime.GC(); time.Now().After(end) {
+			t.Fatalf("%d are kept", rulesOf.Len()-before)
+		}
 	}
 }
