@@ -1,33 +1,55 @@
 package percpu
 
-// most returns the blocks that a magazine of a class may have: two of them are
-// within classBytes.
-func most(bytes int64) int32 { return int32(max(1, min(magazineSlots, classBytes/2/bytes))) }
+const (
+	// LeastBytes is the least budget of a processor that makes a cache worth having.
+	LeastBytes = 16 << 10
+	// shareBytes is the largest block that may have a part of the share: few others would fill it.
+	shareBytes = 32 << 10
+)
 
 // A budget says how many bytes a processor, or the depot, may hold. Up to share any class of blocks
 // of up to small bytes may take; all else, up to most, only one that has earned it, see worth.go.
 // Share is a part of what is managed.
 type budget struct{ share, small, most int64 }
 
-// shareBytes is the largest block that may have a part of the share: few others would fill it.
-const shareBytes = 32 << 10
-
 // flat is a budget of n bytes that any class may take.
 func flat(n int64) budget { return budget{n, n, n} }
 
 // budget returns the part of most that is free to take now. It grows with what is managed,
 // from a least that costs little memory.
-func (c *Cache) budget(most int64) budget {
-	o := &c.options
+func (o *Options) budget(most int64) budget {
 	if o.Divisor == 0 {
 		return flat(most)
 	}
-	managed := max(o.Managed(), 1)
-	part := managed / o.Divisor / int64(len(c.cpus)+1)
+	part := max(o.Managed(), 1) / o.Divisor / int64(o.Processors+1)
 	return budget{min(most, max(part, o.Least)), shareBytes, most}
 }
 
+// shares reports whether bytes may be held in all by any class of such blocks.
+func (b budget) shares(bytes, block int64) bool { return bytes <= b.share && block <= b.small }
+
 // allows reports whether bytes may be held in all, and have blocks of a class.
-func (c *Cache) allows(b budget, bytes int64, class int, have int32) bool {
-	return bytes <= b.share && c.BlockBytes(class) <= b.small || bytes <= b.most && have <= c.wants.earned[class].Load()
+func (w *wants) allows(b budget, bytes int64, class int, have int32) bool {
+	return b.shares(bytes, w.options.blockBytes(class)) || bytes <= b.most && have <= w.earned[class].Load()
+}
+
+// grant changes the limit of a class cache, if the budget allows it. The caller is
+// pinned and has found the limit not negative.
+func (p *cpu) grant(class int, limit, to int32, b budget) bool {
+	k, more := &p.caches[class], int64(to-limit)*p.options.blockBytes(class)
+	if !p.wants.allows(b, p.granted+more, class, to+k.nprevious) || !k.limit.CompareAndSwap(limit, to) { // or it was closed
+		return false
+	}
+	p.granted += more
+	return true
+}
+
+// grow doubles the limit of a class cache, or adds one block where the budget has no
+// more.
+func (p *cpu) grow(class int, limit int32, b budget) bool {
+	bytes := p.options.blockBytes(class)
+	if to := max(1, min(2*limit, most(bytes))); p.granted+int64(to-limit)*bytes <= b.share {
+		return p.grant(class, limit, to, b)
+	}
+	return p.grant(class, limit, limit+1, b)
 }

@@ -183,7 +183,7 @@ func TestBudgetGrowsWithWhatIsManaged(t *testing.T) {
 	shares := 4 * int64(len(s.cpus)+1)
 	for _, c := range [][2]int64{{0, LeastBytes}, {shares * LeastBytes * 2, LeastBytes * 2}, {1 << 50, 1 << 20}} {
 		managed = c[0]
-		if b := s.budget(1 << 20); b.share != c[1] || b.most != 1<<20 {
+		if b := s.options.budget(1 << 20); b.share != c[1] || b.most != 1<<20 {
 			t.Errorf("%d bytes managed: %+v, want a share of %d", managed, b, c[1])
 		}
 	}

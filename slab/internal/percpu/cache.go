@@ -2,20 +2,29 @@
 // processor by itself: a hit takes no lock and touches nothing that another
 // processor writes.
 //
-//	cache.go      the caches, and a hit: Enter, Top, Take and Leave, and Push
-//	options.go    what they need to know of their pool
-//	cpu.go        the processor that a call runs on
-//	pin*.go       who may touch a processor's caches
-//	refill.go     what happens when a class cache is empty
-//	resize.go     what happens when it is full
-//	budget.go     how much it may hold
-//	worth.go      what is worth holding
-//	depot.go      where magazines wait for other processors
-//	reclaim.go    how the caches are emptied by others
-//	idle.go       what of them was not needed
-//	sample.go     which hits a profile samples, and how they are counted
-//	usage.go      what is in them, and the counters
-//	check.go      what has to add up, in check builds
+//	cache.go       the caches of all processors, and the way to one
+//	classcache.go  blocks of one class on one processor, and a hit: Enter, Top, Take and Leave, and Push
+//	state.go       the word that a hit changes
+//	magazine.go    blocks that change hands as a whole
+//	cpu.go         what a processor has beside its class caches
+//	depot.go       where magazines wait for other processors
+//	options.go     what they need to know of their pool
+//	pin*.go        who may touch a processor's caches
+//	refill.go      what happens when a class cache is empty
+//	resize.go      what happens when it is full
+//	spill.go       where magazines go that leave it
+//	budget.go      how much it may hold
+//	worth.go       what is worth holding, by the time of clock.go
+//	evict.go       which class loses its blocks
+//	reclaim.go     how the caches are emptied by others
+//	idle.go        what of them was not needed
+//	sample.go      which hits a profile samples
+//	counters.go    the calls that no class cache serves, and which of them are sampled
+//	usage.go       what is in the caches, and all calls
+//	check.go       what has to add up, in check builds
+//
+// Each file uses only those that know less: a class cache knows magazines, a cpu its class caches, and
+// the methods of Cache all of it.
 //
 // The design is that of Bonwick and Adams, "Magazines and Vmem" (USENIX 2001):
 // two magazines a class, so that a program which swings around the edge of one
@@ -28,10 +37,8 @@ package percpu
 import (
 	"sync"
 	"sync/atomic"
-	"unsafe"
 
 	"github.com/bufslab/bufslab/internal/pin"
-	"github.com/bufslab/bufslab/slab/internal/handle"
 )
 
 // A Cache holds the caches of all processors. Its zero value caches nothing, but
@@ -56,83 +63,20 @@ type Cache struct {
 	closing sync.Mutex // held while the class caches are closed
 }
 
-// A cpu is what one processor has beside its class caches. Only the pinned
-// goroutine may change it; gets, arms and busy are read from outside, too.
-type cpu struct {
-	caches  []ClassCache // those of Cache that are this processor's
-	seen    []sight      // of each, at the last reclaim
-	uses    []use        // of each, see worth.go
-	empty   *magazine    // in reserve, for the next class cache that overflows
-	victim  int          // the class whose cache was shrunk last
-	looked  int          // the class that letGo has looked at last
-	refused uint32       // blocks that went to the strategy; see letGo
-	busy    uint32       // not 0 while a goroutine is here; see quiesce
-
-	granted int64 // bytes that caches may hold: the limit and the previous magazine of each
-
-	gets atomic.Int64  // of class caches, until each was last armed
-	arms atomic.Uint32 // counts them twice, so that it is odd meanwhile
-
-	mu sync.Mutex // of the race detector's build; see Pin
-
-	_ [64]byte // keeps the next cpu off this one's lines
-}
-
-// A ClassCache holds blocks of one class on one processor: some in loaded, and
-// below them a previous magazine or none. Only the pinned goroutine may change
-// its fields, and only while limit >= 0; limit itself is atomic. Usage and worthClosing
-// read them from outside, without synchronisation. A ClassCache
-// fills one cache line, and a hit touches that, the line of the entry, and
-// the line of the slot.
-type ClassCache struct {
-	loaded, previous *magazine
-	state            uint64 // blocks in loaded, and Gets: see sample.go
-	got, released    int64  // bytes, by hits
-	moved            int64  // blocks that magazines have brought, less those they took
-
-	// Fills the line where pointers are short. It is not last: there nothing takes room, too.
-	_ [lineBytes - 48 - 2*unsafe.Sizeof(uintptr(0))]byte
-
-	limit     atomic.Int32 // of blocks in loaded; negative, ^limit, while the class cache is closed
-	busy      uint32       // not 0 while a goroutine is here; see quiesce
-	_         uint32
-	nprevious int32 // blocks in previous
-}
-
-const lineBytes = 64
-
-// A magazine is an array of blocks that changes hands as a whole.
-type magazine struct {
-	entries [magazineSlots]handle.Entry
-	n       int32 // outside of class caches
-	class   int32 // outside of class caches
-	next    *magazine
-}
-
-const (
-	magazineSlots = 32
-	// classBytes bounds the blocks of a class cache, within 2 and 64 of them:
-	// on two processors 8 blocks of 256 KiB were ten times slower than 64.
-	classBytes = 64 << 20
-	// LeastBytes is the least budget of a processor that makes a cache worth having.
-	LeastBytes = 16 << 10
-	// pageCaches is how many class caches are more than 32 KiB: an allocation of
-	// its own, on a page. The runtime puts a word in front of smaller ones, and each
-	// class cache would be on two lines.
-	pageCaches = 32<<10/lineBytes + 1
-)
+// pageCaches is how many class caches are more than 32 KiB: an allocation of
+// its own, on a page. The runtime puts a word in front of smaller ones, and each
+// class cache would be on two lines.
+const pageCaches = 32<<10/lineBytes + 1
 
 // Open makes c ready for use.
 func (c *Cache) Open(o Options) {
-	c.options = o
-	if c.options.Processors == 0 {
-		c.options.Processors = pin.Numbers()
+	if o.Processors == 0 {
+		o.Processors = pin.Numbers()
 	}
-	if c.mu = o.Lock; c.mu == nil {
-		c.mu = new(sync.Mutex)
-	}
-	c.cpus = make([]cpu, c.options.Processors)
-	c.drawMissed()
+	c.options, c.mu = o, o.Lock
+	c.cpus = make([]cpu, o.Processors)
+	c.counts.pace = o.Pace
+	c.counts.draw()
 	if o.Replayed {
 		defer c.RunOn(0)
 	}
@@ -143,16 +87,14 @@ func (c *Cache) Open(o Options) {
 	c.classes = c.options.Grid.Index(o.Largest) + 1
 	c.mixed = make([]atomic.Bool, c.classes)
 	c.depot.classes = make([]depotClass, c.classes)
-	c.wants = newWants(c.classes)
+	c.wants = newWants(&c.options, c.classes, clock(&c.options, &c.counts, c.cpus))
 	n := c.classes * len(c.cpus)
 	all := make([]ClassCache, n+1, max(n+1, pageCaches))
 	c.caches, c.none = all[:n:n], &all[n]
 	c.none.limit.Store(^0)
 	c.reach, c.stride = c.caches, c.classes
 	for i := range c.cpus {
-		c.cpus[i].caches = c.caches[i*c.classes : (i+1)*c.classes]
-		c.cpus[i].seen = make([]sight, c.classes)
-		c.cpus[i].uses = make([]use, c.classes)
+		c.cpus[i].open(&c.options, &c.wants, c.caches[i*c.classes:(i+1)*c.classes])
 	}
 }
 
@@ -179,7 +121,7 @@ func (c *Cache) Fit(size int) (class, ask int) {
 }
 
 // BlockBytes returns the size of the blocks of a class, at most.
-func (c *Cache) BlockBytes(class int) int64 { return int64(c.options.Grid.Size(class)) }
+func (c *Cache) BlockBytes(class int) int64 { return c.options.blockBytes(class) }
 
 // At returns the cache of a class, not Uncached, on processor id. A processor that came when
 // GOMAXPROCS was raised has none: for it At returns one that is always closed. The caller is
@@ -192,43 +134,52 @@ func (c *Cache) At(id, class int) *ClassCache {
 	return &c.reach[i]
 }
 
-// Enter begins a Get, which Leave ends, and reports whether there is a block to take: the loaded
-// magazine has some, and c is not due, which sets the sign bit. The caller is pinned. limit must be
-// read before all else.
-func (c *ClassCache) Enter() bool {
-	c.busy = 1
-	return c.limit.Load() >= 0 && int32(c.state)&(due|loadedMask) > 0
-}
-
-// Top returns the block that Take takes.
-func (c *ClassCache) Top() *handle.Entry {
-	return &c.loaded.entries[uint32(c.state-1)%magazineSlots]
-}
-
-// Take takes the block that Top has returned, for a Get of size bytes.
-func (c *ClassCache) Take(at *handle.Entry, size int) (e handle.Entry) {
-	e, *at = *at, handle.Entry{} // or the collector would never find it forgotten
-	c.state += oneGet - 1
-	c.got += int64(size)
-	return e
-}
-
-// Leave ends what Enter began.
-func (c *ClassCache) Leave() {
-	c.busy = 0
-}
-
-// Push keeps a block that was released with size bytes, if the loaded magazine
-// may have one more. The caller is pinned.
-func (c *ClassCache) Push(e handle.Entry, size int) (kept bool) {
-	c.busy = 1
-	if n := c.state & loadedMask; int32(n) < c.limit.Load() {
-		c.loaded.entries[n%magazineSlots] = e
-		c.state++
-		c.released += int64(size)
-		c.busy = 0
-		return true
+// cpu returns what processor id has beside its class caches, or nil. The caller is
+// pinned, and calls leave at the end.
+func (c *Cache) cpu(id int) *cpu {
+	p := c.acting
+	if p == nil {
+		if id >= len(c.cpus) {
+			return nil
+		}
+		p = &c.cpus[id]
 	}
-	c.busy = 0
-	return false
+	p.busy = 1
+	return p
+}
+
+// RunOn lets all calls run as on processor k, of a Cache that is Replayed. The one
+// goroutine that uses the Cache is pinned to any processor meanwhile, and that does not
+// matter: nobody else is on k.
+func (c *Cache) RunOn(k int) {
+	c.acting = &c.cpus[k]
+	c.reach, c.stride = c.acting.caches, 0
+}
+
+// CountGet counts a Get of size bytes that no class cache served. It returns what the Get
+// stands for in a profile, as Retry does. The caller holds Options.Lock, as those of
+// CountRelease, CountGrow, Refused and Missed do.
+func (c *Cache) CountGet(size int) (stands float64) { return c.counts.get(size) }
+
+// CountRelease counts a Release of size bytes that no class cache took.
+func (c *Cache) CountRelease(size int) { c.counts.release(size) }
+
+// CountGrow counts a Release and a Get at once, which no class cache served.
+func (c *Cache) CountGrow(from, to int) (stands float64) {
+	c.counts.release(from)
+	return c.counts.get(to)
+}
+
+// Refused notes n blocks of a class that go to the strategy as no cache took them.
+func (c *Cache) Refused(class int, n int32) {
+	if class < c.classes {
+		c.wants.refused(class, n)
+	}
+}
+
+// Missed notes a Get of a class that the strategy serves.
+func (c *Cache) Missed(class int) {
+	if class < c.classes {
+		c.wants.missed(class)
+	}
 }

@@ -134,7 +134,7 @@ func TestBudgets(t *testing.T) {
 		{Largest: 32 << 10, Bytes: 1 << 20, Depot: 1 << 20, Divisor: 16, Managed: func() int64 { return 8 << 20 }},
 	} {
 		s := openStore(t, o)
-		limit := s.budget(o.Bytes).most
+		limit := s.options.budget(o.Bytes).most
 		r := rand.New(rand.NewPCG(7, 7))
 		var live []handle.Entry
 		var sizes []int

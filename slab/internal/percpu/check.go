@@ -8,7 +8,7 @@ import (
 
 // check panics where what a cpu has does not add up. It does nothing unless the
 // build tag invariants is set. The caller is pinned.
-func (c *Cache) check(p *cpu) {
+func (p *cpu) check() {
 	if !invariants.Enabled || p.closed() {
 		return
 	}
@@ -16,7 +16,7 @@ func (c *Cache) check(p *cpu) {
 	for i := range p.caches {
 		k := &p.caches[i]
 		limit := k.limit.Load()
-		granted += int64(max(limit, ^limit)+k.nprevious) * c.BlockBytes(i)
+		granted += int64(max(limit, ^limit)+k.nprevious) * p.options.blockBytes(i)
 		if k.n() > max(limit, ^limit) || k.nprevious < 0 || k.nprevious > magazineSlots {
 			panic(fmt.Sprintf("percpu: class %d holds %d and %d blocks within a limit of %d", i, k.n(), k.nprevious, limit))
 		}
@@ -37,16 +37,4 @@ func (p *cpu) closed() bool {
 		}
 	}
 	return false
-}
-
-// check panics unless a magazine has n blocks of the class, and no more.
-func (m *magazine) check(class int, n int32) {
-	if m == nil && n == 0 {
-		return
-	}
-	for i, e := range m.entries {
-		if (e.Slot != nil) != (i < int(n)) || e.Slot != nil && e.Slot.Class() != class {
-			panic(fmt.Sprintf("percpu: entry %d of %d of class %d is %v", i, n, class, e))
-		}
-	}
 }

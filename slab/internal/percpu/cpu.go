@@ -1,17 +1,39 @@
 package percpu
 
-// cpu returns what processor id has beside its class caches, or nil. The caller is
-// pinned, and calls leave at the end.
-func (c *Cache) cpu(id int) *cpu {
-	p := c.acting
-	if p == nil {
-		if id >= len(c.cpus) {
-			return nil
-		}
-		p = &c.cpus[id]
-	}
-	p.busy = 1
-	return p
+import (
+	"runtime"
+	"sync"
+	"sync/atomic"
+)
+
+// A cpu is what one processor has beside its class caches. Only the pinned
+// goroutine may change it; gets, arms and busy are read from outside, too.
+type cpu struct {
+	options *Options
+	wants   *wants
+	caches  []ClassCache // those of Cache that are this processor's
+	seen    []sight      // of each, at the last reclaim
+	uses    []use        // of each, see letGo
+	empty   *magazine    // in reserve, for the next class cache that overflows
+	victim  int          // the class whose cache was shrunk last
+	looked  int          // the class that letGo has looked at last
+	refused uint32       // blocks that went to the strategy; see letGo
+	busy    uint32       // not 0 while a goroutine is here; see quiesce
+
+	granted int64 // bytes that caches may hold: the limit and the previous magazine of each
+
+	gets atomic.Int64  // of class caches, until each was last armed
+	arms atomic.Uint32 // counts them twice, so that it is odd meanwhile
+
+	mu sync.Mutex // of the race detector's build; see Pin
+
+	_ [64]byte // keeps the next cpu off this one's lines
+}
+
+func (p *cpu) open(o *Options, w *wants, caches []ClassCache) {
+	p.options, p.wants, p.caches = o, w, caches
+	p.seen = make([]sight, len(caches))
+	p.uses = make([]use, len(caches))
 }
 
 func (p *cpu) leave() {
@@ -20,10 +42,20 @@ func (p *cpu) leave() {
 	}
 }
 
-// RunOn lets all calls run as on processor k, of a Cache that is Replayed. The one
-// goroutine that uses the Cache is pinned to any processor meanwhile, and that does not
-// matter: nobody else is on k.
-func (c *Cache) RunOn(k int) {
-	c.acting = &c.cpus[k]
-	c.reach, c.stride = c.acting.caches, 0
+// served adds up what the class caches of p have served. It looks again if one was armed
+// meanwhile. The caller has locked p.mu, which only the race detector's build needs.
+func (p *cpu) served() (gets, releases int64) {
+	for {
+		arms := p.arms.Load()
+		gets, releases = p.gets.Load(), 0
+		for i := range p.caches {
+			k := &p.caches[i]
+			gets += k.state.gets()
+			releases += int64(k.n()) + int64(k.nprevious) - k.moved // blocks that magazines have not brought came by Release
+		}
+		if arms%2 == 0 && p.arms.Load() == arms {
+			return gets, gets + releases
+		}
+		runtime.Gosched()
+	}
 }

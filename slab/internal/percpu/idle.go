@@ -18,73 +18,22 @@ const everything = math.MaxInt32
 
 // look prepares for the next reclaim. That may take the previous magazine, or half of the
 // loaded one.
-func (p *cpu) look() {
-	for i := range p.caches {
-		k := &p.caches[i]
-		depth := k.nprevious
-		if depth == 0 {
-			depth = (k.n() + 1) / 2
-		}
-		p.seen[i] = sight{k.touched(), depth, k.bottom().peek(depth)}
+func look(k *ClassCache) sight {
+	depth := k.nprevious
+	if depth == 0 {
+		depth = (k.n() + 1) / 2
 	}
+	return sight{k.touched(), depth, k.bottom().peek(depth)}
 }
 
-// unneeded returns how many blocks, from the bottom, of class cache i were not needed since
-// the last look.
-func (p *cpu) unneeded(i int) int32 {
-	k, was := &p.caches[i], &p.seen[i]
+// unneeded returns how many blocks, from the bottom, of a class cache were not needed since
+// it was looked at.
+func (s *sight) unneeded(k *ClassCache) int32 {
 	switch {
-	case was.touched == k.touched():
+	case s.touched == k.touched():
 		return everything
-	case was.block != 0 && was.block == k.bottom().peek(was.depth):
-		return was.depth
+	case s.block != 0 && s.block == k.bottom().peek(s.depth):
+		return s.depth
 	}
 	return 0
-}
-
-// bottom returns the magazine whose blocks are used last.
-func (k *ClassCache) bottom() *magazine {
-	if k.nprevious > 0 {
-		return k.previous
-	}
-	return k.loaded
-}
-
-// peek returns a number that the nth block of a magazine alone has, until its next owner
-// releases it; 0 where there is no block.
-func (m *magazine) peek(n int32) uint64 {
-	if m == nil || n == 0 {
-		return 0
-	}
-	s := m.entries[(n-1)%magazineSlots].Slot
-	if s == nil {
-		return 0
-	}
-	return uint64(s.ID()) ^ s.Generation()
-}
-
-// takeBottom takes n blocks from the bottom magazine of a closed class cache, whose limit falls by
-// n, and links them to out.
-func (c *Cache) takeBottom(p *cpu, class int, n int32, out *magazine) *magazine {
-	k := &p.caches[class]
-	m := k.bottom().cut(n)
-	m.class, m.next = int32(class), out
-	if k.nprevious > 0 {
-		k.nprevious -= n
-	} else {
-		k.setN(k.n() - n)
-		k.limit.Add(n) // it is ^limit now
-	}
-	k.moved -= int64(n)
-	p.granted -= int64(n) * c.BlockBytes(class)
-	return m
-}
-
-// cut returns a magazine of the first n blocks of m, which loses them.
-func (m *magazine) cut(n int32) *magazine {
-	out := &magazine{n: n}
-	copy(out.entries[:n], m.entries[:])
-	rest := copy(m.entries[:], m.entries[n:])
-	clear(m.entries[rest:])
-	return out
 }

@@ -31,5 +31,7 @@ type Options struct {
 	Free    func(handle.Entry) // gives a block back to the strategy; no lock is held
 
 	Pace *profile.Pace // which Gets are sampled; nil: none
-	Lock *sync.Mutex   // guards the counts of what no class cache serves; nil: the Cache has its own
+	Lock *sync.Mutex   // guards the counts of what no class cache serves
 }
+
+func (o *Options) blockBytes(class int) int64 { return int64(o.Grid.Size(class)) }

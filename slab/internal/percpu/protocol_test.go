@@ -16,7 +16,7 @@ import (
 
 // sources are those that were built, also where the go command was told of others by -overlay.
 //
-//go:embed cache.go cpu.go reclaim.go pin.go
+//go:embed classcache.go reclaim.go pin.go
 var sources embed.FS
 
 // steps returns the names of the patterns, name=pattern, in the order in which a function
@@ -54,14 +54,14 @@ type protocol struct{ push, pop, reclaim []string }
 // or those of the cpus, which slow paths set as hits set theirs.
 func protocolOf(t *testing.T, marks string) (p protocol) {
 	hit := []string{"mark=c.busy = 1", "limit=c.limit.Load", "blocks=c.state\\)? ?& ?.*loadedMask", "change=c.state(?: \\+=|\\+\\+)", "unmark=c.busy = 0"}
-	p.push = steps(t, "cache.go", "ClassCache) Push", hit...)
+	p.push = steps(t, "classcache.go", "ClassCache) Push", hit...)
 	if last := len(p.push) - 1; slices.Equal(p.push[last-1:], []string{"unmark", "unmark"}) { // it returns from two places
 		p.push = p.push[:last]
 	} else {
 		t.Errorf("not every way out of Push unmarks: %v", p.push)
 	}
 	for _, f := range []string{"Enter", "Top", "Take", "Leave"} { // as Pool.Get calls them
-		p.pop = append(p.pop, steps(t, "cache.go", "ClassCache) "+f, hit...)...)
+		p.pop = append(p.pop, steps(t, "classcache.go", "ClassCache) "+f, hit...)...)
 	}
 	for _, s := range steps(t, "reclaim.go", "Cache) close", "close=limit >= 0", "quiesce=c.quiesce") {
 		if s != "quiesce" {
@@ -78,7 +78,7 @@ func protocolOf(t *testing.T, marks string) (p protocol) {
 const (
 	busy = iota
 	limit
-	state
+	word
 	entry0
 	entry1
 	cells
@@ -127,18 +127,18 @@ func (w *world) hit(step string, push bool) {
 	case "limit":
 		w.l = w.load(limit)
 	case "blocks":
-		w.n = w.load(state)
+		w.n = w.load(word)
 	case "change":
 		switch {
 		case push && w.n < w.l:
 			w.store(entry0+w.n, 2)
-			w.store(state, w.n+1)
+			w.store(word, w.n+1)
 		case push:
 			w.found[2]++ // it has no room: the pinned goroutine keeps it
 		case w.l >= 0 && w.n > 0:
 			w.found[w.load(entry0+w.n-1)]++
 			w.store(entry0+w.n-1, 0)
-			w.store(state, w.n-1)
+			w.store(word, w.n-1)
 		}
 	}
 	w.at++
@@ -167,11 +167,11 @@ func (w *world) reclaim(step string, inOrder bool) bool {
 
 // empty takes what is in the class cache.
 func (w *world) empty() {
-	for i := range w.memory[state] {
+	for i := range w.memory[word] {
 		w.found[w.memory[entry0+i]]++
 		w.memory[entry0+i] = 0
 	}
-	w.memory[state] = 0
+	w.memory[word] = 0
 }
 
 // after returns the worlds that may follow w.
@@ -229,7 +229,7 @@ func (p protocol) orders(w world, inOrder bool, seen map[world]int64) (n int64) 
 // explore returns how many orders there are, -1 if one does not hold, and how many worlds.
 func (p protocol) explore(inOrder bool) (orders int64, worlds int) {
 	seen := map[world]int64{}
-	orders = p.orders(world{memory: [cells]int8{limit: 2, state: 1, entry0: 1}}, inOrder, seen)
+	orders = p.orders(world{memory: [cells]int8{limit: 2, word: 1, entry0: 1}}, inOrder, seen)
 	return orders, len(seen)
 }
 

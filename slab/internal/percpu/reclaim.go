@@ -19,7 +19,7 @@ func (c *Cache) Reclaim(idle bool) (any bool) {
 	any = out != nil
 	defer func() { c.depot.restore(out, c.BlockBytes) }() // what is left if the strategy panics
 	for out != nil {
-		c.free(out)
+		out.free(c.options.Free)
 		out = out.next
 	}
 	return any
@@ -49,7 +49,7 @@ func (c *Cache) takeAll(idle bool, out *magazine) *magazine {
 	c.close()
 	defer c.open()
 	for i := range c.cpus {
-		out = c.take(&c.cpus[i], idle, out)
+		out = c.cpus[i].take(idle, out)
 	}
 	return out
 }
@@ -69,16 +69,6 @@ func (c *Cache) open() {
 	}
 	for i := range c.caches {
 		c.caches[i].invert(func(limit int32) bool { return limit < 0 })
-	}
-}
-
-// invert closes or opens a class cache, if its limit says that it is to be.
-func (k *ClassCache) invert(is func(limit int32) bool) {
-	for {
-		limit := k.limit.Load()
-		if !is(limit) || k.limit.CompareAndSwap(limit, ^limit) {
-			return
-		}
 	}
 }
 
@@ -103,27 +93,43 @@ func (c *Cache) worthClosing(idle bool) bool {
 	return false
 }
 
-// takes returns how many blocks of class cache i a reclaim takes.
+// takes returns how many blocks, from its bottom, of class cache i a reclaim takes.
 func (p *cpu) takes(i int, idle bool) int32 {
 	if !idle {
 		return everything
 	}
-	return p.unneeded(i)
+	return p.seen[i].unneeded(&p.caches[i])
+}
+
+// look prepares for the next reclaim.
+func (p *cpu) look() {
+	for i := range p.caches {
+		p.seen[i] = look(&p.caches[i])
+	}
 }
 
 // take takes blocks out of the closed class caches of a cpu.
-func (c *Cache) take(p *cpu, idle bool, out *magazine) *magazine {
+func (p *cpu) take(idle bool, out *magazine) *magazine {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for i := range p.caches {
 		switch n := p.takes(i, idle); n {
 		case 0:
 		case everything:
-			out = c.detach(p, i, ^p.caches[i].limit.Swap(^0), out)
+			out = p.detach(i, ^p.caches[i].limit.Swap(^0), out)
 		default:
-			out = c.takeBottom(p, i, n, out)
+			out = p.takeBottom(i, n, out)
 		}
 	}
 	p.look()
 	return out
+}
+
+// takeBottom takes n blocks from the bottom of a class cache, which may hold fewer then, and links
+// them to out.
+func (p *cpu) takeBottom(class int, n int32, out *magazine) *magazine {
+	m := p.caches[class].cutBottom(n)
+	m.class, m.next = int32(class), out
+	p.granted -= int64(n) * p.options.blockBytes(class)
+	return m
 }

@@ -14,17 +14,17 @@ func (c *Cache) Retry(id, class, size int) (e handle.Entry, stands float64) {
 		return e, 0
 	}
 	q := &p.caches[class]
-	c.swap(p, class)
+	p.swap(class)
 	if q.enter() {
 		if at := q.Top(); at.Slot.Len() >= size {
-			if e = q.Take(at, size); q.wasDue() {
-				return e, c.rearm(p, class)
+			if e = q.Take(at, size); q.state.wasDue() {
+				stands = p.rearm(class)
 			}
 		}
 	}
 	q.Leave()
 	p.leave()
-	return e, 0
+	return e, stands
 }
 
 // RetryPinned pins, and tries again what Retry does.
@@ -39,16 +39,16 @@ func (c *Cache) RetryPinned(class, size int) (e handle.Entry, stands float64) {
 
 // swap makes the previous magazine the loaded one if that is empty. The caller
 // is pinned.
-func (c *Cache) swap(p *cpu, class int) {
+func (p *cpu) swap(class int) {
 	k := &p.caches[class]
 	if k.limit.Load() < 0 || k.n() > 0 || k.nprevious == 0 {
 		return
 	}
 	k.loaded, k.previous = k.previous, k.loaded
 	k.setN(k.nprevious)
-	p.granted -= int64(k.nprevious) * c.BlockBytes(class)
+	p.granted -= int64(k.nprevious) * p.options.blockBytes(class)
 	k.nprevious = 0
-	c.check(p)
+	p.check()
 }
 
 // Refill takes a magazine of the class from the depot, and returns its last block if that has size
@@ -89,43 +89,19 @@ func (c *Cache) dropShort(class, size int) {
 	}
 }
 
-// takeShort takes the last block if it has fewer than size bytes. It counts no hit.
-func (c *ClassCache) takeShort(size int) (e handle.Entry) {
-	c.busy = 1
-	if c.limit.Load() >= 0 && c.n() > 0 {
-		n := c.n()
-		if at := &c.loaded.entries[n-1]; at.Slot.Len() < size {
-			e, *at = *at, handle.Entry{}
-			c.setN(n - 1)
-			c.moved--
-		}
-	}
-	c.busy = 0
-	return e
-}
-
-// pop takes the last block if it has size bytes.
-func (m *magazine) pop(size int) (e handle.Entry) {
-	if at := &m.entries[m.n-1]; at.Slot.Len() >= size {
-		e, *at = *at, handle.Entry{}
-		m.n--
-	}
-	return e
-}
-
 // install makes m the loaded magazine of the processor's class cache, if that is
 // empty and may hold as much. It returns the magazine that is left over.
 func (c *Cache) install(class int, m *magazine) *magazine {
-	b := c.budget(c.options.Bytes)
+	b := c.options.budget(c.options.Bytes)
 	on := c.Pin()
 	p := c.cpu(on.ID())
 	if p != nil {
-		left := c.put(p, class, m, b)
-		if left != m && !p.caches[class].isArmed() {
-			c.arm(p, class)
+		left := p.put(class, m, b)
+		if left != m && !p.caches[class].state.isArmed() {
+			p.arm(class)
 		}
 		m = left
-		c.check(p)
+		p.check()
 	}
 	p.leave()
 	c.Unpin(on)
@@ -133,10 +109,10 @@ func (c *Cache) install(class int, m *magazine) *magazine {
 }
 
 // put is install on the processor p.
-func (c *Cache) put(p *cpu, class int, m *magazine, b budget) *magazine {
+func (p *cpu) put(class int, m *magazine, b budget) *magazine {
 	k := &p.caches[class]
 	limit, n := k.limit.Load(), m.n
-	if limit < 0 || n == 0 || k.n() > 0 || !c.grant(p, class, limit, max(limit, n), b) {
+	if limit < 0 || n == 0 || k.n() > 0 || !p.grant(class, limit, max(limit, n), b) {
 		return m
 	}
 	m, k.loaded = k.loaded, m

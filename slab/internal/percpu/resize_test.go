@@ -81,11 +81,11 @@ func TestNothingChangesWhatIsClosed(t *testing.T) {
 		m := &magazine{n: 1, class: int32(class)}
 		on := s.Pin()
 		p := s.cpu(on.ID())
-		s.swap(p, class)
+		p.swap(class)
 		room := s.makeRoom(p, class, flat(1<<20))
 		p.victim = class - 1
-		other := s.shrinkOther(p, class+1)
-		left := s.put(p, class, m, flat(1<<20))
+		other := p.shrinkOther(class + 1)
+		left := p.put(class, m, flat(1<<20))
 		kept := k.Push(e, 100) || k.pop(100).Slot != nil
 		p.leave()
 		s.Unpin(on)

@@ -90,7 +90,7 @@ func TestWhatComesFromTheDepotIsSampled(t *testing.T) {
 	}
 	s.depot.push(m, 0)
 	s.get(t, 100)
-	if k := s.At(0, class); k.n() != 2 || !k.isArmed() || !k.isDue() {
+	if k := s.At(0, class); k.n() != 2 || !k.state.isArmed() || !k.isDue() {
 		t.Errorf("state %x", k.state)
 	}
 }
@@ -106,9 +106,9 @@ func TestTouched(t *testing.T) {
 		"Get":     func() { b = s.get(t, 100) },
 	} {
 		p.look()
-		before := p.unneeded(class) == everything
+		before := p.takes(class, true) == everything
 		use()
-		if after := p.unneeded(class) == everything; !before || after {
+		if after := p.takes(class, true) == everything; !before || after {
 			t.Errorf("%s: idle before %t, idle after %t", name, before, after)
 		}
 	}

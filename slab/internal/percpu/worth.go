@@ -1,9 +1,6 @@
 package percpu
 
-import (
-	"sync/atomic"
-	"time"
-)
+import "sync/atomic"
 
 // Which blocks are worth keeping in a cache. A cache saves the way to the strategy, some hundred
 // nanoseconds, and costs the memory of its blocks. So a block beyond the budget's share is for a
@@ -38,30 +35,26 @@ const (
 // wants are the demands of all classes, and what they have earned: so many blocks a processor, and
 // the depot, may have beyond the share.
 type wants struct {
+	options *Options
 	demands []demand
 	earned  []atomic.Int32 // written under Options.Lock
-	start   time.Time
+	now     func() int64   // nanoseconds
 }
 
-func newWants(classes int) wants {
-	return wants{make([]demand, classes), make([]atomic.Int32, classes), time.Now()}
+func newWants(o *Options, classes int, now func() int64) wants {
+	return wants{o, make([]demand, classes), make([]atomic.Int32, classes), now}
 }
 
-// Refused notes n blocks of a class that go to the strategy as no cache took them. The caller
+// refused notes n blocks of a class that go to the strategy as no cache took them. The caller
 // holds Options.Lock.
-func (c *Cache) Refused(class int, n int32) {
-	if class < c.classes {
-		d := &c.wants.demands[class]
-		d.refused = min(d.refused+n, mostRefused)
-	}
+func (w *wants) refused(class int, n int32) {
+	d := &w.demands[class]
+	d.refused = min(d.refused+n, mostRefused)
 }
 
-// Missed notes a Get of a class that the strategy serves. The caller holds Options.Lock.
-func (c *Cache) Missed(class int) {
-	if class >= c.classes {
-		return
-	}
-	d := &c.wants.demands[class]
+// missed notes a Get of a class that the strategy serves. The caller holds Options.Lock.
+func (w *wants) missed(class int) {
+	d := &w.demands[class]
 	if d.refused == 0 {
 		return
 	}
@@ -69,32 +62,21 @@ func (c *Cache) Missed(class int) {
 	if d.missed++; d.missed < lookEvery {
 		return
 	}
-	now := c.now()
-	often := c.often(class) * float64(now-d.began) / 1e9
-	switch e := &c.wants.earned[class]; {
-	case often <= lookEvery:
+	now := w.now()
+	worth := w.worth(class, now-d.began)
+	switch e := &w.earned[class]; {
+	case worth <= lookEvery:
 		e.Store(min(e.Load()+1+e.Load()/earnShare, mostEarned))
-	case often > farLess*lookEvery && e.Load() > 0:
+	case worth > farLess*lookEvery && e.Load() > 0:
 		e.Store(e.Load() - 1 - e.Load()/earnShare)
 	}
 	d.missed, d.began = 0, now
 }
 
-// now returns nanoseconds. A replay has no time: it takes as long as a program that uses all that
-// it gets.
-func (c *Cache) now() int64 {
-	if !c.options.Replayed {
-		return int64(time.Since(c.wants.start))
-	}
-	gets, got := c.counts.gets, c.counts.got
-	for i := range c.cpus {
-		n, _ := c.cpus[i].served()
-		gets += n
-	}
-	for i := range c.caches {
-		got += c.caches[i].got
-	}
-	return 100*gets + got/8
+// worth is how many Gets in a time make a block of a class worth its memory.
+func (w *wants) worth(class int, nanoseconds int64) float64 {
+	often := float64(w.options.blockBytes(class)) * worthBytes / float64(max(w.options.Miss, 1))
+	return min(often, worthOften) * float64(nanoseconds) / 1e9
 }
 
 // A use is what a processor has seen of a class cache when it last looked whether that is worth its
@@ -104,30 +86,10 @@ type use struct {
 	at      int64
 }
 
-// letGo looks at the class cache of the next class, each time that lookEvery blocks were refused. One
-// that is beyond the share, and is not asked often enough, loses its blocks. The caller is pinned.
-func (c *Cache) letGo(p *cpu, b budget) (out *magazine) {
-	if p.refused++; p.refused%lookEvery != 0 {
-		return nil
-	}
-	if p.looked++; p.looked >= len(p.caches) {
-		p.looked = 0
-	}
-	k, u := &p.caches[p.looked], &p.uses[p.looked]
-	limit := k.limit.Load()
-	if limit <= 0 || c.BlockBytes(p.looked) <= b.small && p.granted <= b.share {
-		return nil
-	}
-	now, touched := c.now(), k.touched()
+// seldom reports whether a class cache has served far fewer than makes it worth its blocks since the
+// last look, and looks again.
+func (u *use) seldom(w *wants, class int, touched uint32) bool {
 	was := *u
-	*u = use{touched, now}
-	if float64(touched-was.touched)*1e9 > c.often(p.looked)/farLess*float64(now-was.at) || !k.limit.CompareAndSwap(limit, 0) {
-		return nil
-	}
-	return c.detach(p, p.looked, limit, nil)
-}
-
-// often is how often a block of a class has to be asked for.
-func (c *Cache) often(class int) float64 {
-	return min(float64(c.BlockBytes(class))*worthBytes/float64(max(c.options.Miss, 1)), worthOften)
+	*u = use{touched, w.now()}
+	return farLess*float64(touched-was.touched) <= w.worth(class, u.at-was.at)
 }

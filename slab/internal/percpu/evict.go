@@ -1,0 +1,51 @@
+package percpu
+
+// Whose blocks leave a processor: those of a class that is no longer worth them.
+
+// letGo looks at the class cache of the next class, each time that lookEvery blocks were refused. One
+// that is beyond the share, and is not asked often enough, loses its blocks. The caller is pinned.
+func (p *cpu) letGo(b budget) (out *magazine) {
+	if p.refused++; p.refused%lookEvery != 0 {
+		return nil
+	}
+	p.looked = p.after(p.looked)
+	k := &p.caches[p.looked]
+	limit := k.limit.Load()
+	if limit <= 0 || b.shares(p.granted, p.options.blockBytes(p.looked)) ||
+		!p.uses[p.looked].seldom(p.wants, p.looked, k.touched()) || !k.limit.CompareAndSwap(limit, 0) {
+		return nil
+	}
+	return p.detach(p.looked, limit, nil)
+}
+
+// shrinkOther takes all blocks from the cache of another class, of each in turn, so
+// that classes which are no longer used do not starve the others. The caller is
+// pinned.
+func (p *cpu) shrinkOther(but int) (out *magazine) {
+	for range p.caches {
+		p.victim = p.after(p.victim)
+		k := &p.caches[p.victim]
+		limit := k.limit.Load()
+		if p.victim == but || limit <= 0 || !k.limit.CompareAndSwap(limit, 0) {
+			continue
+		}
+		return p.detach(p.victim, limit, nil)
+	}
+	return nil
+}
+
+// after returns the class that comes after another one, in turn.
+func (p *cpu) after(class int) int {
+	if class++; class < len(p.caches) {
+		return class
+	}
+	return 0
+}
+
+// detach takes both magazines from a class cache whose limit was as given, and is
+// changed already, and links them to out.
+func (p *cpu) detach(class int, limit int32, out *magazine) *magazine {
+	k := &p.caches[class]
+	p.granted -= int64(limit+k.nprevious) * p.options.blockBytes(class)
+	return k.unload(class, out)
+}

@@ -1,0 +1,43 @@
+package percpu
+
+import "github.com/bufslab/bufslab/slab/internal/profile"
+
+// A state is the word of a class cache that a hit changes. It counts Gets up to a bit that Enter
+// tests together with the number of blocks: so to count costs a hit nothing. From its lowest bit:
+//
+//	 8 bits  blocks in the loaded magazine
+//	23 bits  Gets, from a number that was drawn
+//	 1 bit   due
+//	24 bits  what the Gets were counted from; 0 before the class cache was armed
+//	 8 bits  the scale of what was drawn
+type state uint64
+
+const (
+	loadedBits = 8
+	loadedMask = 1<<loadedBits - 1
+	oneGet     = 1 << loadedBits
+	due        = -1 << 31 // of the lower half, as a signed number
+	dueGets    = 1 << 23  // the Gets that set due
+	fromAt     = 32
+	fromMask   = 2*dueGets - 1
+	scaleAt    = 56
+)
+
+// wasDue reports whether the class cache was due before the last Get: that alone may have made
+// it due, for the next.
+func (s state) wasDue() bool { return uint32(s) >= (dueGets+1)*oneGet }
+
+func (s state) isArmed() bool { return s>>fromAt != 0 }
+
+// armed is s where n more Gets make the class cache due, drawn with a scale.
+func (s state) armed(n int64, scale profile.Scale) state {
+	from := state(dueGets - n)
+	return state(scale)<<scaleAt | from<<fromAt | from<<loadedBits | s&loadedMask
+}
+
+func (s state) scale() profile.Scale { return profile.Scale(s >> scaleAt) }
+
+// gets counts the Gets since the class cache was armed.
+func (s state) gets() int64 {
+	return int64(uint32(s)>>loadedBits) - int64(s>>fromAt&fromMask)
+}
