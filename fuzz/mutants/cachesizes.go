@@ -125,7 +125,7 @@ var ofCacheSizes = []mutant{
 	{
 		name: "percpu: large blocks are cached for the asking",
 		file: "slab/internal/percpu/budget.go",
-		old:  "bytes <= b.share && block <= b.small }", new: "bytes <= b.share }",
+		old:  "bytes <= b.share && block <= shareBytes }", new: "bytes <= b.share }",
 		killer: killer{pkg: "slab/internal/percpu", test: "TestTheShareIsForSmallBlocks"},
 	},
 }

@@ -8,25 +8,19 @@ const (
 )
 
 // A budget says how many bytes a processor, or the depot, may hold. Up to share any class of blocks
-// of up to small bytes may take; all else, up to most, only one that has earned it, see worth.go.
+// of up to shareBytes may take; all else, up to most, only one that has earned it, see worth.go.
 // Share is a part of what is managed.
-type budget struct{ share, small, most int64 }
-
-// flat is a budget of n bytes that any class may take.
-func flat(n int64) budget { return budget{n, n, n} }
+type budget struct{ share, most int64 }
 
 // budget returns the part of most that is free to take now. It grows with what is managed,
 // from a least that costs little memory.
 func (o *Options) budget(most int64) budget {
-	if o.Divisor == 0 {
-		return flat(most)
-	}
 	part := max(o.Managed(), 1) / o.Divisor / int64(o.Processors+1)
-	return budget{min(most, max(part, o.Least)), shareBytes, most}
+	return budget{min(most, max(part, o.Least)), most}
 }
 
 // shares reports whether bytes may be held in all by any class of such blocks.
-func (b budget) shares(bytes, block int64) bool { return bytes <= b.share && block <= b.small }
+func (b budget) shares(bytes, block int64) bool { return bytes <= b.share && block <= shareBytes }
 
 // allows reports whether bytes may be held in all, and have blocks of a class.
 func (w *wants) allows(b budget, bytes int64, class int, have int32) bool {

@@ -70,9 +70,6 @@ const pageCaches = 32<<10/lineBytes + 1
 
 // Open makes c ready for use.
 func (c *Cache) Open(o Options) {
-	if o.Processors == 0 {
-		o.Processors = pin.Numbers()
-	}
 	c.options, c.mu = o, o.Lock
 	c.cpus = make([]cpu, o.Processors)
 	c.counts.pace = o.Pace

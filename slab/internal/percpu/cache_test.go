@@ -1,6 +1,7 @@
 package percpu
 
 import (
+	"math"
 	"math/rand/v2"
 	"runtime"
 	"sync"
@@ -37,6 +38,12 @@ func openStore(t *testing.T, o Options) *store {
 		Forgotten:      func(handle.Entry, bool) bool { return false }, // left over at the end of a test
 		Free:           func([]handle.Allocation) {},
 	})
+	if o.Processors == 0 {
+		o.Processors = pin.Numbers()
+	}
+	if o.Divisor == 0 { // all of the budget is for the asking
+		o.Divisor, o.Managed = 1, func() int64 { return math.MaxInt64 }
+	}
 	o.Grid, o.Free, o.Lock = *sizeclass.NewGrid(4, 0), s.free, &s.mu
 	s.Open(o)
 	return s

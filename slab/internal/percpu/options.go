@@ -16,11 +16,11 @@ type Options struct {
 	ExactAbove int   // bytes above which a block is as long as asked for, until one is too short; 0: no block is
 	Bytes      int64 // that a processor may hold
 	Depot      int64 // bytes that the depot may hold
-	Processors int   // that have caches; 0: those that there are
+	Processors int   // that have caches
 	Replayed   bool  // one goroutine uses the Cache, and says by RunOn which processor it is
 	// What is Managed has a part for each processor and one for the depot, all equal. A
 	// processor may hold its part divided by Divisor, but Least at least, and what classes have
-	// earned, see worth.go; 0: no such bound. So may the depot.
+	// earned, see worth.go. So may the depot.
 	Divisor, Least int64
 
 	// Miss is about what a Get and a Release take longer that no cache serves, after the program has

@@ -82,10 +82,10 @@ func TestNothingChangesWhatIsClosed(t *testing.T) {
 		on := s.Pin()
 		p := s.cpu(on.ID())
 		p.swap(class)
-		room := s.makeRoom(p, class, flat(1<<20))
+		room := s.makeRoom(p, class, budget{1 << 20, 1 << 20})
 		p.victim = class - 1
 		other := p.shrinkOther(class + 1)
-		left := p.put(class, m, flat(1<<20))
+		left := p.put(class, m, budget{1 << 20, 1 << 20})
 		kept := k.Push(e, 100) || k.pop(100).Slot != nil
 		p.leave()
 		s.Unpin(on)

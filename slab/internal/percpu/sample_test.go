@@ -31,6 +31,7 @@ func TestHitsAreSampled(t *testing.T) {
 		pace := profile.NewPace(32 << 10)
 		pace.Hold()
 		s := oneCPU(t, Options{Largest: 64 << 10, Bytes: 1 << 20, Depot: 1, Pace: pace})
+		s.wants.earned[s.Class(size)].Store(1) // of the largest no block is for the asking
 		s.release(s.get(t, size), size)
 		found := s.pairs(n, size)
 		block := s.BlockBytes(s.Class(size))
