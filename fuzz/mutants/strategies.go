@@ -107,7 +107,7 @@ var ofStrategies = []mutant{
 	{
 		name: "sizeclass: a Get without room lends no larger block",
 		file: "slab/internal/strategy/sizeclass.go",
-		old:  "for k := class; k < s.spans.Classes(); k++ {", new: "for k := class; k < 0; k++ {",
+		old:  "for k := class; k < s.slabs.Classes(); k++ {", new: "for k := class; k < 0; k++ {",
 		killer: killer{pkg: "slab", test: "TestSlabsServeWhereThereIsNoRoom"},
 	},
 	{
@@ -124,14 +124,14 @@ var ofStrategies = []mutant{
 	},
 	{
 		name: "sizeclass: what a slab has too much stays counted",
-		file: "slab/internal/strategy/sizeclass_free.go",
-		old:  "\ts.excess -= n - int64(mem.block.Len)\n", new: "",
+		file: "slab/internal/strategy/slabs.go",
+		old:  "\ts.excess -= bytes - int64(mem.block.Len)\n", new: "",
 		killer: killer{pkg: "slab", test: "TestRegionsOfSlabsAreCountedOnce"},
 	},
 	{
 		name: "sizeclass: the bound does not count free blocks of slabs",
 		file: "slab/internal/strategy/sizeclass_free.go",
-		old:  "max(0, s.maxHeld-s.spans.Counts().FreeBytes)", new: "s.maxHeld",
+		old:  "max(0, s.maxHeld-s.slabs.Counts().FreeBytes)", new: "s.maxHeld",
 		killer: killer{pkg: "slab", test: "TestFreeBlocksOfSlabsAreWithinTheBound"},
 	},
 	{
@@ -155,7 +155,7 @@ var ofStrategies = []mutant{
 	{
 		name: "sizeclass: a lost block is still active",
 		file: "slab/internal/strategy/sizeclass_quarantine.go",
-		old:  "\ts.usage.sub(b.Len, int64(v.Size-b.Len))\n", new: "",
+		old:  "\ts.usage.sub(b.Len, rounding)\n", new: "\t_ = rounding\n",
 		killer: killer{pkg: "slab", test: "TestLostBlocksKeepNoSlabs"},
 	},
 	{
@@ -239,7 +239,7 @@ var ofStrategies = []mutant{
 	{
 		name: "sizeclass: a slab with lost blocks never goes back",
 		file: "slab/internal/strategy/sizeclass_quarantine.go",
-		old:  "range s.spans.Quarantined() {", new: "range s.spans.Quarantined()[:0] {",
+		old:  "range s.slabs.Quarantined() {", new: "range s.slabs.Quarantined()[:0] {",
 		killer: killer{pkg: "slab", test: "TestLostBlocksKeepNoSlabs"},
 	},
 	{

@@ -26,6 +26,11 @@ type Bestfit struct {
 	active Usage // its ActiveBlocks and ActiveBytes only; under the heap's lock
 }
 
+var (
+	_ Strategy = (*Bestfit)(nil)
+	_ Numbered = (*Bestfit)(nil)
+)
+
 // NewBestfit returns a Bestfit over up.
 func NewBestfit(up upstream.Checked, o pageheap.Options) *Bestfit {
 	return &Bestfit{Voucher: upstream.Vouch(), heap: pageheap.New(up, o)}

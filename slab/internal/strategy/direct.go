@@ -17,6 +17,8 @@ type Direct struct {
 	certain bool
 }
 
+var _ Strategy = (*Direct)(nil)
+
 // NewDirect returns a Direct over up. Certain says that every block that comes back was
 // out, as it is in a pool: a handle is released once.
 func NewDirect(up upstream.Checked, certain bool) *Direct {

@@ -8,6 +8,21 @@ import (
 	"github.com/bufslab/bufslab/slab/internal/upstream"
 )
 
+// An address is where a block begins.
+type address struct {
+	region device.Region
+	off    int
+}
+
+func at(b device.Block) address { return address{b.Region, b.Off} }
+
+// An allocation is a block of the upstream in a caller's hands.
+type allocation struct {
+	block device.Block
+	key   int
+	asked int
+}
+
 // A keeper is what strategies have in common that keep whole blocks of their upstream
 // in one list.
 type keeper struct {
@@ -21,6 +36,8 @@ type keeper struct {
 	// gather returns what else can leave than what is held, which it holds no more; of blocks
 	// that are lost only where idle is 0. The caller holds mu.
 	gather func(idle int) []device.Block
+	// hold holds a block if it is out, and returns what has to go upstream for it. The caller holds mu.
+	hold func(b device.Block) (leave []device.Block, ok bool)
 }
 
 func newKeeper(up upstream.Checked, o freelist.Options) keeper {
@@ -55,6 +72,24 @@ func (k *keeper) takeBack(b device.Block) (a allocation, bytes int64, ok bool) {
 func (k *keeper) isOut(b device.Block) (a allocation, ok bool) {
 	a, ok = k.out[at(b)]
 	return a, ok && a.asked == b.Len
+}
+
+// Free takes a block back; see slab.Allocator.
+func (k *keeper) Free(b device.Block) {
+	if b == (device.Block{}) {
+		return
+	}
+	leave, ok := k.lockAndHold(b)
+	if !ok {
+		panic(upstream.NotOut(b))
+	}
+	k.free(leave)
+}
+
+func (k *keeper) lockAndHold(b device.Block) (leave []device.Block, ok bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.hold(b)
 }
 
 // quarantine takes a whole block out of use for good.
@@ -113,4 +148,9 @@ func (k *keeper) Usage() Usage {
 	u := k.usage
 	u.HeldBlocks, u.HeldBytes = int64(k.held.Blocks()), k.held.Bytes()
 	return u
+}
+
+// giveUp gives the pages of a block that is a region of its own back for good.
+func giveUp(up upstream.Checked, b device.Block) bool {
+	return up.OwnsRegions() && up.GiveUp(device.Block{Region: b.Region, Len: b.Region.Size()}, up.Footprint(b))
 }

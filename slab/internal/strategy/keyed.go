@@ -13,8 +13,12 @@ type Keyed struct {
 	class func(size int) (key, blockSize int) // the key of a size, -1 if it is too large to be held, and what to ask the upstream for
 }
 
+var _ Strategy = (*Keyed)(nil)
+
 func newKeyed(up upstream.Checked, o freelist.Options, class func(int) (int, int)) *Keyed {
-	return &Keyed{keeper: newKeeper(up, o), class: class}
+	k := &Keyed{keeper: newKeeper(up, o), class: class}
+	k.hold = k.holdBlock
+	return k
 }
 
 // Alloc returns a block of size bytes; see slab.Allocator.
@@ -65,22 +69,8 @@ func (k *Keyed) popVictim() (device.Block, bool) {
 	return k.held.PopVictim()
 }
 
-// Free takes a block back; see slab.Allocator.
-func (k *Keyed) Free(b device.Block) {
-	if b == (device.Block{}) {
-		return
-	}
-	leave, ok := k.hold(b)
-	if !ok {
-		panic(upstream.NotOut(b))
-	}
-	k.free(leave)
-}
-
-// hold holds b if it is out, and returns what has to go upstream for it.
-func (k *Keyed) hold(b device.Block) (leave []device.Block, ok bool) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
+// holdBlock is the keeper's hold.
+func (k *Keyed) holdBlock(b device.Block) (leave []device.Block, ok bool) {
 	a, n, ok := k.takeBack(b)
 	if !ok {
 		return nil, false

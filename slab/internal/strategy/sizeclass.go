@@ -7,7 +7,6 @@ import (
 	"github.com/bufslab/bufslab/slab/internal/align"
 	"github.com/bufslab/bufslab/slab/internal/freelist"
 	"github.com/bufslab/bufslab/slab/internal/sizeclass"
-	"github.com/bufslab/bufslab/slab/internal/span"
 	"github.com/bufslab/bufslab/slab/internal/upstream"
 )
 
@@ -23,7 +22,7 @@ import (
 // constant time.
 //
 //	sizeclass.go             Alloc
-//	sizeclass_free.go        Free, and what goes back upstream
+//	sizeclass_free.go        what Free holds, and what goes back upstream
 //	sizeclass_quarantine.go  what is taken out of use
 type Sizeclass struct {
 	keeper   // its blocks are whole, among them slabs that were empty
@@ -34,11 +33,10 @@ type Sizeclass struct {
 	lastSlab int   // the largest slab
 	maxKept  int64 // larger blocks are not held, not even in an empty slab
 
-	// Under keeper.mu:
-	spans  *span.List[allocation] // slabs of the classes up to CarveLimit
-	slabs  upstream.Regions       // from blocks to spans
-	excess int64                  // what regions of slabs have beyond what was asked for
+	slabs slabs // of the classes up to CarveLimit; under keeper.mu
 }
+
+var _ Strategy = (*Sizeclass)(nil)
 
 const (
 	// CarveLimit is the largest block that shares a slab: beyond, a region a
@@ -66,13 +64,14 @@ func NewSizeclass(up upstream.Checked, steps, to int, budget int64, o freelist.O
 	g := sizeclass.NewGrid(steps, to)
 	s := &Sizeclass{
 		keeper: newKeeper(up, o), grid: g, borrow: steps, align: max(to, 1), maxHeld: o.MaxBytes, maxKept: o.MaxBlockBytes,
-		lastSlab: pageSlab, slabs: upstream.NewRegions(),
+		lastSlab: pageSlab,
 	}
 	if budget > 0 {
 		s.borrow, s.lastSlab = max(1, steps/4), int(max(firstSlab, min(pageSlab, budget/budgetSlabs)))
 	}
-	s.spans = span.NewList[allocation](g.Index(min(CarveLimit, s.lastSlab/leastBlocks)) + 1)
-	s.Voucher, s.gather = upstream.Vouch(), s.gatherSlabs // as most blocks are cut
+	s.slabs = newSlabs(up, g.Index(min(CarveLimit, s.lastSlab/leastBlocks))+1)
+	s.Voucher = upstream.Vouch() // as most blocks are cut
+	s.gather, s.hold = s.gatherSlabs, s.holdBlock
 	return s
 }
 
@@ -84,7 +83,7 @@ func (s *Sizeclass) Alloc(size int) (device.Block, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	class := s.grid.Index(size)
-	if 0 <= class && class < s.spans.Classes() {
+	if 0 <= class && class < s.slabs.Classes() {
 		return s.allocCarved(class, size)
 	}
 	return s.allocWhole(class, size)
@@ -104,7 +103,7 @@ func (s *Sizeclass) allocCarved(class, size int) (device.Block, error) {
 		if !upstream.OutOfMemory(err) {
 			return device.Block{}, err
 		}
-		for k := class; k < s.spans.Classes(); k++ {
+		for k := class; k < s.slabs.Classes(); k++ {
 			if b, ok := s.carve(k, size); ok {
 				return b, nil
 			}
@@ -114,14 +113,11 @@ func (s *Sizeclass) allocCarved(class, size int) (device.Block, error) {
 }
 
 func (s *Sizeclass) carve(class, size int) (device.Block, bool) {
-	i, off, ok := s.spans.Pop(class, size)
-	if !ok {
-		return device.Block{}, false
+	b, rounding, ok := s.slabs.carve(class, size)
+	if ok {
+		s.usage.add(size, rounding)
 	}
-	v := s.spans.At(i)
-	s.usage.add(size, int64(v.Size-size))
-	b := v.Mem.block
-	return device.Block{Region: b.Region, Off: b.Off + off, Len: size}, true
+	return b, ok
 }
 
 // addSlab makes a whole block a slab of the class: for a quarter as many
@@ -129,7 +125,7 @@ func (s *Sizeclass) carve(class, size int) (device.Block, bool) {
 // classes can use it when it is empty.
 func (s *Sizeclass) addSlab(class int) error {
 	size := s.grid.Size(class)
-	n := max(leastBlocks, s.spans.Live(class)/4)
+	n := max(leastBlocks, s.slabs.Live(class)/4)
 	last := lastSlab
 	if size >= 4<<10 {
 		last = pageSlab
@@ -139,8 +135,7 @@ func (s *Sizeclass) addSlab(class int) error {
 	if err != nil {
 		return err
 	}
-	s.slabs.Add(mem.block, s.spans.Add(class, size, mem.block.Len, mem))
-	s.excess += s.up.Footprint(mem.block) - int64(mem.block.Len)
+	s.slabs.add(class, size, mem)
 	return nil
 }
 

@@ -4,70 +4,42 @@ import (
 	"math"
 
 	"github.com/bufslab/bufslab/device"
-	"github.com/bufslab/bufslab/slab/internal/upstream"
 )
 
-// Free takes a block back; see slab.Allocator.
-func (s *Sizeclass) Free(b device.Block) {
-	if b == (device.Block{}) {
-		return
+// holdBlock is the keeper's hold.
+func (s *Sizeclass) holdBlock(b device.Block) (leave []device.Block, ok bool) {
+	if leave, ok = s.holdCarved(b); ok {
+		return s.shrink(leave), true
 	}
-	leave, ok := s.hold(b)
-	if !ok {
-		panic(upstream.NotOut(b))
-	}
-	s.free(leave)
-}
-
-// hold holds b if it is out, and returns what has to go upstream for it.
-func (s *Sizeclass) hold(b device.Block) (leave []device.Block, ok bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if leave, ok = s.freeCarved(b); ok {
-		return leave, true
-	}
-	return s.freeWhole(b)
-}
-
-// freeCarved is hold of a block of a slab.
-func (s *Sizeclass) freeCarved(b device.Block) (leave []device.Block, ok bool) {
-	i, ok := s.slabs.Find(b)
-	if !ok || b.Len <= 0 {
-		return nil, false
-	}
-	v := s.spans.At(i)
-	off := b.Off - v.Mem.block.Off
-	if !s.spans.IsOut(i, off, b.Len) {
-		return nil, false
-	}
-	s.usage.sub(b.Len, int64(v.Size-b.Len))
-	if s.spans.Push(i, off) && (s.spans.HasOthers(i) || int64(v.Size) > s.maxKept || s.overHeld()) {
-		leave = s.holdSlab(i, nil)
-	} else if s.isOver(i) {
-		s.giveUpSlab(i)
-	}
-	return s.shrink(leave), true
-}
-
-// freeWhole is hold of a block of its own.
-func (s *Sizeclass) freeWhole(b device.Block) (leave []device.Block, ok bool) {
 	a, n, ok := s.takeBack(b)
 	if !ok {
 		return nil, false
 	}
 	leave = s.held.Push(a.key, a.block, n, nil)
-	if a.key < 0 {
-		return leave, true
+	if a.key >= 0 {
+		leave = s.shrink(leave)
 	}
-	return s.shrink(leave), true
+	return leave, true
+}
+
+// holdCarved is holdBlock of a block of a slab.
+func (s *Sizeclass) holdCarved(b device.Block) (leave []device.Block, ok bool) {
+	i, off, rounding, ok := s.slabs.find(b)
+	if !ok {
+		return nil, false
+	}
+	s.usage.sub(b.Len, rounding)
+	if s.slabs.Push(i, off) && (s.slabs.HasOthers(i) || int64(b.Len)+rounding > s.maxKept || s.overHeld()) {
+		leave = s.holdSlab(i, nil)
+	} else if s.isOver(i) {
+		s.giveUpSlab(i)
+	}
+	return leave, true
 }
 
 // holdSlab makes the empty slab i a whole block again.
 func (s *Sizeclass) holdSlab(i int32, leave []device.Block) []device.Block {
-	mem := s.spans.Remove(i)
-	s.slabs.Remove(mem.block)
-	n := s.up.Footprint(mem.block)
-	s.excess -= n - int64(mem.block.Len)
+	mem, n := s.slabs.remove(i)
 	return s.held.Push(mem.key, mem.block, n, leave)
 }
 
@@ -81,8 +53,8 @@ func (s *Sizeclass) gatherSlabs(idle int) []device.Block {
 
 // holdEmpty makes all slabs that are empty whole blocks, and returns what leaves for them.
 func (s *Sizeclass) holdEmpty() (leave []device.Block) {
-	for i := int32(1); i <= s.spans.Max(); i++ {
-		if s.spans.At(i).Empty() {
+	for i := int32(1); i <= s.slabs.Max(); i++ {
+		if s.slabs.At(i).Empty() {
 			leave = s.holdSlab(i, leave)
 		}
 	}
@@ -91,7 +63,7 @@ func (s *Sizeclass) holdEmpty() (leave []device.Block) {
 
 // overHeld reports whether more is held than may be.
 func (s *Sizeclass) overHeld() bool {
-	return s.held.Stopped() || s.held.Bytes()+s.spans.Counts().FreeBytes > s.maxHeld
+	return s.held.Stopped() || s.held.Bytes()+s.slabs.Counts().FreeBytes > s.maxHeld
 }
 
 // shrink lets whole blocks go until free blocks of slabs leave room for the rest.
@@ -99,17 +71,17 @@ func (s *Sizeclass) shrink(leave []device.Block) []device.Block {
 	if s.maxHeld == math.MaxInt64 {
 		return leave
 	}
-	return s.held.ShrinkBytes(max(0, s.maxHeld-s.spans.Counts().FreeBytes), leave)
+	return s.held.ShrinkBytes(max(0, s.maxHeld-s.slabs.Counts().FreeBytes), leave)
 }
 
 // Usage reports where the managed bytes are.
 func (s *Sizeclass) Usage() Usage {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	c := s.spans.Counts()
+	c := s.slabs.Counts()
 	u := s.usage
 	u.HeldBlocks = int64(s.held.Blocks()) + c.FreeBlocks
 	u.HeldBytes = s.held.Bytes() + c.FreeBytes
-	u.UnusableBytes = c.TailBytes + c.QuarantinedBytes + s.excess
+	u.UnusableBytes = c.TailBytes + c.QuarantinedBytes + s.slabs.excess
 	return u
 }

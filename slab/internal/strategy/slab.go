@@ -37,6 +37,11 @@ const (
 	maxSlabBytes = pageheap.MaxSpanBytes
 )
 
+var (
+	_ Strategy = (*Slab)(nil)
+	_ Numbered = (*Slab)(nil)
+)
+
 // NewSlab returns a Slab over up.
 func NewSlab(up upstream.Checked, o pageheap.Options) *Slab {
 	g := sizeclass.NewGrid(8, o.Align)

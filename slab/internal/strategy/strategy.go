@@ -4,7 +4,7 @@
 //	direct.go              keeps nothing
 //	keeper.go              what all have in common that keep whole blocks
 //	exact.go, bitlog.go    keep whole blocks by a key: keyed.go
-//	sizeclass.go           keeps blocks by class, and carves the small ones from slabs
+//	sizeclass.go           keeps blocks by class, and carves the small ones from slabs: slabs.go
 //	bestfit.go             cuts blocks of any size from large regions
 //	slab.go                carves small blocks from what bestfit cuts
 //	plan.go                puts blocks where a plan has found the best places
@@ -62,17 +62,6 @@ type Numbered interface {
 	AllocRoomy(size int) (b device.Block, extent int32, ok bool)
 }
 
-var (
-	_ Strategy = (*Direct)(nil)
-	_ Strategy = (*Keyed)(nil)
-	_ Strategy = (*Sizeclass)(nil)
-	_ Strategy = (*Bestfit)(nil)
-	_ Strategy = (*Slab)(nil)
-
-	_ Numbered = (*Bestfit)(nil)
-	_ Numbered = (*Slab)(nil)
-)
-
 // Usage is slab.Usage, which package slab converts it to.
 type Usage struct {
 	ActiveBlocks, HeldBlocks int64
@@ -93,24 +82,4 @@ func (u *Usage) sub(size int, rounding int64) {
 	u.ActiveBlocks--
 	u.ActiveBytes -= int64(size)
 	u.RoundingBytes -= rounding
-}
-
-// An address is where a block begins.
-type address struct {
-	region device.Region
-	off    int
-}
-
-func at(b device.Block) address { return address{b.Region, b.Off} }
-
-// An allocation is a block of the upstream in a caller's hands.
-type allocation struct {
-	block device.Block
-	key   int
-	asked int
-}
-
-// giveUp gives the pages of a block that is a region of its own back for good.
-func giveUp(up upstream.Checked, b device.Block) bool {
-	return up.OwnsRegions() && up.GiveUp(device.Block{Region: b.Region, Len: b.Region.Size()}, up.Footprint(b))
 }
