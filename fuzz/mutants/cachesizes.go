@@ -59,7 +59,7 @@ var ofCacheSizes = []mutant{
 	{
 		name: "percpu: the previous magazine is not counted against the budget",
 		file: "slab/internal/percpu/resize.go",
-		old:  "\t\tp.granted += more\n\t\tk.nprevious = n", new: "\t\tk.nprevious = n",
+		old:  "\t\tp.granted += more\n\t\tout, k", new: "\t\tout, k",
 		killer: killer{pkg: "slab/internal/percpu", test: "TestMagazinesHaveWhatTheySay"},
 	},
 	{

@@ -22,16 +22,17 @@ func (o *Options) budget(most int64) budget {
 // shares reports whether bytes may be held in all by any class of such blocks.
 func (b budget) shares(bytes, block int64) bool { return bytes <= b.share && block <= shareBytes }
 
-// allows reports whether bytes may be held in all, and have blocks of a class.
-func (w *wants) allows(b budget, bytes int64, class int, have int32) bool {
-	return b.shares(bytes, w.options.blockBytes(class)) || bytes <= b.most && have <= w.earned[class].Load()
+// allows reports whether bytes may be held in all, and have blocks of a class, each of so many bytes.
+func (w *wants) allows(b budget, bytes, block int64, class int, have int32) bool {
+	return b.shares(bytes, block) || bytes <= b.most && have <= w.earned[class].Load()
 }
 
 // grant changes the limit of a class cache, if the budget allows it. The caller is
 // pinned and has found the limit not negative.
 func (p *cpu) grant(class int, limit, to int32, b budget) bool {
-	k, more := &p.caches[class], int64(to-limit)*p.options.blockBytes(class)
-	if !p.wants.allows(b, p.granted+more, class, to+k.nprevious) || !k.limit.CompareAndSwap(limit, to) { // or it was closed
+	k, block := &p.caches[class], p.options.blockBytes(class)
+	more := int64(to-limit) * block
+	if !p.wants.allows(b, p.granted+more, block, class, to+k.nprevious) || !k.limit.CompareAndSwap(limit, to) { // or it was closed
 		return false
 	}
 	p.granted += more

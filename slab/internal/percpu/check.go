@@ -9,15 +9,18 @@ import (
 // check panics where what a cpu has does not add up. It does nothing unless the
 // build tag invariants is set. The caller is pinned.
 func (p *cpu) check() {
-	if !invariants.Enabled || p.closed() {
+	if !invariants.Enabled {
 		return
 	}
 	var granted int64
 	for i := range p.caches {
 		k := &p.caches[i]
 		limit := k.limit.Load()
-		granted += int64(max(limit, ^limit)+k.nprevious) * p.options.blockBytes(i)
-		if k.n() > max(limit, ^limit) || k.nprevious < 0 || k.nprevious > magazineSlots {
+		if limit < 0 { // another goroutine may be taking magazines; if it begins later, it waits for this one
+			return
+		}
+		granted += int64(limit+k.nprevious) * p.options.blockBytes(i)
+		if k.n() > limit || k.nprevious < 0 || k.nprevious > magazineSlots {
 			panic(fmt.Sprintf("percpu: class %d holds %d and %d blocks within a limit of %d", i, k.n(), k.nprevious, limit))
 		}
 		k.loaded.check(i, k.n())
@@ -26,15 +29,4 @@ func (p *cpu) check() {
 	if granted != p.granted {
 		panic(fmt.Sprintf("percpu: %d bytes granted, %d counted", granted, p.granted))
 	}
-}
-
-// closed reports whether another goroutine may be taking magazines from p. If it
-// begins later, it waits for this one.
-func (p *cpu) closed() bool {
-	for i := range p.caches {
-		if p.caches[i].limit.Load() < 0 {
-			return true
-		}
-	}
-	return false
 }

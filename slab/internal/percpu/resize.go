@@ -99,29 +99,23 @@ func (p *cpu) overBudget(class int, limit int32, b budget) (out *magazine) {
 // exchange makes the loaded magazine the previous one, or gives it or the previous one to the
 // depot, and makes an empty one the loaded one. It returns the magazine that leaves. Where there is
 // no place for either it does nothing.
-func (c *Cache) exchange(p *cpu, class int, b budget) (out *magazine) {
-	k, bytes := &p.caches[class], c.BlockBytes(class)
-	n, below := k.n(), k.nprevious
-	if more := int64(n-below) * bytes; more == 0 || c.wants.allows(b, p.granted+more, class, k.limit.Load()+n) {
+func (c *Cache) exchange(p *cpu, class int, b budget) (left *magazine) {
+	k := &p.caches[class]
+	out, n, below := k.loaded, k.n(), k.nprevious
+	block := c.BlockBytes(class)
+	more := int64(n-below) * block
+	if more == 0 || c.wants.allows(b, p.granted+more, block, class, k.limit.Load()+n) {
 		if below > 0 && !c.depotTakes(class, below) {
 			return nil
 		}
 		p.granted += more
-		k.nprevious = n
-		out, k.previous, k.loaded = k.previous, k.loaded, p.empty
-		n = below
+		out, k.previous = k.previous, k.loaded
+		n, k.nprevious = below, n
 	} else if !c.depotTakes(class, n) {
 		return nil
-	} else {
-		out, k.loaded = k.loaded, p.empty
 	}
-	p.empty = nil
+	k.loaded = p.empty
 	k.setN(0)
-	if n == 0 {
-		p.empty = out
-		return nil
-	}
-	out.n, out.class = n, int32(class)
-	k.moved -= int64(n)
-	return out
+	p.empty = k.unlink(out, class, n, &left)
+	return left
 }

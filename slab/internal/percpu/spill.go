@@ -18,9 +18,8 @@ func (c *Cache) putAway(m *magazine) {
 
 // depotTakes reports whether the depot may have one more magazine, of n blocks.
 func (c *Cache) depotTakes(class int, n int32) bool {
-	have := c.depot.classes[class].have.Load()*magazineSlots + n
-	bytes := c.depot.bytes.Load() + int64(n)*c.BlockBytes(class)
-	return c.wants.allows(c.options.budget(c.options.Depot), bytes, class, have)
+	have, block := c.depot.classes[class].have.Load()*magazineSlots+n, c.BlockBytes(class)
+	return c.wants.allows(c.options.budget(c.options.Depot), c.depot.bytes.Load()+int64(n)*block, block, class, have)
 }
 
 // refusedAll notes the blocks of a magazine that no cache takes.
