@@ -74,7 +74,7 @@ var ofSlots = []mutant{
 	},
 	{
 		name: "handle: a forgotten part leaves no mark on its block",
-		file: "slab/internal/handle/part.go",
+		file: "slab/internal/handle/finalize.go",
 		old:  "p.root.SetStray()", new: "_ = p.root",
 		killer: killer{pkg: "slab/internal/handle", test: "TestAForgottenPartUnpins"},
 	},

@@ -22,7 +22,7 @@ import "unsafe"
 // Options.WatchFrom bytes have one, and those that no slice can reach.
 
 // onRegionDead takes back all blocks of a region whose memory nothing reaches.
-func (t *Table) onRegionDead(r *Region) {
+func (t *shared) onRegionDead(r *Region) {
 	t.mu.Lock()
 	if !r.collected.Hold() {
 		t.mu.Unlock()
@@ -63,10 +63,10 @@ func (r *Region) takeDeferred() []Allocation {
 }
 
 // onSlotDead takes back the block of a watched slot that nothing reaches.
-func (t *Table) onSlotDead(s *Slot) { t.giveBack(t.takeDead(s)) }
+func (t *shared) onSlotDead(s *Slot) { t.giveBack(t.takeDead(s)) }
 
 // giveBack gives up a forgotten block, if ok.
-func (t *Table) giveBack(a Allocation, escaped, ok bool) {
+func (t *shared) giveBack(a Allocation, escaped, ok bool) {
 	switch {
 	case ok && escaped:
 		t.options.Quarantine(a)
@@ -79,7 +79,7 @@ func (t *Table) giveBack(a Allocation, escaped, ok bool) {
 // it dead: then a Put may have found it since by the slice, and who has it now is alive. If
 // the generation has not ended when the collector finds it dead again, it is dead. The
 // caller holds Table.mu.
-func (t *Table) doubts(s *Slot) bool {
+func (t *shared) doubts(s *Slot) bool {
 	gen := s.Generation()
 	if gen&wasBySlice == 0 || t.doubted[s.ID()] == gen {
 		return false
@@ -95,7 +95,7 @@ func (t *Table) doubts(s *Slot) bool {
 // streams still use the block: then the pool takes it from the slot later; and if the program
 // has a slice, by which it will give the block back. It watches the
 // slot again, whoever has it, unless it is vacant and was let go of.
-func (t *Table) takeDead(s *Slot) (a Allocation, escaped, ok bool) {
+func (t *shared) takeDead(s *Slot) (a Allocation, escaped, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if s.addr == noBlock {
@@ -114,11 +114,35 @@ func (t *Table) takeDead(s *Slot) (a Allocation, escaped, ok bool) {
 
 // takeForgotten takes the block from a slot off the heap whose last handle was forgotten. The
 // caller holds t.mu.
-func (t *Table) takeForgotten(s *Slot, escaped bool) (a Allocation, _, ok bool) {
+func (t *shared) takeForgotten(s *Slot, escaped bool) (a Allocation, _, ok bool) {
 	r := s.header().region
 	escaped = s.TakeStray() || escaped
 	if t.options.Forgotten(r.entry(s, r.base), escaped) {
 		return a, escaped, false
 	}
 	return allocation(r.detach(s)), escaped, true
+}
+
+// onPartDead ends a part off the heap that nothing reaches, if it was not released.
+func (t *shared) onPartDead(s *Slot) {
+	p := s.part()
+	escaped := s.len > 0 && s.MayHaveEscaped()
+	if !s.End(0) { // its only generation
+		return
+	}
+	if escaped {
+		p.root.SetStray()
+	}
+	if !p.root.Unpin() {
+		t.options.PartForgotten(p.root, s)
+		return
+	}
+	t.giveBack(t.takeLastForgotten(p.root))
+}
+
+// takeLastForgotten is takeForgotten of a block whose root was released before its last part was forgotten.
+func (t *shared) takeLastForgotten(root *Slot) (a Allocation, escaped, ok bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.takeForgotten(root, false)
 }

@@ -51,14 +51,23 @@ func (s *Slot) header() *header {
 	return (*header)(unsafe.Add(unsafe.Pointer(s), -headerBytes*int(s.back)))
 }
 
+// Owner returns what the Table was opened with: the pool of the slot.
+func (s *Slot) Owner() unsafe.Pointer { return s.header().owner }
+
+// init makes a slot that is so far behind its header.
+func (s *Slot) init(back uint8) {
+	s.back, s.addr = back, noBlock
+	s.lent.set(lentTo(nextGen)) // not to generation 0, which is the first
+}
+
 func newSingle(r *Region) *Slot {
-	g := &single{header: header{region: r, owner: r.table.owner}}
+	g := &single{header: r.header()}
 	g.slot.init(1)
 	return &g.slot
 }
 
 func newGroup(r *Region) *group {
-	g := &group{header: header{region: r, owner: r.table.owner}}
+	g := &group{header: r.header()}
 	for i := range g.slots {
 		g.slots[i].init(uint8(lineBytes * (i + 1) / headerBytes))
 	}
@@ -75,7 +84,7 @@ func newWatched(r *Region) *Slot {
 
 // watch sets the finalizer. The runtime has removed it when it runs.
 func (s *Slot) watch() {
-	runtime.SetFinalizer(s.single(), func(g *single) { g.region.table.onSlotDead(&g.slot) })
+	runtime.SetFinalizer(s.single(), func(g *single) { g.region.table.slotDead(&g.slot) })
 }
 
 func (s *Slot) unwatch() { runtime.SetFinalizer(s.single(), nil) }

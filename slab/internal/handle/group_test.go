@@ -19,7 +19,7 @@ func TestSlotsOnLinesOfTheirOwn(t *testing.T) {
 		t.Skip("the sanitizer moves objects off their lines")
 	}
 	defer func() { kept = nil }()
-	r := &Region{table: new(Table)}
+	r := &Region{table: new(shared)}
 	for range 50 {
 		g := newGroup(r)
 		kept = append(kept, g) // or it would be on the stack

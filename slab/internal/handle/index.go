@@ -4,8 +4,6 @@ import (
 	"math/bits"
 	"sync/atomic"
 	"unsafe"
-
-	"github.com/bufslab/bufslab/internal/pin"
 )
 
 // An index finds the slot of the block that begins at an address. It is a hash table with
@@ -139,26 +137,6 @@ func (c *cells) enter(cell uintptr) {
 		i = c.next(i)
 	}
 	c.of[i] = cell
-}
-
-// Find returns the slot of the block that begins at addr, with the generation of its owner
-// and the bytes that it asked for; no slot if no owner has such a block.
-func (t *Table) Find(addr uintptr) (s *Slot, gen uint64, n int) {
-	if pin.ByRuntime {
-		on := pin.Pin()
-		s, gen, n = t.FindPinned(addr)
-		pin.Unpin(on)
-		return s, gen, n
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.FindPinned(addr)
-}
-
-// FindPinned is Find for a goroutine that the runtime has pinned.
-func (t *Table) FindPinned(addr uintptr) (*Slot, uint64, int) {
-	s := t.index.find(addr)
-	return s.current(addr)
 }
 
 // current looks at the address again: meanwhile s may have another block and another owner.

@@ -53,12 +53,12 @@ func (s *Slot) Part(mem unsafe.Pointer, off, n int) (e Entry, ok bool) {
 	if !root.pinMore(most) {
 		return Entry{}, false
 	}
-	p := &partial{header: header{region: s.header().region, owner: s.header().owner}, root: root, mem: base}
+	p := &partial{header: s.header().region.header(), root: root, mem: base}
 	p.slot.init(partBack)
 	p.slot.addr, p.slot.len = s.addr+uintptr(off), n
 	if root.header().region.needsFinalizer(root.len) {
 		p.slot.flags = watched
-		runtime.SetFinalizer(p, func(p *partial) { p.region.table.onPartDead(p) })
+		runtime.SetFinalizer(p, func(p *partial) { p.region.table.partDead(&p.slot) })
 	}
 	return p.slot.shifted(mem, off), true
 }
@@ -122,27 +122,4 @@ func (s *Slot) expireAll() (handles int, ok bool) {
 		next += nextGen
 	}
 	return handles, s.word.CompareAndSwap(w, next)
-}
-
-// onPartDead ends a part off the heap that nothing reaches, if it was not released.
-func (t *Table) onPartDead(p *partial) {
-	escaped := p.slot.len > 0 && p.slot.MayHaveEscaped()
-	if !p.slot.End(0) { // its only generation
-		return
-	}
-	if escaped {
-		p.root.SetStray()
-	}
-	if !p.root.Unpin() {
-		t.options.PartForgotten(p.root, &p.slot)
-		return
-	}
-	t.giveBack(t.takeLastForgotten(p.root))
-}
-
-// takeLastForgotten is takeForgotten of a block whose root was released before its last part was forgotten.
-func (t *Table) takeLastForgotten(root *Slot) (a Allocation, escaped, ok bool) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.takeForgotten(root, false)
 }

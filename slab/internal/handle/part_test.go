@@ -115,8 +115,8 @@ func TestAForgottenPartUnpins(t *testing.T) {
 				s.EndPinned(gen)
 			}
 			runtime.SetFinalizer(e.Slot.part(), nil) // the runtime has removed it when it runs
-			table.onPartDead(e.Slot.part())
-			table.onPartDead(e.Slot.part()) // a part that has ended
+			table.onPartDead(e.Slot)
+			table.onPartDead(e.Slot) // a part that has ended
 			if released {
 				if len(l.freed) == 0 != escaped || len(l.isolated) == 0 == escaped || l.parts != 0 || len(l.forgotten) != 1 {
 					t.Errorf("escaped %v: %v freed, %v isolated, %d parts", escaped, l.freed, l.isolated, l.parts)

@@ -12,7 +12,7 @@ import (
 // On the Go heap the region lets go of its memory while blocks are out, so that
 // only their handles and slices keep it alive; see finalize.go.
 type Region struct {
-	table     *Table
+	table     *shared
 	region    device.Region    // nil for buffers of 0 bytes
 	collected device.Collected // nil off the Go heap
 	base      unsafe.Pointer   // of host memory off the Go heap
@@ -27,13 +27,16 @@ type Region struct {
 	deferred []Allocation // blocks handed out while the collector was reporting the region dead
 }
 
-// An Allocation is a block with the number that its strategy knows it by.
-type Allocation struct {
-	Block  device.Block
-	Extent int32 // 0 if the strategy numbers no blocks
+// header returns what groups of slots of r begin with.
+func (r *Region) header() header { return header{region: r, owner: r.table.owner} }
+
+// Block returns the first n bytes of the slot's block, for its owner.
+func (s *Slot) Block(n int) device.Block {
+	return s.header().region.block(s, n)
 }
 
-func allocation(b device.Block, extent int32) Allocation { return Allocation{b, extent} }
+// Collected reports whether the garbage collector owns the block's memory.
+func (s *Slot) Collected() bool { return s.header().region.collected != nil }
 
 // entry returns the block of s, in memory of its region that begins at base. A block of 0
 // bytes is where its slot is, which no other block is.
@@ -45,6 +48,22 @@ func (r *Region) entry(s *Slot, base unsafe.Pointer) Entry {
 		return Entry{s, nil}
 	}
 	return Entry{s, unsafe.Add(base, s.addr-r.addr)}
+}
+
+// collectedBase returns where the memory of a region of the Go heap begins, or nil while the
+// collector is about to report the region dead.
+func (r *Region) collectedBase() unsafe.Pointer {
+	base := unsafe.Pointer(unsafe.SliceData(r.collected.Bytes()))
+	if r.addr == 0 { // the memory stays where it is; owners of its blocks read this without the lock
+		r.addr = uintptr(base)
+	}
+	return base
+}
+
+// putOff keeps a block until the collector has reported the region dead.
+func (r *Region) putOff(b device.Block, extent int32) {
+	r.deferred = append(r.deferred, Allocation{b, extent})
+	r.table.deferred.Add(b.Len)
 }
 
 // block returns the first n bytes of the block of s.

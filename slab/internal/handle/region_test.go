@@ -89,7 +89,7 @@ func (u *unreachable) Size() int { return u.size }
 func TestWhichSlotsAreWatched(t *testing.T) {
 	table := new(Table)
 	table.Open(nil, Options{
-		WatchCollected: true, WatchFrom: 200, WatchUnreachableFrom: 50,
+		Lock: new(sync.Mutex), WatchCollected: true, WatchFrom: 200, WatchUnreachableFrom: 50,
 		Forgotten: func(Entry, bool) bool { return true }, // left over at the end of the test
 	})
 	for _, c := range []struct {

@@ -3,8 +3,6 @@ package handle
 import (
 	"sync/atomic"
 	"unsafe"
-
-	"github.com/bufslab/bufslab/device"
 )
 
 // A Slot tracks which generation of handle owns a block. It serves one block
@@ -55,12 +53,6 @@ const (
 	wasBySlice = 1 << lowBits
 	nextGen    = 2 * wasBySlice
 )
-
-// init makes a slot that is so far behind its header.
-func (s *Slot) init(back uint8) {
-	s.back, s.addr = back, noBlock
-	s.lent.set(lentTo(nextGen)) // not to generation 0, which is the first
-}
 
 // An Entry is a block that no handle owns, in a cache or a queue or on its way. Its
 // pointer keeps memory of the Go heap alive; it is nil where the CPU cannot reach the
@@ -175,17 +167,6 @@ func (s *Slot) Asked() int { return s.len - int(uint32(s.len)-s.asked.Load()) }
 
 // Extent returns the number that the strategy knows the block by, for its owner.
 func (s *Slot) Extent() int32 { return s.extent }
-
-// Block returns the first n bytes of the slot's block, for its owner.
-func (s *Slot) Block(n int) device.Block {
-	return s.header().region.block(s, n)
-}
-
-// Collected reports whether the garbage collector owns the block's memory.
-func (s *Slot) Collected() bool { return s.header().region.collected != nil }
-
-// Owner returns what the Table was opened with: the pool of the slot.
-func (s *Slot) Owner() unsafe.Pointer { return s.header().owner }
 
 // SetMark keeps what a recording knows the owner by, 0 if it does not; Mark returns it.
 // Only who has lent the slot may set it, and only who has ended the generation may read it.

@@ -8,7 +8,7 @@ import (
 )
 
 func newSlot() *Slot {
-	s := newSingle(&Region{table: new(Table)})
+	s := newSingle(&Region{table: new(shared)})
 	s.len = 100
 	return s
 }

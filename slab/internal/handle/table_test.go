@@ -2,6 +2,7 @@ package handle
 
 import (
 	"slices"
+	"sync"
 	"testing"
 	"unsafe"
 
@@ -45,6 +46,7 @@ type log struct {
 func openTable(watchFrom int) (*Table, *log) {
 	t, l := new(Table), new(log)
 	t.Open(unsafe.Pointer(l), Options{
+		Lock:           new(sync.Mutex),
 		WatchCollected: true, WatchFrom: watchFrom, WatchUnreachableFrom: watchFrom,
 		Forgotten:     func(e Entry, escaped bool) bool { l.forgotten = append(l.forgotten, e.Slot); return l.inUse },
 		PartForgotten: func(root, part *Slot) { l.parts++ },

@@ -1,6 +1,7 @@
 package pending
 
 import (
+	"sync"
 	"testing"
 
 	"github.com/bufslab/bufslab/device"
@@ -18,7 +19,7 @@ type bench struct {
 
 func newBench(t *testing.T) *bench {
 	x := &bench{t: t}
-	x.table.Open(nil, handle.Options{WatchFrom: 1 << 30, WatchUnreachableFrom: 1 << 30})
+	x.table.Open(nil, handle.Options{Lock: new(sync.Mutex), WatchFrom: 1 << 30, WatchUnreachableFrom: 1 << 30})
 	return x
 }
 

@@ -1,0 +1,34 @@
+package handle
+
+import (
+	"sync"
+	"unsafe"
+)
+
+// A shared is what the regions of a Table have in common.
+type shared struct {
+	owner   unsafe.Pointer
+	options Options
+	// What the collector tells of a slot that nothing reaches: one with a block, or a part.
+	slotDead, partDead func(*Slot)
+
+	watchedBytes lockedNumber
+
+	mu       *sync.Mutex // Options.Lock, taken before the locks that Options.Forgotten takes
+	index    index
+	doubted  map[ID]uint64 // generations of slots that doubts was asked about
+	deferred Tally
+	stopped  bool // no vacant slot is kept
+}
+
+// WatchedBytes returns the bytes of blocks that only a finalizer would find
+// forgotten: the garbage collector does not see that memory.
+func (t *shared) WatchedBytes() int64 { return int64(t.watchedBytes.Load()) }
+
+// Deferred counts the blocks that the table keeps until the collector has
+// reported their region dead.
+func (t *shared) Deferred() Tally {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.deferred
+}
