@@ -26,10 +26,7 @@ type Bestfit struct {
 	active Usage // its ActiveBlocks and ActiveBytes only; under the heap's lock
 }
 
-var (
-	_ Strategy = (*Bestfit)(nil)
-	_ Numbered = (*Bestfit)(nil)
-)
+var _, _ = Strategy((*Bestfit)(nil)), Numbered((*Bestfit)(nil))
 
 // NewBestfit returns a Bestfit over up.
 func NewBestfit(up upstream.Checked, o pageheap.Options) *Bestfit {

@@ -37,10 +37,7 @@ const (
 	maxSlabBytes = pageheap.MaxSpanBytes
 )
 
-var (
-	_ Strategy = (*Slab)(nil)
-	_ Numbered = (*Slab)(nil)
-)
+var _, _ = Strategy((*Slab)(nil)), Numbered((*Slab)(nil))
 
 // NewSlab returns a Slab over up.
 func NewSlab(up upstream.Checked, o pageheap.Options) *Slab {
@@ -79,9 +76,8 @@ func (s *Slab) AllocFree(size int) (b device.Block, extent int32) {
 	return b, extent
 }
 
-// carve returns a block of a slab, of a new one if need be. When there is no
-// room for a slab, a larger class's free block or a scrap of the heap will do.
-// The caller holds the heap's lock.
+// carve returns a block of a slab, of a new one if need be. When there is no room for a slab, a
+// larger class's free block or a scrap of the heap will do. The caller holds the heap's lock.
 func (s *Slab) carve(size int) (device.Block, int32, error) {
 	class := s.grid.Index(size)
 	for {
