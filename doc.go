@@ -4,6 +4,7 @@
 //
 //	device       where memory lives: heap, mmap, virtual, sim, and how bytes move
 //	slab         how memory is reused: strategies, the pool in front, its Config
+//	iobuf        a bytes.Buffer in pooled memory, for what is read and written
 //	arena        many small pieces of pooled memory that are freed at once
 //	growpool     buffers with keys that grow, seen through views
 //	unified      arrays in two places, host and device, that copy only what changed
@@ -17,7 +18,7 @@
 // Most programs need slab alone, and three names of it: Open, Get, Release. README.md has the
 // program.
 //
-// Imports point one way only, cmd to trace, growpool, unified, arena, adapt and inspect to slab to
+// Imports point one way only, cmd to trace, growpool, unified, iobuf, arena, adapt and inspect to slab to
 // device, so that each package can be read and used without those above it.
 // Packages slab, device and inspect need nothing outside the standard library but
 // golang.org/x/sys; only fuzz imports rapid, only growpool

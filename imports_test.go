@@ -22,9 +22,10 @@ var below = map[string][]string{
 	"arena":    {"slab", "device"},
 	"inspect":  {"slab"},
 	"trace":    {"slab", "device"},
+	"iobuf":    {"slab", "device"},
 	"growpool": {"slab", "device"},
 	"unified":  {"slab", "device"},
-	"fuzz":     {"unified", "growpool", "arena", "trace", "slab", "device"},
+	"fuzz":     {"unified", "growpool", "arena", "iobuf", "trace", "slab", "device"},
 	"cmd":      {"unified", "growpool", "trace", "slab", "device"},
 }
 
@@ -81,7 +82,7 @@ func TestImportsPointDown(t *testing.T) {
 // What takes buffers of a pool as a program would is no part of it.
 func TestSlabDoesNotKnowItsClients(t *testing.T) {
 	for _, path := range list(t, "-deps", "./slab") {
-		if slices.Contains([]string{"adapt", "arena", "growpool", "inspect", "trace", "unified"}, top(path)) {
+		if slices.Contains([]string{"adapt", "arena", "growpool", "inspect", "iobuf", "trace", "unified"}, top(path)) {
 			t.Errorf("package slab imports %s", path)
 		}
 	}
@@ -96,13 +97,14 @@ func TestSlabAndInspectNeedLittle(t *testing.T) {
 }
 
 // What is in /debug/pprof/ of http.DefaultServeMux is up to the program, as net/http/pprof
-// puts it there when it is imported; and only who wants to serve pools gets net/http.
+// puts it there when it is imported; and only who wants to serve pools, or to
+// write Buffers to connections, gets net.
 func TestInspectRegistersNothing(t *testing.T) {
 	if slices.Contains(list(t, "-deps", "./inspect"), "net/http/pprof") {
 		t.Error("package inspect imports net/http/pprof")
 	}
-	if slices.Contains(list(t, "-deps", "./slab"), "net/http") {
-		t.Error("package slab imports net/http")
+	if slices.Contains(list(t, "-deps", "./slab"), "net") {
+		t.Error("package slab needs package net")
 	}
 }
 

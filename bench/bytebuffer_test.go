@@ -15,6 +15,7 @@ import (
 
 	"github.com/bufslab/bufslab/arena"
 	"github.com/bufslab/bufslab/bench/internal/report"
+	"github.com/bufslab/bufslab/iobuf"
 	"github.com/bufslab/bufslab/slab"
 )
 
@@ -31,15 +32,15 @@ type author struct {
 // authors returns those that are compared. Those of ours draw on p.
 func authors(p *slab.Pool) []author {
 	theirs, plain := new(bytebufferpool.Pool), sync.Pool{New: func() any { return new(bytes.Buffer) }}
-	kept := sync.Pool{New: func() any { return slab.NewBuffer(p) }}
+	kept := sync.Pool{New: func() any { return iobuf.New(p) }}
 	return []author{
 		{"ours, released", func(write func(io.Writer)) {
-			b := slab.NewBuffer(p)
+			b := iobuf.New(p)
 			write(b)
 			b.Release()
 		}},
 		{"ours, reset in a sync.Pool", func(write func(io.Writer)) {
-			b := kept.Get().(*slab.Buffer)
+			b := kept.Get().(*iobuf.Buffer)
 			write(b)
 			b.Reset()
 			kept.Put(b)

@@ -12,13 +12,14 @@ import (
 	"github.com/bufslab/bufslab/device"
 	"github.com/bufslab/bufslab/fuzz/internal/draw"
 	"github.com/bufslab/bufslab/fuzz/internal/model"
+	"github.com/bufslab/bufslab/iobuf"
 	"github.com/bufslab/bufslab/slab"
 )
 
 // A bufferModel is a Buffer and the bytes.Buffer that it has to be like.
 type bufferModel struct {
 	pool  *slab.Pool
-	b     *slab.Buffer
+	b     *iobuf.Buffer
 	want  bytes.Buffer
 	tight bool // Writes may fail
 }
@@ -223,7 +224,7 @@ func bufferProperty(c slab.Config) func(*rapid.T) {
 		p, err := slab.OpenConfig(c)
 		model.OK(t, err)
 		defer p.Close()
-		m := &bufferModel{pool: p, b: slab.NewBuffer(p), tight: c.MaxBytes > 0}
+		m := &bufferModel{pool: p, b: iobuf.New(p), tight: c.MaxBytes > 0}
 		model.Repeat(t, map[string]func(*rapid.T){
 			"": m.check, "Write": m.write, "WriteString": m.writeString, "WriteByte": m.writeByte, "ReadFrom": m.readFrom,
 			"Read": m.read, "ReadByte": m.readByte, "WriteTo": m.writeTo, "Grow": m.grow, "Truncate": m.truncate,

@@ -10,7 +10,7 @@ package slab
 // finds the pool intact; on a goroutine of the pool's it ends the program.
 type Hooks struct {
 	// OutOfMemory is called by each Get that counts in Stats.Failed, before it returns the
-	// error: also by one within Grow, or by one of a [Buffer], which may make do with less.
+	// error: also by one within Grow, or by one of an iobuf.Buffer, which may make do with less.
 	// A GetContext that ends in a *WaitError is none of them.
 	OutOfMemory func(*OutOfMemoryError)
 

@@ -136,28 +136,6 @@ func TestHideWhileAnotherReleases(t *testing.T) {
 	checkNoneOut(t, p)
 }
 
-// What a Buffer has is its own: a Put of Bytes gives nothing back.
-func TestPutRefusesWhatOthersCutUp(t *testing.T) {
-	for _, line := range []string{"", "device=mmap"} {
-		p := openLine(t, line)
-		b := NewBuffer(p)
-		for _, n := range []int{10, 100_000} {
-			if _, err := b.Write(make([]byte, n)); err != nil {
-				t.Fatal(err)
-			}
-			if err := p.Put(b.Bytes()); !errors.Is(err, ErrForeign) {
-				t.Errorf("%s: %d bytes: %v", line, n, err)
-			}
-		}
-		h, err := b.Detach()
-		if err := errors.Join(err, p.Put(h.Bytes())); err != nil {
-			t.Errorf("%s: what a Buffer gave away: %v", line, err)
-		}
-		b.Release()
-		checkNoneOut(t, p)
-	}
-}
-
 func TestPutOfAForeignSliceIsStrict(t *testing.T) {
 	p := openLine(t, "strict=true")
 	defer func() {

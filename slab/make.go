@@ -39,8 +39,14 @@ func Make[T any](p *Pool, n int) (Slice[T], error) {
 	if !ok {
 		return Slice[T]{}, fmt.Errorf("slab: %d values of type %v: %w", n, t, ErrSize)
 	}
-	b, err := p.getReachable(size)
-	return Slice[T]{b}, err
+	b, err := p.Get(size)
+	if err == nil && b.ptr == nil {
+		err = errors.Join(fmt.Errorf("slab: the CPU does not reach the pool's memory: %w", device.ErrUnavailable), b.Release())
+	}
+	if err != nil {
+		return Slice[T]{}, err
+	}
+	return Slice[T]{b}, nil
 }
 
 // Len returns the number of elements that was asked for, also after Release.
@@ -56,17 +62,3 @@ func (s Slice[T]) Slice() []T { return shape.Elements[T](s.buffer.Bytes()) }
 // Release gives the memory back. Of all calls for one Make exactly one returns nil, the
 // others return [ErrReleased]: see [PooledBuffer.Release].
 func (s Slice[T]) Release() error { return s.buffer.Release() }
-
-// getReachable is Get of memory that the CPU can reach.
-func (p *Pool) getReachable(n int) (PooledBuffer, error) { return reachable(p.Get(n)) }
-
-// reachable returns what a Get has returned, if the CPU can reach that.
-func reachable(b PooledBuffer, err error) (PooledBuffer, error) {
-	if err == nil && b.ptr == nil {
-		err = errors.Join(fmt.Errorf("slab: the CPU does not reach the pool's memory: %w", device.ErrUnavailable), b.Release())
-	}
-	if err != nil {
-		return PooledBuffer{}, err
-	}
-	return b, nil
-}

@@ -2,48 +2,10 @@ package slab
 
 import (
 	"testing"
-	"unsafe"
 
 	"github.com/bufslab/bufslab/device"
 	"github.com/bufslab/bufslab/internal/pin"
 )
-
-// What has a block and releases it goes on without it where Release panics: as Check does for a
-// dead canary, and an upstream may.
-
-// writeBeyond writes to the canary after a buffer.
-func writeBeyond(b PooledBuffer) { *(*byte)(unsafe.Add(b.ptr, b.n)) = 1 }
-
-// beginsIn reports whether m begins in the memory of b.
-func beginsIn(m []byte, b PooledBuffer) bool {
-	return uintptr(unsafe.Pointer(unsafe.SliceData(m)))-uintptr(b.ptr) < uintptr(b.n)
-}
-
-func checkedPool(t *testing.T) *Pool {
-	return openPool(t, "heap", Config{Strategy: "exact", Check: true})
-}
-
-func TestABufferLosesWhatPanicked(t *testing.T) {
-	for what, f := range map[string]func(b *Buffer){
-		"Release": (*Buffer).Release,
-		"Grow":    func(b *Buffer) { b.Truncate(0); _ = b.Grow(3000) },
-	} {
-		p := checkedPool(t)
-		b := NewBuffer(p)
-		b.Write(make([]byte, 500))
-		of := b.block
-		writeBeyond(of)
-		if !doesPanic(func() { f(b) }) {
-			t.Fatalf("%s: no panic", what)
-		}
-		x := mustGet(t, p, of.n) // the same memory
-		b.WriteByte(7)
-		if beginsIn(b.Bytes(), x) {
-			t.Errorf("%s: it writes to another owner's buffer", what)
-		}
-		mustRelease(t, x)
-	}
-}
 
 // A Get that keeps within max_held may go upstream after it has its block.
 func TestAGetThatPanicsForMaxHeldLosesNoBlock(t *testing.T) {

@@ -82,7 +82,6 @@ type pool struct {
 	clock   clock.Clock
 	profile watch.Sampler
 
-	typical    typicalSize      // of Buffers
 	reclaimers budget.Members   // that keep buffers of the pool
 	budgets    []*budget.Budget // that may refuse memory, the nearest first; at least one
 	waits      waits

@@ -367,11 +367,6 @@ func TestProfileShowsTheCaller(t *testing.T) {
 		"Get":      func(p *Pool) func() { b := mustGet(t, p, 5000); return func() { mustRelease(t, b) } },
 		"GetBytes": func(p *Pool) func() { b, _ := p.GetBytes(5000); return func() { _ = p.Put(b) } },
 		"Make":     func(p *Pool) func() { s, _ := Make[int64](p, 700); return func() { _ = s.Release() } },
-		"Buffer": func(p *Pool) func() {
-			b := NewBuffer(p)
-			_, _ = b.Write(make([]byte, 5000))
-			return b.Release
-		},
 		"GetContext": func(p *Pool) func() {
 			b, _ := p.GetContext(t.Context(), 5000)
 			return func() { mustRelease(t, b) }

@@ -14,6 +14,7 @@ import (
 	"github.com/bufslab/bufslab/adapt"
 	arenas "github.com/bufslab/bufslab/arena"
 	"github.com/bufslab/bufslab/growpool"
+	"github.com/bufslab/bufslab/iobuf"
 	"github.com/bufslab/bufslab/slab"
 )
 
@@ -47,8 +48,8 @@ func (o *ours) floats(n int) (vector, error) {
 
 func (o *ours) putFloats(v vector) error { return v.ours.Release() }
 
-func (o *ours) buffer() buffer { return slab.NewBuffer(o.pool) }
-func (o *ours) done(b buffer)  { b.(*slab.Buffer).Release() }
+func (o *ours) buffer() buffer { return iobuf.New(o.pool) }
+func (o *ours) done(b buffer)  { b.(*iobuf.Buffer).Release() }
 
 func (o *ours) canvas(layer, n int) (canvas, error) {
 	l, err := growpool.Acquire[byte](context.Background(), o.layers, layer, n)

@@ -17,6 +17,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/bufslab/bufslab/iobuf"
 	"github.com/bufslab/bufslab/slab"
 )
 
@@ -106,7 +107,7 @@ func intoPooled(_ *slab.Pool, r *http.Request, use func([]byte)) error {
 // intoBuffer needs no Content-Length either. The pool's Buffers begin with the size that
 // others ended with, so after a few uploads there is little to copy.
 func intoBuffer(p *slab.Pool, r *http.Request, use func([]byte)) error {
-	b := slab.NewBuffer(p)
+	b := iobuf.New(p)
 	defer b.Release()
 	if _, err := b.ReadFrom(r.Body); err != nil {
 		return err

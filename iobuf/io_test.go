@@ -1,4 +1,4 @@
-package slab
+package iobuf
 
 import (
 	"bytes"
@@ -7,12 +7,14 @@ import (
 	"math"
 	"testing"
 	"testing/iotest"
+
+	"github.com/bufslab/bufslab/slab"
 )
 
 // A Buffer is a Reader as package io wants it.
 func TestBufferAsAReader(t *testing.T) {
 	for _, n := range []int{0, 1, 1000, 100_000} {
-		b := NewBuffer(openPool(t, "heap", Config{}))
+		b := New(openPool(t, "heap", slab.Config{}))
 		mustWrite(t, b, text(n))
 		if err := iotest.TestReader(b, text(n)); err != nil {
 			t.Error(err)
@@ -27,8 +29,8 @@ func TestBufferReadsFromAnyReader(t *testing.T) {
 		"whole": func(r io.Reader) io.Reader { return r }, "bytes": iotest.OneByteReader,
 		"halves": iotest.HalfReader, "end with data": iotest.DataErrReader,
 	} {
-		p := openPool(t, "heap", Config{})
-		b := NewBuffer(p)
+		p := openPool(t, "heap", slab.Config{})
+		b := New(p)
 		mustWrite(t, b, text(10))
 		n, err := b.ReadFrom(wrap(bytes.NewReader(text(20_000)[10:])))
 		if n != 19_990 || err != nil {
@@ -42,7 +44,7 @@ func TestBufferReadsFromAnyReader(t *testing.T) {
 
 // An error of the Reader is that of ReadFrom, and what came before it is kept.
 func TestBufferReadsFromAReaderThatFails(t *testing.T) {
-	b := NewBuffer(openPool(t, "heap", Config{}))
+	b := New(openPool(t, "heap", slab.Config{}))
 	failing := io.MultiReader(bytes.NewReader(text(3000)), iotest.ErrReader(errLost))
 	if n, err := b.ReadFrom(failing); n != 3000 || err != errLost {
 		t.Errorf("%d, %v", n, err)
@@ -58,12 +60,12 @@ func (l liar) Write([]byte) (int, error) { return int(l), nil }
 
 // A wrong count of a Reader or a Writer is its mistake; the contents are as before.
 func TestBufferAndWrongCounts(t *testing.T) {
-	b := NewBuffer(openPool(t, "heap", Config{}))
+	b := New(openPool(t, "heap", slab.Config{}))
 	mustWrite(t, b, text(500))
-	wantPanic(t, "slab: a Reader has put -1 bytes into 12 of a Buffer", func() { b.ReadFrom(liar(-1)) })
-	wantPanic(t, "slab: a Reader has put 13 bytes into 12 of a Buffer", func() { b.ReadFrom(liar(13)) })
-	wantPanic(t, "slab: a Writer took -1 of 500 bytes of a Buffer", func() { b.WriteTo(liar(-1)) })
-	wantPanic(t, "slab: a Writer took 501 of 500 bytes of a Buffer", func() { b.WriteTo(liar(501)) })
+	wantPanic(t, "iobuf: a Reader has put -1 bytes into 12 of a Buffer", func() { b.ReadFrom(liar(-1)) })
+	wantPanic(t, "iobuf: a Reader has put 13 bytes into 12 of a Buffer", func() { b.ReadFrom(liar(13)) })
+	wantPanic(t, "iobuf: a Writer took -1 of 500 bytes of a Buffer", func() { b.WriteTo(liar(-1)) })
+	wantPanic(t, "iobuf: a Writer took 501 of 500 bytes of a Buffer", func() { b.WriteTo(liar(501)) })
 	wantContents(t, b, text(500))
 }
 
@@ -79,8 +81,8 @@ func TestBufferTrustsNoLength(t *testing.T) {
 		few := bytes.NewReader(text(n))
 		for name, r := range map[string]io.Reader{"limited": io.LimitReader(few, math.MaxInt64), "Len": announcer{few}} {
 			few.Seek(0, io.SeekStart)
-			p := openPool(t, "heap", Config{})
-			b := NewBuffer(p)
+			p := openPool(t, "heap", slab.Config{})
+			b := New(p)
 			if _, err := b.ReadFrom(r); err != nil {
 				t.Error(err)
 			}
@@ -97,7 +99,7 @@ func TestBufferTrustsNoLength(t *testing.T) {
 
 // WriteTo gives all, and what the Writer did not take stays.
 func TestBufferWriteTo(t *testing.T) {
-	b := NewBuffer(openPool(t, "heap", Config{}))
+	b := New(openPool(t, "heap", slab.Config{}))
 	mustWrite(t, b, text(1000))
 	if n, err := b.WriteTo(liar(10)); n != 10 || err != io.ErrShortWrite {
 		t.Errorf("%d, %v", n, err)

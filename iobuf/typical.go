@@ -1,19 +1,24 @@
-package slab
+package iobuf
 
 import (
+	"math/bits"
 	"sync/atomic"
 
-	"github.com/bufslab/bufslab/slab/internal/sizeclass"
+	"github.com/bufslab/bufslab/internal/sidetable"
+	"github.com/bufslab/bufslab/slab"
 )
 
 // A typicalSize follows the sizes that the Buffers of a pool end with, so that the next one can
 // begin with it: a class that some eight of nine do not exceed. The first one is believed. From
 // there each that is larger counts as much as eight that are not; when four more were larger than
-// that, the class becomes the largest of theirs, but at most four times as
-// large: from the Go heap each step takes blocks of another size. When 32 more were smaller, counted in
-// the same way, it becomes the largest of theirs. So an outlier counts for little, and while all are of one size nothing
-// is written.
-type typicalSize struct{ state atomic.Uint32 }
+// that, the class becomes the largest of theirs, but at most four times as large: from the Go heap
+// each step takes blocks of another size. When 32 more were smaller, counted in the same way, it
+// becomes the largest of theirs. So an outlier counts for little, and while all are of one size
+// nothing is written.
+type typicalSize struct {
+	state  atomic.Uint32
+	onHeap bool // whether the pool is on the Go heap
+}
 
 // A typical is the state: what the class is, and what speaks for another one.
 type typical struct {
@@ -30,7 +35,25 @@ const (
 	sureAt       = 4 * largerCounts
 )
 
-var typicalSizes = sizeclass.NewGrid(8, leastTypical)
+// typicalSizes has that of each pool that has had Buffers.
+var typicalSizes = sidetable.Table[slab.Pool, typicalSize]{Make: func(p *slab.Pool) *typicalSize {
+	d := p.Device()
+	return &typicalSize{onHeap: d != nil && d.Name() == "heap"}
+}}
+
+// classOf returns the class of the smallest size that has room for n bytes, at least one: sizes are
+// multiples of 512 up to 8 KiB, and from there on eight a doubling.
+func classOf(n int) int {
+	steps := uint(n-1) / leastTypical
+	doublings := max(0, bits.Len(steps)-4)
+	return 8*doublings + int(steps>>doublings)
+}
+
+// classSize returns the size of a class.
+func classSize(class int) int {
+	doublings := max(0, class/8-1)
+	return (class - 8*doublings + 1) << doublings * leastTypical
+}
 
 // load returns the state, store sets it.
 func (t *typicalSize) load() typical {
@@ -45,19 +68,16 @@ func (t *typicalSize) store(s typical) {
 // size returns the typical size, or the least one.
 func (t *typicalSize) size() int { return t.load().size() }
 
-func (s typical) size() int { return typicalSizes.Size(max(int(s.class), 1) - 1) }
+func (s typical) size() int { return classSize(max(int(s.class), 1) - 1) }
 
 // farthest returns the class, and one, of what is four times as large.
-func (s typical) farthest() uint8 { return uint8(typicalSizes.Index(4*s.size()) + 1) }
-
-// isKnown reports whether a Buffer has ended.
-func (t *typicalSize) isKnown() bool { return t.state.Load() != 0 }
+func (s typical) farthest() uint8 { return uint8(classOf(4*s.size()) + 1) }
 
 // note notes that a Buffer has had n bytes, at least one, and reports whether the typical size
 // is larger by that than it ever was. Of two calls at a time one may go unheard.
 func (t *typicalSize) note(n int) (grew bool) {
 	was := t.load()
-	now := was.after(uint8(typicalSizes.Index(min(n, mostTypical)) + 1))
+	now := was.after(uint8(classOf(min(n, mostTypical)) + 1))
 	if now != was {
 		t.store(now)
 	}

@@ -1,9 +1,12 @@
-package slab
+package iobuf
 
 import (
 	"bytes"
 	"io"
 	"testing"
+
+	"github.com/bufslab/bufslab/internal/check"
+	"github.com/bufslab/bufslab/slab"
 )
 
 // What a Buffer takes of its pool, beside the bytes of its message.
@@ -44,7 +47,7 @@ var fillings = map[string]func(w *Buffer, m []byte) error{
 
 // takes returns what messages take of a new pool: managed at most, by the bytes of a message, and
 // allocated, by those of all.
-func takes(t *testing.T, line string, messages, n int, message func(p *Pool)) (managed, allocated float64) {
+func takes(t *testing.T, line string, messages, n int, message func(p *slab.Pool)) (managed, allocated float64) {
 	t.Helper()
 	p := openLine(t, line)
 	defer p.Close()
@@ -70,8 +73,8 @@ func TestBufferTakesWhatItsMessageNeeds(t *testing.T) {
 		for _, n := range []int{100 << 10, 1 << 20, 10 << 20} {
 			m := text(n)
 			for how, fill := range fillings {
-				message := func(p *Pool) {
-					b := NewBuffer(p)
+				message := func(p *slab.Pool) {
+					b := New(p)
 					defer b.Release()
 					if err := fill(b, m); err != nil || b.Len() != n {
 						t.Fatalf("%s: %s: %d bytes, %v", line, how, b.Len(), err)
@@ -93,10 +96,10 @@ func TestBufferTakesWhatItsMessageNeeds(t *testing.T) {
 func TestDoublingTakesMoreThanItsMessageNeeds(t *testing.T) {
 	for _, line := range []string{"device=heap", "device=mmap"} {
 		for _, n := range []int{100 << 10, 1 << 20, 10 << 20} {
-			managed, allocated := takes(t, line, 1, n, func(p *Pool) {
-				b := mustGet(t, p, 512)
+			managed, allocated := takes(t, line, 1, n, func(p *slab.Pool) {
+				b := check.Ok(p.Get(512))(t)
 				for have := 512; have <= n; have *= 2 { // a Reader says only then that it has no more
-					b = mustGrow(t, b, 2*have)
+					b = check.Ok(b.Grow(2 * have))(t)
 				}
 				mustRelease(t, b)
 			})
@@ -112,7 +115,7 @@ func TestBufferOfASmallMessage(t *testing.T) {
 	for _, line := range []string{"device=heap", "device=mmap"} {
 		p := openLine(t, line)
 		for _, c := range []struct{ n, most int }{{100, 512}, {10_000, 12_500}, {10_000, 10_240}} {
-			b := NewBuffer(p)
+			b := New(p)
 			for i := 0; i < c.n; i += 100 {
 				mustWrite(t, b, text(c.n)[i:i+100])
 			}
@@ -121,7 +124,7 @@ func TestBufferOfASmallMessage(t *testing.T) {
 			}
 			b.Release()
 			for range sureAt { // all but the first count little
-				b := NewBuffer(p)
+				b := New(p)
 				mustWrite(t, b, text(c.n))
 				b.Release()
 			}

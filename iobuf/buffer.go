@@ -1,19 +1,15 @@
-package slab
+package iobuf
 
 import (
 	"fmt"
 	"io"
+
+	"github.com/bufslab/bufslab/slab"
 )
 
-// A Buffer is a bytes.Buffer in memory of a [Pool]: bytes are written to its end and read from
+// A Buffer is a bytes.Buffer in memory of a [slab.Pool]: bytes are written to its end and read from
 // its front, and it grows as it has to. Methods do what those of the same name do there, except
 // that they return an error where there is no room, and the contents are then as before.
-//
-//	b := slab.NewBuffer(pool)
-//	defer b.Release()
-//	err := json.NewEncoder(b).Encode(v)
-//	...
-//	_, err = b.WriteTo(conn)
 //
 // The first block has the size that Buffers of the pool typically end with, 512 bytes to 16 MiB,
 // or what the first Write needs. When it is full the Buffer takes another one beside it, of an
@@ -24,7 +20,7 @@ import (
 //
 // A Buffer can be kept for reuse, also in a sync.Pool: Reset keeps a block that is alone, unless it
 // has been too large for some rounds, and after Release the next Write takes a new one. One that is
-// forgotten comes back as its blocks do, see [Pool].
+// forgotten comes back as its blocks do, see [slab.Pool].
 //
 // Every call that writes, Truncate, Reset, Detach and Release make slices of Bytes and Segments
 // stale: the memory may belong to another buffer then. Those of Segments are stale also after a call
@@ -32,23 +28,27 @@ import (
 // write a Buffer's own Bytes to it, and do not Put them: they are the Buffer's.
 //
 // A Buffer is not safe for concurrent use, and must not be copied. The zero Buffer and one of a
-// nil Pool are empty: what would need memory fails with an error that wraps ErrClosed. Where
+// nil Pool are empty: what would need memory fails with an error that wraps slab.ErrClosed. Where
 // the CPU cannot reach the pool's memory it wraps device.ErrUnavailable. Methods of a nil
 // Buffer panic.
 //
-// It is not for contents of a known size, which [Pool.Get] has room for at once, and not for
+// It is not for contents of a known size, which [slab.Pool.Get] has room for at once, and not for
 // strings that outlive it: Bytes does not copy what is one segment.
 type Buffer struct {
-	pool   *Pool
-	full   []segment    // those before the last one, each with bytes that were not read
-	before int          // bytes of full, those that were read included
-	block  PooledBuffer // of the last segment
-	data   []byte       // what was written there; its capacity is that of block
-	read   int          // bytes of the first segment that were read
-	peak   int          // most bytes since the last Reset, but for those that are there now
-	low    int          // Resets in a row that found most of the block unused
-	parted bool         // it has had more than one segment since the last Reset
+	pool   *slab.Pool
+	sizes  *typicalSize      // of the Buffers of pool; nil if that is
+	full   []segment         // those before the last one, each with bytes that were not read
+	before int               // bytes of full, those that were read included
+	block  slab.PooledBuffer // of the last segment
+	data   []byte            // what was written there; its capacity is that of block
+	read   int               // bytes of the first segment that were read
+	peak   int               // most bytes since the last Reset, but for those that are there now
+	low    int               // Resets in a row that found most of the block unused
+	parted bool              // it has had more than one segment since the last Reset
 }
+
+// none is the handle of no block.
+var none slab.PooledBuffer
 
 var (
 	_ io.ReadWriter   = (*Buffer)(nil)
@@ -62,9 +62,14 @@ var (
 // lowRounds is how many Resets in a row find less than a quarter of a block used before it goes.
 const lowRounds = 8
 
-// NewBuffer returns an empty Buffer that takes its memory of p. It takes none before it is
-// written to.
-func NewBuffer(p *Pool) *Buffer { return &Buffer{pool: p} }
+// New returns an empty Buffer that takes its memory of p. It takes none before it is written to.
+func New(p *slab.Pool) *Buffer {
+	b := &Buffer{pool: p}
+	if p != nil {
+		b.sizes = typicalSizes.Of(p)
+	}
+	return b
+}
 
 // Len returns the number of bytes that were written and not yet read.
 func (b *Buffer) Len() int { return b.before + len(b.data) - b.read }
@@ -99,8 +104,8 @@ func (b *Buffer) Segments() [][]byte {
 	return all
 }
 
-// Grow makes room for n more bytes: to write them takes no memory then. The error wraps ErrSize
-// if n is negative or too large to be counted, or is that of [Pool.Get].
+// Grow makes room for n more bytes: to write them takes no memory then. The error wraps
+// slab.ErrSize if n is negative or too large to be counted, or is that of [slab.Pool.Get].
 func (b *Buffer) Grow(n int) error {
 	if n >= 0 && n <= b.room() {
 		return nil
@@ -115,7 +120,7 @@ func (b *Buffer) Grow(n int) error {
 // Truncate keeps the first n unread bytes. It panics if n is negative or more than Len.
 func (b *Buffer) Truncate(n int) {
 	if n < 0 || n > b.Len() {
-		panic(fmt.Sprintf("slab: Truncate of a Buffer of %d bytes to %d", b.Len(), n))
+		panic(fmt.Sprintf("iobuf: Truncate of a Buffer of %d bytes to %d", b.Len(), n))
 	}
 	b.notePeak()
 	var gone []segment
@@ -124,7 +129,7 @@ func (b *Buffer) Truncate(n int) {
 	}
 	b.data = b.data[:len(b.data)-(b.Len()-n)]
 	b.rewind()
-	discardAll(gone, PooledBuffer{})
+	discardAll(gone, none)
 }
 
 // Reset empties the Buffer. It keeps the block if there is one only, unless eight Resets in a row
@@ -132,17 +137,17 @@ func (b *Buffer) Truncate(n int) {
 func (b *Buffer) Reset() {
 	switch used := b.used(); {
 	case used == 0:
-	case len(b.full) > 0 || b.block.slot == nil || b.isLow(used):
+	case len(b.full) > 0 || b.block == none || b.isLow(used):
 		b.Release()
 	default:
-		b.pool.pool.typical.note(used)
+		b.sizes.note(used)
 		b.data, b.read, b.peak, b.parted = b.data[:0], 0, 0, false
 	}
 }
 
 // isLow counts the Resets that find little of the block used, and reports whether it is to go.
 func (b *Buffer) isLow(used int) bool {
-	if used >= cap(b.data)/4 || cap(b.data) <= b.pool.pool.typical.size() {
+	if used >= cap(b.data)/4 || cap(b.data) <= b.sizes.size() {
 		b.low = 0
 		return false
 	}
@@ -159,25 +164,25 @@ func (b *Buffer) Release() {
 	after()
 }
 
-// Detach hands the contents over: as a PooledBuffer of Len bytes, which is then the caller's to
+// Detach hands the contents over: as a handle of Len bytes, which is then the caller's to
 // release. Of one segment it copies nothing, so the block is as large as before
-// ([PooledBuffer.Cap]), unless 4 GiB or more of it are spare; more are joined. The Buffer is empty
-// and can be used again. An error is that of [Pool.Get] or [PooledBuffer.Grow]; then the Buffer has
+// ([slab.PooledBuffer.Cap]), unless 4 GiB or more of it are spare; more are joined. The Buffer is empty
+// and can be used again. An error is that of [slab.Pool.Get] or [slab.PooledBuffer.Grow]; then the Buffer has
 // its contents still.
-func (b *Buffer) Detach() (PooledBuffer, error) {
+func (b *Buffer) Detach() (slab.PooledBuffer, error) {
 	if b.Len() == 0 {
 		return b.pool.Get(0)
 	}
-	if len(b.full) > 0 || b.block.slot == nil {
+	if len(b.full) > 0 || b.block == none {
 		if err := b.join(b.Len()); err != nil {
-			return PooledBuffer{}, err
+			return none, err
 		}
 	}
 	b.compact()
 	defer b.dropStale()
 	block, err := b.block.Grow(len(b.data)) // cuts the view
 	if err != nil {
-		return PooledBuffer{}, err
+		return none, err
 	}
 	b.end()()
 	return block, nil
@@ -185,19 +190,19 @@ func (b *Buffer) Detach() (PooledBuffer, error) {
 
 // dropStale forgets the block if a Grow has panicked after it had released that.
 func (b *Buffer) dropStale() {
-	if s := b.block.slot; s != nil && !s.Owns(b.block.gen) {
+	if b.block.Cap() == 0 {
 		b.end()
 	}
 }
 
-// end forgets all that the Buffer has, and tells the pool how many bytes that were. What it returns
-// is to be called when the blocks have gone back.
+// end forgets all that the Buffer has, and notes how many bytes that were. What it returns is to be
+// called when the blocks have gone back: where Buffers are to begin with a larger block from now on,
+// a pool on the Go heap gives back the many small ones, as those do not merge.
 func (b *Buffer) end() (after func()) {
-	used, parted := b.used(), b.parted
-	p := b.pool
-	*b = Buffer{pool: p}
-	if used > 0 && p.pool.typical.note(used) && parted {
-		return p.pool.letGoForBuffers
+	used, parted, p := b.used(), b.parted, b.pool
+	*b = Buffer{pool: p, sizes: b.sizes}
+	if used > 0 && b.sizes.note(used) && parted && b.sizes.onHeap {
+		return p.FreeHeld
 	}
 	return func() {}
 }

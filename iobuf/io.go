@@ -1,4 +1,4 @@
-package slab
+package iobuf
 
 import (
 	"fmt"
@@ -72,7 +72,7 @@ func (b *Buffer) ReadFrom(r io.Reader) (n int64, err error) {
 		room := b.data[len(b.data):cap(b.data)]
 		m, err := r.Read(room)
 		if m < 0 || m > len(room) {
-			panic(fmt.Sprintf("slab: a Reader has put %d bytes into %d of a Buffer", m, len(room)))
+			panic(fmt.Sprintf("iobuf: a Reader has put %d bytes into %d of a Buffer", m, len(room)))
 		}
 		b.data = b.data[:len(b.data)+m]
 		n += int64(m)
@@ -146,7 +146,7 @@ func (b *Buffer) writeFirst(w io.Writer) (n int, err error) {
 	p := b.first()
 	n, err = w.Write(p)
 	if n < 0 || n > len(p) {
-		panic(fmt.Sprintf("slab: a Writer took %d of %d bytes of a Buffer", n, len(p)))
+		panic(fmt.Sprintf("iobuf: a Writer took %d of %d bytes of a Buffer", n, len(p)))
 	}
 	b.advance(n)
 	if n < len(p) && err == nil {

@@ -1,4 +1,4 @@
-package slab
+package iobuf
 
 import (
 	"bytes"
@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/internal/check"
+	"github.com/bufslab/bufslab/slab"
 )
 
 // text returns n bytes that say where they are.
@@ -19,12 +21,6 @@ func text(n int) []byte {
 		m[i] = byte(i*7 + i>>8)
 	}
 	return m
-}
-
-// gets returns the buffers that were got of p so far.
-func gets(p *Pool) int64 {
-	s := p.Stats()
-	return s.Hits + s.Misses
 }
 
 func mustWrite(t testing.TB, b *Buffer, p []byte) {
@@ -43,9 +39,9 @@ func wantContents(t testing.TB, b *Buffer, want []byte) {
 
 // What is written comes out, on every stack that the CPU reaches; elsewhere nothing is written.
 func TestBuffer(t *testing.T) {
-	everyStack(t, func(t *testing.T, dev string, c Config) {
+	everyStack(t, func(t *testing.T, dev string, c slab.Config) {
 		p := openPool(t, dev, c)
-		b := NewBuffer(p)
+		b := New(p)
 		if dev == "virtual" || dev == "sim" {
 			if n, err := b.Write([]byte("a")); n != 0 || !errors.Is(err, device.ErrUnavailable) {
 				t.Errorf("memory that the CPU does not reach: %d, %v", n, err)
@@ -68,8 +64,8 @@ func TestBuffer(t *testing.T) {
 
 // Grow makes room at once. What cannot be is an error, and changes nothing.
 func TestBufferGrow(t *testing.T) {
-	p := openPool(t, "heap", Config{MaxBytes: 1 << 20})
-	b := NewBuffer(p)
+	p := openPool(t, "heap", slab.Config{MaxBytes: 1 << 20})
+	b := New(p)
 	defer b.Release()
 	mustWrite(t, b, text(10))
 	if err := b.Grow(100_000); err != nil {
@@ -87,7 +83,7 @@ func TestBufferGrow(t *testing.T) {
 	for _, c := range []struct {
 		n  int
 		is error
-	}{{-1, ErrSize}, {math.MinInt, ErrSize}, {math.MaxInt, ErrSize}, {1 << 20, device.ErrOutOfMemory}, {math.MaxInt - 200_000, device.ErrOutOfMemory}} {
+	}{{-1, slab.ErrSize}, {math.MinInt, slab.ErrSize}, {math.MaxInt, slab.ErrSize}, {1 << 20, device.ErrOutOfMemory}, {math.MaxInt - 200_000, device.ErrOutOfMemory}} {
 		if err := b.Grow(c.n); !errors.Is(err, c.is) || b.Cap() != had {
 			t.Errorf("Grow(%d): %v, Cap %d", c.n, err, b.Cap())
 		}
@@ -99,7 +95,7 @@ func TestBufferGrow(t *testing.T) {
 func TestBufferWithoutRoom(t *testing.T) {
 	for _, line := range []string{"device=heap,strategy=direct,max_bytes=64KiB", "device=mmap,max_bytes=64KiB", "device=sim:pinned,strategy=direct,max_bytes=64KiB"} {
 		p := openLine(t, line)
-		b := NewBuffer(p)
+		b := New(p)
 		want := text(60_000)
 		mustWrite(t, b, want[:10_000])
 		for _, write := range []func() (int, error){
@@ -121,7 +117,7 @@ func TestBufferWithoutRoom(t *testing.T) {
 
 // Where there is no room for a whole segment there may be for what is written.
 func TestBufferWithoutRoomForASegment(t *testing.T) {
-	b := NewBuffer(openLine(t, "device=heap,strategy=direct,max_bytes=100KiB"))
+	b := New(openLine(t, "device=heap,strategy=direct,max_bytes=100KiB"))
 	defer b.Release()
 	mustWrite(t, b, text(98_000))
 	mustWrite(t, b, text(101_000)[98_000:])
@@ -134,7 +130,7 @@ func TestBufferWithoutRoomForASegment(t *testing.T) {
 // ReadFrom and WriteByte say that there is no room, and keep what came.
 func TestBufferReadsUntilThereIsNoRoom(t *testing.T) {
 	p := openLine(t, "device=heap,strategy=direct,max_bytes=64KiB")
-	b := NewBuffer(p)
+	b := New(p)
 	want := text(100_000)
 	n, err := b.ReadFrom(bytes.NewReader(want))
 	if !errors.Is(err, device.ErrOutOfMemory) || n < 30_000 || int(n) != b.Len() {
@@ -153,8 +149,8 @@ func TestBufferReadsUntilThereIsNoRoom(t *testing.T) {
 
 // Bytes that were read make room: a Buffer that is written and read in turns does not grow.
 func TestBufferAsAQueue(t *testing.T) {
-	p := openPool(t, "heap", Config{})
-	b := NewBuffer(p)
+	p := openPool(t, "heap", slab.Config{})
+	b := New(p)
 	mustWrite(t, b, text(100))
 	for i := range 1000 {
 		mustWrite(t, b, text(100))
@@ -170,7 +166,7 @@ func TestBufferAsAQueue(t *testing.T) {
 
 // What fills more than half of the block is not moved to its front time and again.
 func TestBufferAsALongQueueGrows(t *testing.T) {
-	b := NewBuffer(openPool(t, "heap", Config{}))
+	b := New(openPool(t, "heap", slab.Config{}))
 	mustWrite(t, b, text(512))
 	b.Read(make([]byte, 10))
 	mustWrite(t, b, text(517)[512:])
@@ -182,7 +178,7 @@ func TestBufferAsALongQueueGrows(t *testing.T) {
 // Reset keeps the block; in the eighth round that uses less than a quarter it goes, unless
 // one in between has used more.
 func TestBufferResetDropsAnOutliersBlock(t *testing.T) {
-	b := NewBuffer(openPool(t, "heap", Config{}))
+	b := New(openPool(t, "heap", slab.Config{}))
 	mustWrite(t, b, text(100)) // it is typical
 	b.Release()
 	round := func(n int) int {
@@ -220,9 +216,9 @@ func TestBufferResetDropsAnOutliersBlock(t *testing.T) {
 // The first block is as large as eight of nine Buffers of the pool end; an outlier changes
 // nothing, and a large Write has what it needs.
 func TestBufferBeginsWithTheTypicalSize(t *testing.T) {
-	p, many := openPool(t, "heap", Config{}), make([]byte, 10<<20)
+	p, many := openPool(t, "heap", slab.Config{}), make([]byte, 10<<20)
 	use := func(n int) (first int) {
-		b := NewBuffer(p)
+		b := New(p)
 		mustWrite(t, b, many[:1])
 		first = b.Cap()
 		mustWrite(t, b, many[1:n])
@@ -250,7 +246,7 @@ func TestBufferBeginsWithTheTypicalSize(t *testing.T) {
 	if first := use(100); first != 3<<20 {
 		t.Errorf("%d bytes after 50 Buffers of 3 MiB", first)
 	}
-	b := NewBuffer(p)
+	b := New(p)
 	if mustWrite(t, b, many[:5<<20]); b.Cap() != 5<<20 {
 		t.Errorf("%d bytes for a Write of 5 MiB", b.Cap())
 	}
@@ -267,14 +263,14 @@ func TestBufferCountsItsPeak(t *testing.T) {
 			x.Release()
 		},
 	} {
-		p := openPool(t, "heap", Config{})
+		p := openPool(t, "heap", slab.Config{})
 		for range 100 {
-			b := NewBuffer(p)
+			b := New(p)
 			mustWrite(t, b, text(30_000))
 			empty(b)
 			b.Release()
 		}
-		if got := p.pool.typical.size(); got != 30<<10 {
+		if got := typicalSizes.Of(p).size(); got != 30<<10 {
 			t.Errorf("%s: %d bytes are typical", name, got)
 		}
 	}
@@ -282,8 +278,8 @@ func TestBufferCountsItsPeak(t *testing.T) {
 
 // After Release a Buffer begins anew. Without memory Release does nothing.
 func TestBufferRelease(t *testing.T) {
-	p := openPool(t, "heap", Config{Strict: true}) // a second Release would panic
-	b := NewBuffer(p)
+	p := openPool(t, "heap", slab.Config{Strict: true}) // a second Release would panic
+	b := New(p)
 	for range 3 {
 		mustWrite(t, b, text(1000))
 		wantContents(t, b, text(1000))
@@ -301,7 +297,7 @@ func TestBufferRelease(t *testing.T) {
 func TestBufferDetach(t *testing.T) {
 	for _, line := range []string{"device=heap", "device=mmap", "device=heap,check=true", "device=mmap,strategy=direct"} {
 		p := openLine(t, line)
-		b := NewBuffer(p)
+		b := New(p)
 		mustWrite(t, b, text(5000))
 		b.Read(make([]byte, 10))
 		x, err := b.Detach()
@@ -326,30 +322,32 @@ func TestBufferDetach(t *testing.T) {
 
 // Where Detach fails the contents stay.
 func TestBufferOfAClosedPool(t *testing.T) {
-	p := openPool(t, "heap", Config{})
-	b := NewBuffer(p)
+	p := openPool(t, "heap", slab.Config{})
+	b := New(p)
 	mustWrite(t, b, text(500))
 	p.Close()
 	_, detach := b.Detach()
 	_, write := b.Write(text(100))
-	if !errors.Is(detach, ErrClosed) || !errors.Is(write, ErrClosed) {
+	if !errors.Is(detach, slab.ErrClosed) || !errors.Is(write, slab.ErrClosed) {
 		t.Errorf("%v, %v", detach, write)
 	}
 	mustWrite(t, b, text(512)[500:]) // there is room for these
 	wantContents(t, b, text(512))
 	b.Release()
-	checkNothing(t, p)
+	if checkNoneOut(t, p); p.Stats().ManagedBytes != 0 {
+		t.Errorf("something is left: %+v", p.Stats())
+	}
 }
 
 // A Buffer without a pool is empty.
 func TestZeroBuffer(t *testing.T) {
-	for _, b := range []*Buffer{{}, NewBuffer(nil), NewBuffer(&Pool{})} {
+	for _, b := range []*Buffer{{}, New(nil), New(new(slab.Pool))} {
 		_, write := b.Write([]byte("a"))
 		_, writeString := b.WriteString("a")
 		_, readFrom := b.ReadFrom(strings.NewReader("a"))
 		_, detach := b.Detach()
 		for _, err := range []error{write, writeString, readFrom, detach, b.WriteByte('a'), b.Grow(1)} {
-			if !errors.Is(err, ErrClosed) {
+			if !errors.Is(err, slab.ErrClosed) {
 				t.Error(err)
 			}
 		}
@@ -369,23 +367,23 @@ func TestZeroBuffer(t *testing.T) {
 
 // Truncate beyond the contents is a mistake.
 func TestBufferTruncate(t *testing.T) {
-	b := NewBuffer(openPool(t, "heap", Config{}))
+	b := New(openPool(t, "heap", slab.Config{}))
 	mustWrite(t, b, text(10))
 	b.ReadByte()
-	wantPanic(t, "slab: Truncate of a Buffer of 9 bytes to 10", func() { b.Truncate(10) })
-	wantPanic(t, "slab: Truncate of a Buffer of 9 bytes to -1", func() { b.Truncate(-1) })
+	wantPanic(t, "iobuf: Truncate of a Buffer of 9 bytes to 10", func() { b.Truncate(10) })
+	wantPanic(t, "iobuf: Truncate of a Buffer of 9 bytes to -1", func() { b.Truncate(-1) })
 	b.Truncate(5)
 	wantContents(t, b, text(10)[1:6])
 }
 
 // Buffers of one pool are independent of each other.
 func TestBuffersConcurrently(t *testing.T) {
-	p := openPool(t, "heap", Config{})
+	p := openPool(t, "heap", slab.Config{})
 	var wg sync.WaitGroup
 	for i := range 4 {
 		wg.Go(func() {
 			for j := range 200 {
-				b := NewBuffer(p)
+				b := New(p)
 				want := text(100 + 1000*(j%7)*(i+1))
 				for k := 0; k < len(want); k += 100 {
 					b.Write(want[k : k+100])
@@ -406,7 +404,7 @@ func TestBufferAllocatesNothing(t *testing.T) {
 	if raceEnabled || sanitized {
 		t.Skip("not as it is in programs")
 	}
-	b, p := NewBuffer(openPool(t, "heap", Config{})), text(3000)
+	b, p := New(openPool(t, "heap", slab.Config{})), text(3000)
 	for range 100 { // the pool learns
 		for range 10 {
 			b.Write(p)
@@ -422,5 +420,96 @@ func TestBufferAllocatesNothing(t *testing.T) {
 		}); n != 0 {
 			t.Errorf("%s: %v allocations", name, n)
 		}
+	}
+}
+
+// A Buffer goes on without a block whose Release panics, as that of Check does for a dead canary.
+func TestABufferLosesWhatPanicked(t *testing.T) {
+	for what, f := range map[string]func(b *Buffer){
+		"Release": (*Buffer).Release,
+		"Grow":    func(b *Buffer) { b.Truncate(0); _ = b.Grow(3000) },
+	} {
+		p := checkedPool(t)
+		b := New(p)
+		b.Write(make([]byte, 500))
+		of := b.block
+		writeBeyond(of)
+		if !doesPanic(func() { f(b) }) {
+			t.Fatalf("%s: no panic", what)
+		}
+		x := check.Ok(p.Get(of.Len()))(t) // the same memory
+		b.WriteByte(7)
+		if beginsIn(b.Bytes(), x) {
+			t.Errorf("%s: it writes to another owner's buffer", what)
+		}
+		mustRelease(t, x)
+	}
+}
+
+// What a Buffer has is its own: a Put of Bytes gives nothing back.
+func TestPutRefusesBytes(t *testing.T) {
+	for _, line := range []string{"device=heap", "device=mmap"} {
+		p := openLine(t, line)
+		b := New(p)
+		for _, n := range []int{10, 100_000} {
+			if _, err := b.Write(make([]byte, n)); err != nil {
+				t.Fatal(err)
+			}
+			if err := p.Put(b.Bytes()); !errors.Is(err, slab.ErrForeign) {
+				t.Errorf("%s: %d bytes: %v", line, n, err)
+			}
+		}
+		h, err := b.Detach()
+		if err := errors.Join(err, p.Put(h.Bytes())); err != nil {
+			t.Errorf("%s: what a Buffer gave away: %v", line, err)
+		}
+		b.Release()
+		checkNoneOut(t, p)
+	}
+}
+
+// A leak is the line of the program that wrote, not one in here.
+func TestLeaksNameTheCaller(t *testing.T) {
+	p := openLine(t, "on_forget=report")
+	b, _ := ofSegments(t, p, 20_000)
+	list := p.Leaks()
+	for _, l := range list {
+		if !strings.Contains(l.Site, "_test.go") {
+			t.Errorf("a block is out of %s", l.Site)
+		}
+	}
+	if len(list) != len(b.Segments()) {
+		t.Errorf("%d blocks are out", len(list))
+	}
+	b.Release()
+}
+
+// The typical size of a pool goes with the pool, and keeps none.
+func TestTypicalSizeGoesWithItsPool(t *testing.T) {
+	before := typicalSizes.Len()
+	kept := openPool(t, "heap", slab.Config{})
+	for range 20 {
+		b := New(check.Ok(slab.OpenConfig(slab.Config{}))(t))
+		mustWrite(t, b, text(5000))
+		b.Release()
+	}
+	b := New(kept)
+	mustWrite(t, b, text(5000))
+	b.Release()
+	collected(t, "the sizes of forgotten pools go", func() bool { return typicalSizes.Len() <= before+1 })
+	if typicalSizes.Of(kept).size() != 5120 || New(kept).sizes != b.sizes {
+		t.Error("that of a pool in use has gone")
+	}
+}
+
+// New takes the Buffer, and a key of some bytes to look the pool up.
+func TestNewAllocatesLittle(t *testing.T) {
+	if raceEnabled || sanitized {
+		t.Skip("not as it is in programs")
+	}
+	p := openPool(t, "heap", slab.Config{})
+	var b *Buffer
+	if n := testing.AllocsPerRun(100, func() { b = New(p) }); n > 2 || b.Len() != 0 {
+		t.Errorf("%v allocations", n)
 	}
 }

@@ -1,18 +1,20 @@
-package slab
+package iobuf
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/bits"
 
-	"github.com/bufslab/bufslab/slab/internal/align"
+	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/slab"
 )
 
 // The segments of a Buffer: how large they are, how they come and go.
 
 // A segment is a block and what was written to it. One of make has the zero handle.
 type segment struct {
-	block PooledBuffer
+	block slab.PooledBuffer
 	data  []byte
 }
 
@@ -25,11 +27,10 @@ const (
 	wholeStep, wholeBelow = 40 << 10, 8 * wholeStep
 	// stepShare is the part of what a Buffer has, as a divisor, that it takes from there on.
 	stepShare = 8
-	// mostCached is the largest segment that the processors' caches may keep. What lies in the
-	// caches of one processor is bytes that another one takes again of the system; beside
-	// filling a larger block the way to the strategy takes no time.
-	mostCached = 32 << 10
 )
+
+// errNoPool is what fails with a Buffer that has none.
+var errNoPool = fmt.Errorf("iobuf: a Buffer without a Pool: %w", slab.ErrClosed)
 
 // size returns the size of the next segment, for need bytes.
 func (b *Buffer) size(need int) int { return max(need, b.step(need)) }
@@ -38,7 +39,7 @@ func (b *Buffer) size(need int) int { return max(need, b.step(need)) }
 func (b *Buffer) step(need int) int {
 	switch have := b.before + len(b.data); {
 	case have == 0:
-		return b.pool.pool.typical.size()
+		return b.whole(b.sizes.size())
 	case have <= smallBelow && need <= pageStep:
 		return max(smallStep, 1<<bits.Len(uint(need-1)))
 	case have <= pageBelow:
@@ -46,9 +47,21 @@ func (b *Buffer) step(need int) int {
 	case have <= wholeBelow:
 		return wholeStep
 	default:
-		return align.Up(have/stepShare, pageStep)
+		return b.whole(roundUp(have/stepShare, pageStep))
 	}
 }
+
+// whole returns a size of no less than n bytes, 512 at least, that fills a block. Pools on the Go
+// heap have size classes by default, four a doubling; others cut blocks of what was asked for.
+func (b *Buffer) whole(n int) int {
+	if !b.sizes.onHeap {
+		return n
+	}
+	return roundUp(n, 1<<(bits.Len(uint(n-1))-3))
+}
+
+// roundUp returns the next multiple of a power of two.
+func roundUp(n, unit int) int { return (n + unit - 1) &^ (unit - 1) }
 
 // makeRoom makes room for n more bytes, where there is none at the end: in the block, or as a
 // further segment for those that do not fit into the last one, which is the caller's to push.
@@ -56,10 +69,10 @@ func (b *Buffer) step(need int) int {
 // happen all the time; if there is no room in the pool, then whenever they fit.
 func (b *Buffer) makeRoom(n, fit int) (next segment, err error) {
 	switch {
-	case !b.pool.isOpened():
-		return next, errNotOpened
+	case b.pool == nil:
+		return next, errNoPool
 	case n < 0 || n > math.MaxInt-b.Len():
-		return next, fmt.Errorf("slab: Grow of a Buffer of %d bytes by %d: %w", b.Len(), n, ErrSize)
+		return next, fmt.Errorf("iobuf: Grow of a Buffer of %d bytes by %d: %w", b.Len(), n, slab.ErrSize)
 	case b.moveUp(n, 2):
 		return next, nil
 	}
@@ -88,30 +101,31 @@ func (b *Buffer) compact() {
 	}
 }
 
-// take gets a segment: all of a block for size bytes, or where there is no room for that one of
-// need bytes.
+// take gets a segment of size bytes, or where there is no room for that one of need bytes.
 func (b *Buffer) take(size, need int) (segment, error) {
-	_, ask := b.pool.pool.cache.Fit(size)
-	block, err := b.get(ask)
-	if outOfMemory(err) && ask > need {
-		block, err = b.get(need)
+	s, err := b.get(size)
+	if outOfMemory(err) && size > need {
+		return b.get(need)
 	}
+	return s, err
+}
+
+// get gets a segment of n bytes, which only the Buffer gives back.
+func (b *Buffer) get(n int) (segment, error) {
+	block, err := b.pool.Get(n)
 	if err != nil {
 		return segment{}, err
 	}
-	block.slot.Hide() // from a Put of Bytes
-	return segment{block, block.Bytes()[:0]}, nil
+	m := block.Bytes()
+	if m == nil {
+		err = fmt.Errorf("iobuf: the CPU does not reach the pool's memory: %w", device.ErrUnavailable)
+		return segment{}, errors.Join(err, block.Release())
+	}
+	block.Hide()
+	return segment{block, m[:0]}, nil
 }
 
-// get gets a block. Only first ones are asked for often enough to be cached, once it is known
-// what is typical.
-func (b *Buffer) get(n int) (PooledBuffer, error) {
-	p := b.pool
-	if n <= mostCached && b.used() == 0 && p.pool.typical.isKnown() {
-		return p.getReachable(n)
-	}
-	return reachable(p.miss(n, p.pool.cache.Uncached()))
-}
+func outOfMemory(err error) bool { return errors.Is(err, device.ErrOutOfMemory) }
 
 // push makes s the last segment. It takes the place of one that has no bytes.
 func (b *Buffer) push(s segment) {
@@ -122,7 +136,7 @@ func (b *Buffer) push(s segment) {
 		b.parted, old = true, segment{}
 	}
 	b.block, b.data = s.block, s.data
-	old.block.discard()
+	_ = old.block.Release() // or there is none
 }
 
 // pop takes the last segment off.
@@ -185,7 +199,7 @@ func (b *Buffer) advance(n int) {
 	b.full = b.full[i:]
 	b.read += n
 	b.rewind()
-	discardAll(gone, PooledBuffer{})
+	discardAll(gone, none)
 }
 
 // rewind has the next bytes written to the front where there are none.
@@ -196,23 +210,13 @@ func (b *Buffer) rewind() {
 }
 
 // discardAll releases segments and a block that nothing else knows, the others also if one panics.
-func discardAll(list []segment, last PooledBuffer) {
+func discardAll(list []segment, last slab.PooledBuffer) {
 	if len(list) == 0 {
-		last.discard()
+		_ = last.Release() // or there is none
 		return
 	}
 	defer discardAll(list[1:], last)
 	block := list[0].block
 	list[0] = segment{}
-	block.discard()
-}
-
-// letGoForBuffers gives back what the strategy holds, when Buffers are to begin with a larger block in the
-// place of many, which a strategy that does not merge would hold for others for long.
-func (p *pool) letGoForBuffers() {
-	if p.joint == nil {
-		p.reclaimMu.Lock()
-		defer p.reclaimMu.Unlock()
-		forward{upstream: p.strategy}.FreeHeld()
-	}
+	_ = block.Release()
 }

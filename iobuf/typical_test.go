@@ -1,4 +1,4 @@
-package slab
+package iobuf
 
 import "testing"
 
@@ -6,10 +6,10 @@ import "testing"
 func TestTypicalSizeBeginsWithTheFirst(t *testing.T) {
 	for n, want := range map[int]int{1: 512, 512: 512, 513: 1024, 10_000: 10 << 10, 60_000: 60 << 10, 10 << 20: 10 << 20, 1 << 30: mostTypical} {
 		var s typicalSize
-		if s.isKnown() || s.size() != leastTypical {
+		if s.load() != (typical{}) || s.size() != leastTypical {
 			t.Errorf("%d bytes before the first", s.size())
 		}
-		if !s.note(n) || !s.isKnown() || s.size() != want {
+		if !s.note(n) || s.load() == (typical{}) || s.size() != want {
 			t.Errorf("%d bytes after one of %d", s.size(), n)
 		}
 	}

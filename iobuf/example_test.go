@@ -1,4 +1,4 @@
-package slab_test
+package iobuf_test
 
 import (
 	"encoding/json"
@@ -6,13 +6,14 @@ import (
 	"hash/crc32"
 	"os"
 
+	"github.com/bufslab/bufslab/iobuf"
 	"github.com/bufslab/bufslab/slab"
 )
 
 func ExampleBuffer() {
 	p, _ := slab.OpenConfig(slab.Config{})
 	defer p.Close()
-	b := slab.NewBuffer(p)
+	b := iobuf.New(p)
 	defer b.Release()
 	if err := json.NewEncoder(b).Encode([]int{1, 2, 3}); err != nil {
 		fmt.Println(err)
@@ -28,7 +29,7 @@ func ExampleBuffer() {
 func ExampleBuffer_Detach() {
 	p, _ := slab.OpenConfig(slab.Config{})
 	defer p.Close()
-	b := slab.NewBuffer(p)
+	b := iobuf.New(p)
 	b.WriteString("hello")
 	x, err := b.Detach()
 	fmt.Println(string(x.Bytes()), x.Len(), b.Len(), err)
@@ -42,7 +43,7 @@ func ExampleBuffer_Detach() {
 func ExampleBuffer_Segments() {
 	p, _ := slab.OpenConfig(slab.Config{})
 	defer p.Close()
-	b := slab.NewBuffer(p)
+	b := iobuf.New(p)
 	defer b.Release()
 	for range 1000 {
 		b.WriteString("hello ")
@@ -60,7 +61,7 @@ func ExampleBuffer_Segments() {
 func ExampleBuffer_Write() {
 	p, _ := slab.OpenConfig(slab.Config{MaxBytes: 1 << 20})
 	defer p.Close()
-	b := slab.NewBuffer(p)
+	b := iobuf.New(p)
 	defer b.Release()
 	b.WriteString("hello")
 	n, err := b.Write(make([]byte, 2<<20))
