@@ -4,6 +4,7 @@
 //
 //	device       where memory lives: heap, mmap, virtual, sim, and how bytes move
 //	slab         how memory is reused: strategies, the pool in front, its Config
+//	slab/wrap    what goes through an Allocator: counted, recorded, checked
 //	iobuf        a bytes.Buffer in pooled memory, for what is read and written
 //	arena        many small pieces of pooled memory that are freed at once
 //	growpool     buffers with keys that grow, seen through views

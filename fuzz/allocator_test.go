@@ -8,6 +8,7 @@ import (
 
 	"github.com/bufslab/bufslab/fuzz"
 	"github.com/bufslab/bufslab/slab"
+	"github.com/bufslab/bufslab/slab/wrap"
 )
 
 // A factory makes a strategy over an upstream.
@@ -85,9 +86,9 @@ func TestStrategiesOnDevicesOfLessThanIsAsked(t *testing.T) {
 func TestWrappers(t *testing.T) {
 	wrappers := map[string]factory{
 		"limit":      func(u slab.Allocator) slab.Allocator { return slab.NewLimit(u, 300<<10) },
-		"statistics": func(u slab.Allocator) slab.Allocator { return slab.NewStatistics(u) },
-		"record":     func(u slab.Allocator) slab.Allocator { return slab.NewRecord(u, io.Discard) },
-		"check":      func(u slab.Allocator) slab.Allocator { return slab.NewCheck(u) },
+		"statistics": func(u slab.Allocator) slab.Allocator { return wrap.NewStatistics(u) },
+		"record":     func(u slab.Allocator) slab.Allocator { return wrap.NewRecord(u, io.Discard) },
+		"check":      func(u slab.Allocator) slab.Allocator { return wrap.NewCheck(u) },
 	}
 	for name, wrap := range wrappers {
 		for _, inner := range []string{"sizeclass", "slab"} {

@@ -8,6 +8,7 @@ import (
 	"github.com/bufslab/bufslab/fuzz"
 	"github.com/bufslab/bufslab/growpool"
 	"github.com/bufslab/bufslab/slab"
+	"github.com/bufslab/bufslab/slab/wrap"
 )
 
 // A modelOf runs a program on a model. The program draws what it runs on.
@@ -77,9 +78,9 @@ var layers = []struct {
 }{
 	{"none", func(u slab.Allocator) slab.Allocator { return u }},
 	{"limit", func(u slab.Allocator) slab.Allocator { return slab.NewLimit(u, 300<<10) }},
-	{"statistics", func(u slab.Allocator) slab.Allocator { return slab.NewStatistics(u) }},
-	{"record", func(u slab.Allocator) slab.Allocator { return slab.NewRecord(u, io.Discard) }},
-	{"check", func(u slab.Allocator) slab.Allocator { return slab.NewCheck(u) }},
+	{"statistics", func(u slab.Allocator) slab.Allocator { return wrap.NewStatistics(u) }},
+	{"record", func(u slab.Allocator) slab.Allocator { return wrap.NewRecord(u, io.Discard) }},
+	{"check", func(u slab.Allocator) slab.Allocator { return wrap.NewCheck(u) }},
 }
 
 func drawLayer(t *rapid.T, most int) factory {

@@ -34,5 +34,5 @@ func (p *Pool) Step() {
 	if r := q.leaks.Record; r != nil {
 		r.Step()
 	}
-	forward{upstream: q.strategy}.Step()
+	forwardTo(q.strategy).Step()
 }

@@ -3,6 +3,7 @@ package slab
 import (
 	"github.com/bufslab/bufslab/device"
 	"github.com/bufslab/bufslab/slab/internal/strategy"
+	"github.com/bufslab/bufslab/slab/internal/upstream"
 )
 
 // A builtin is a strategy with the Usage of this package.
@@ -17,7 +18,7 @@ func (b builtin) quarantine(x device.Block, extent int32) bool {
 
 // Step is the strategy's, if it has steps.
 func (b builtin) Step() {
-	if s, ok := b.Strategy.(stepper); ok {
+	if s, ok := b.Strategy.(upstream.Stepper); ok {
 		s.Step()
 	}
 }

@@ -175,18 +175,3 @@ func TestCheckReportsNothingOfAGoodProgram(t *testing.T) {
 		}
 	}
 }
-
-// The oldest of too many freed blocks are forgotten, and no more.
-func TestCheckRemembersTheLastFreedBlocks(t *testing.T) {
-	f := &freedBlocks{parts: map[device.Region][]freedPart{}}
-	r := mustAlloc(t, &source{}, 100*(maxFreed+2)).Region
-	for i := range maxFreed + 2 {
-		f.add(r, freedPart{100 * i, 100*i + 100, &freedBlock{}})
-	}
-	if got := f.cut(device.Block{Region: r, Len: r.Size()}); len(got) != maxFreed || got[0].off != 200 {
-		t.Errorf("%d parts from %d on", len(got), got[0].off)
-	}
-	if len(f.parts) != 0 {
-		t.Errorf("%d regions are left", len(f.parts))
-	}
-}

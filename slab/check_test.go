@@ -1,9 +1,9 @@
 package slab
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
+	"log/slog"
 	"runtime"
 	"strings"
 	"sync"
@@ -12,8 +12,7 @@ import (
 	"unsafe"
 
 	"github.com/bufslab/bufslab/device"
-	"github.com/bufslab/bufslab/slab/internal/poison"
-	"github.com/bufslab/bufslab/slab/internal/upstreamtest"
+	"github.com/bufslab/bufslab/slab/internal/canary"
 )
 
 func TestCheckFindsWhoWritesBeyond(t *testing.T) {
@@ -47,41 +46,9 @@ func TestCheckFindsWhoWritesBeyond(t *testing.T) {
 	}
 }
 
-// Between a Check and who called may be a strategy that stands on it.
-func TestCheckNamesTheCallerOfAStrategy(t *testing.T) {
-	for _, name := range Strategies() {
-		k := NewCheck(&source{})
-		mustAlloc(t, strategyOn(name, k, Config{}), 100)
-		if l := k.Leaks(); len(l) == 0 || !strings.Contains(l[0].Site, "_test.go:") {
-			t.Errorf("%s: %+v", name, l)
-		}
-	}
-}
-
-func TestCheckPoisonsWhatComesAndGoes(t *testing.T) {
-	up := &source{Host: true}
-	k := NewCheck(holderOn("exact", up, Config{}))
-	b := mustAlloc(t, k, 100)
-	m := device.Bytes(b)
-	if !bytes.Equal(m, bytes.Repeat([]byte{poisonNew}, 100)) {
-		t.Errorf("a new block has %x", m)
-	}
-	device.Fill(m, 7)
-	if k.Free(b); !bytes.Equal(m, bytes.Repeat([]byte{poison.Freed}, 100)) {
-		t.Errorf("a freed block has %x", m)
-	}
-}
-
-func TestCheckListsLeaksBySize(t *testing.T) {
-	k := NewCheck(&source{})
-	mustAlloc(t, k, 300)
-	gone := mustAlloc(t, k, 200)
-	mustAlloc(t, k, 100)
-	k.Free(gone)
-	l := k.Leaks()
-	if len(l) != 2 || l[0].Bytes != 100 || l[1].Bytes != 300 || !strings.Contains(l[0].Site, "_test.go:") {
-		t.Errorf("%+v", l)
-	}
+// checkOn is the Check of a pool on a strategy.
+func checkOn(s Allocator) canaried {
+	return canaried{forwardTo(s), canary.New(s, 1, slog.Default), s}
 }
 
 // faultsOf closes a pool and returns what its Check reported.
@@ -91,23 +58,6 @@ func faultsOf(p *Pool) []string {
 		return e.Faults
 	}
 	return nil
-}
-
-// A late upstream has memory behind a block only after Alloc has returned: as a region
-// has that the collector was just finding dead.
-type late struct{ source }
-
-func (l *late) Alloc(size int) (device.Block, error) {
-	l.Host = false
-	return l.source.Alloc(size)
-}
-
-// A block that Alloc could not paint has no canaries to be verified.
-func TestCheckKnowsWhereItPaintedNoCanary(t *testing.T) {
-	c := NewCheck(&late{})
-	b := mustAlloc(t, c, 100)
-	b.Region.(*upstreamtest.Region).Mem = make([]byte, b.Region.Size())
-	c.Free(b)
 }
 
 // Check reports nothing of a program that only forgets buffers.

@@ -20,8 +20,8 @@
 //
 //	Allocator     Alloc and Free: a device, a strategy or a wrapper
 //	strategy      an Allocator that keeps blocks of its upstream: see [NewStrategy], [Register]
-//	wrapper       an Allocator that does one thing more: [Limit], [Statistics],
-//	              [Record], [Check]
+//	wrapper       an Allocator that does one thing more: [Limit], and those of package
+//	              [github.com/bufslab/bufslab/slab/wrap]
 //
 // docs/design.md in the repository follows a buffer from Get to Release, and lists the
 // locks and the invariants; docs/leaks.md says what happens to a buffer that is never

@@ -47,7 +47,7 @@ func (p *pool) forgotten(e handle.Entry, escaped bool) (inUse bool) {
 // Config.OnForget asks for it.
 func (p *pool) freeForgotten(list []handle.Allocation) {
 	for _, a := range list {
-		p.check.setLate(a.Block, watch.FoundForgotten)
+		p.check.SetLate(a.Block, watch.FoundForgotten)
 		p.blocks.FreeExtent(a.Block, a.Extent)
 	}
 	if p.config.OnForget == "free" {
@@ -66,26 +66,5 @@ func (p *pool) regionFound(r device.Region) {
 
 var (
 	_ quarantiner = builtin{}
-	_ quarantiner = (*Check)(nil)
+	_ quarantiner = canaried{}
 )
-
-// quarantine reports a dead canary, and takes the block out of use for good with what is
-// around it.
-func (c *Check) quarantine(b device.Block, _ int32) bool {
-	q, ok := c.upstream.(quarantiner)
-	if !ok {
-		return false
-	}
-	k, ok := c.take(b)
-	if !ok {
-		return false
-	}
-	if fault := k.fault(); fault != "" {
-		c.report(fault)
-	}
-	if !q.quarantine(k.outer, 0) {
-		c.enter(k)
-		return false
-	}
-	return true
-}

@@ -217,8 +217,9 @@ func TestLoggerGetsWarningsAndErrorsWithTheName(t *testing.T) {
 	}
 	lines := make(chan string, 1)
 	p := openPool(t, "heap", Config{Name: "api", Check: true, Logger: slog.New(slog.NewTextHandler(lineWriter(lines), nil))})
-	p.pool.check.report("a fault")
-	if s := <-lines; !strings.Contains(s, "level=ERROR") || !strings.Contains(s, "pool=api") || !strings.Contains(s, "a fault") {
+	written(t, p, 50_000, 7)
+	p.FreeHeld()
+	if s := <-lines; !strings.Contains(s, "level=ERROR") || !strings.Contains(s, "pool=api") || !strings.Contains(s, "while it was free") {
 		t.Error(s)
 	}
 }

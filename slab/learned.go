@@ -39,6 +39,3 @@ func (k knowledge) take(strategy Allocator) (finish func() error, err error) {
 	}
 	return k.reserve.Finish(s), k.reserve.Take(s)
 }
-
-// A stepper is a strategy that wants to know where a step begins.
-type stepper interface{ Step() }

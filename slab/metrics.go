@@ -56,8 +56,8 @@ func (p *Pool) Fragmentation() Fragmentation {
 // heapOf returns the strategy, without a Check in front, if it has a page heap and a T's methods.
 func heapOf[T any](p *pool) (heap T, has bool) {
 	a := p.strategy
-	if check := p.check; check != nil {
-		a = check.upstream
+	if c, ok := a.(canaried); ok {
+		a = c.strategy
 	}
 	b, _ := a.(numberedBuiltin)
 	heap, has = b.Strategy.(T)

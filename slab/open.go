@@ -149,13 +149,7 @@ func (p *pool) openStrategy(c Config) error {
 		p.strategy = newVerified(p.strategy, max(c.Align, 16), p.managed)
 	}
 	if c.Check {
-		check := newCheck(p.strategy, max(c.Align, c.traits.Align))
-		check.log = c.log
-		if own { // others may keep links in free blocks
-			check.lookAgain()
-			p.accounting.OnLeave(check.leave)
-		}
-		p.strategy, p.check = check, check
+		p.openCheck(c, own)
 	}
 	p.blocks = numberedOf(p.strategy)
 	p.openGuard(c, max(c.Align, 16))
@@ -180,7 +174,7 @@ func (p *pool) openGuard(c Config, align int) {
 // openWatchers opens what looks on, and says up to which size a hit is all that Get has to do.
 func (p *pool) openWatchers(c Config, cached int) error {
 	if err := p.openLog(c); err != nil {
-		forward{upstream: p.strategy}.FreeHeld() // the reserve
+		forwardTo(p.strategy).FreeHeld() // the reserve
 		return err
 	}
 	if r := p.leaks.Record; r != nil {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/bufslab/bufslab/device"
 	"github.com/bufslab/bufslab/slab/internal/poison"
+	"github.com/bufslab/bufslab/slab/internal/upstreamtest"
 )
 
 // What the upstream of a pool would not take is held, and goes when the pool gives back,
@@ -13,7 +14,7 @@ func TestAPoolOverDirectHoldsWhatItsUpstreamWouldNotTake(t *testing.T) {
 	for what, giveBack := range map[string]func(*Pool){
 		"FreeHeld": (*Pool).FreeHeld, "StopHolding": (*Pool).StopHolding, "Trim": func(p *Pool) { p.Trim(0) },
 	} {
-		up := &breaking{pages: &pages{}, at: 2}
+		up := &upstreamtest.Breaking{Pages: &pages{}, At: 2}
 		p := mustOpen(t, up, Config{Strategy: "direct"})
 		b := mustGet(t, p, 1000)
 		if !doesPanic(func() { b.Release() }) {
@@ -49,16 +50,16 @@ func TestDirectHoldsNothingThatWasNotOut(t *testing.T) {
 // A Free that panics may be tried again on a Check, as a strategy below could have the
 // block out as before. If it holds the block, its memory is no longer the caller's.
 func TestCheckPoisonsABlockOnce(t *testing.T) {
-	up := &breaking{pages: &pages{Source: source{Host: true}}}
-	c := NewCheck(strategyOn("bestfit", up, Config{MaxHeld: -1}))
+	up := &upstreamtest.Breaking{Pages: &pages{Source: source{Host: true}}}
+	c := checkOn(strategyOn("bestfit", up, Config{MaxHeld: -1}))
 	b := mustAlloc(t, c, 1000)
-	up.at = up.calls + 1
+	up.At = up.Nth + 1
 	if !doesPanic(func() { c.Free(b) }) {
 		t.Fatal("no panic")
 	}
 	next := device.Bytes(mustAlloc(t, c, 500))
 	device.Fill(next, 7)
-	if up.at = 0; next == nil || !doesPanic(func() { c.Free(b) }) {
+	if up.At = 0; next == nil || !doesPanic(func() { c.Free(b) }) {
 		t.Fatal("a second Free was taken")
 	}
 	if poison.Unlike(next, 7) >= 0 {

@@ -36,7 +36,7 @@ func (p *pool) freePending(b *pending.Block) {
 		return
 	}
 	if p.check != nil {
-		p.check.setLate(b.Slot.Block(b.Slot.Len()), p.leaks.How(b.Slot.ID()))
+		p.check.SetLate(b.Slot.Block(b.Slot.Len()), p.leaks.How(b.Slot.ID()))
 	}
 	p.free(b.Entry)
 }

@@ -256,24 +256,6 @@ func TestKeysOfPlan(t *testing.T) {
 	}
 }
 
-// Step reaches the strategy through what stands on it, and a recording has a mark.
-func TestStepIsRecorded(t *testing.T) {
-	var trace bytes.Buffer
-	s := strategyOn("plan", openDevice(t, "virtual"), Config{Plan: planFile(t, []learned.Hint{{Size: 64, Off: 4096}, {Size: 64, Off: 0}})})
-	r := NewRecord(NewStatistics(s), &trace)
-	for range 2 {
-		r.Step()
-		b := mustAlloc(t, r, 64)
-		if b.Off != 4096 {
-			t.Errorf("a block at %d", b.Off)
-		}
-		r.Free(b)
-	}
-	if err := r.Close(); err != nil || trace.String() != "op,id,size\ns,,\na,0,64\nf,0,64\ns,,\na,1,64\nf,1,64\n" {
-		t.Errorf("%q, %v", trace.String(), err)
-	}
-}
-
 // Goroutines that get, release and begin steps at the same time share no byte.
 func TestPlanConcurrently(t *testing.T) {
 	var hints []learned.Hint

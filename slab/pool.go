@@ -8,6 +8,7 @@ import (
 	"github.com/bufslab/bufslab/device"
 	"github.com/bufslab/bufslab/internal/pin"
 	"github.com/bufslab/bufslab/slab/internal/budget"
+	"github.com/bufslab/bufslab/slab/internal/canary"
 	"github.com/bufslab/bufslab/slab/internal/clock"
 	"github.com/bufslab/bufslab/slab/internal/gcpressure"
 	"github.com/bufslab/bufslab/slab/internal/handle"
@@ -75,7 +76,7 @@ type pool struct {
 	table   handle.Table
 	pending pending.Queue
 
-	check   *Check // nil unless Config.Check
+	check   *canary.Check // nil unless Config.Check
 	leaks   watch.Log
 	guard   guarding
 	gc      gcpressure.Pressure

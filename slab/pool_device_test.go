@@ -6,7 +6,7 @@ import "testing"
 // none where that is not known.
 func TestPoolNamesItsDevice(t *testing.T) {
 	d := openDevice(t, "sim:10MiB")
-	for name, up := range map[string]Allocator{"itself": d, "limited": NewLimit(d, 1<<20), "counted": NewStatistics(NewLimit(d, 1<<20))} {
+	for name, up := range map[string]Allocator{"itself": d, "limited": NewLimit(d, 1<<20), "counted": pass(NewLimit(d, 1<<20))} {
 		for _, c := range []Config{{}, {MaxBytes: 1 << 20}, {Check: true}} {
 			if got := mustOpen(t, up, c).Device(); got != d {
 				t.Errorf("%s: device %v, want %v", name, got, d)

@@ -50,7 +50,7 @@ func (p *pool) freeHeld() {
 	p.sweepLocked()
 	p.emptyCachesLocked(false)
 	p.guard.FreeHeld()
-	forward{upstream: p.strategy}.FreeHeld()
+	forwardTo(p.strategy).FreeHeld()
 	below(p.upstream).FreeHeld()
 }
 
@@ -65,7 +65,7 @@ func (p *pool) stopHolding(below func()) {
 	for p.freeOldestLocked() {
 	}
 	p.emptyCachesLocked(false)
-	forward{upstream: p.strategy}.StopHolding()
+	forwardTo(p.strategy).StopHolding()
 	below()
 }
 
@@ -86,7 +86,7 @@ func (p *pool) trim(idle int) int64 {
 	if idle == 0 {
 		p.guard.FreeHeld()
 	}
-	forward{upstream: p.strategy}.Trim(idle)
+	forwardTo(p.strategy).Trim(idle)
 	below(p.upstream).Trim(idle)
 	return max(0, before-p.stats().ManagedBytes)
 }

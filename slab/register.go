@@ -78,13 +78,16 @@ func openRegistered(up upstream.Checked, c Config) Allocator {
 // A verified stands on a strategy of the program's own and verifies its blocks.
 type verified struct {
 	forward
-	up      upstream.Checked
-	managed func() int64
+	strategy Allocator
+	up       upstream.Checked // the same
+	managed  func() int64
 }
 
 func newVerified(strategy Allocator, align int, managed func() int64) *verified {
 	up := upstream.Check(strategy, false, align)
-	return &verified{forward: forward{up.Voucher(), strategy}, up: up, managed: managed}
+	v := &verified{forward: forwardTo(strategy), strategy: strategy, up: up, managed: managed}
+	v.Voucher = up.Voucher()
+	return v
 }
 
 // Alloc returns a block of the strategy.
@@ -106,7 +109,7 @@ func (v *verified) Free(b device.Block) {
 // It may not know how large regions are: what it does not account for is rounding.
 func (v *verified) Usage() Usage {
 	m := v.managed()
-	u := usageOf(v.upstream, m)
+	u := usageOf(v.strategy, m)
 	u.RoundingBytes += m - u.ManagedBytes()
 	return u
 }

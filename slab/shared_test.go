@@ -15,7 +15,7 @@ import (
 var sharing = map[string]func(l *Limit) (Allocator, Config){
 	"itself":        func(l *Limit) (Allocator, Config) { return l, Config{} },
 	"a budget over": func(l *Limit) (Allocator, Config) { return l, Config{MaxBytes: 1 << 30} },
-	"counted":       func(l *Limit) (Allocator, Config) { return NewStatistics(l), Config{} },
+	"counted":       func(l *Limit) (Allocator, Config) { return pass(l), Config{} },
 }
 
 func eachSharing(t *testing.T, f func(t *testing.T, l *Limit, open func() *Pool)) {

@@ -50,7 +50,7 @@ func TestFreelistOptionsSpellTheBoundsOfAConfig(t *testing.T) {
 // The upstream is not asked for less than nothing.
 func TestNegativeSizesAreRefused(t *testing.T) {
 	up := &source{}
-	refusing := []Allocator{NewLimit(up, 100), NewCheck(up)}
+	refusing := []Allocator{NewLimit(up, 100)}
 	for _, name := range Strategies() {
 		refusing = append(refusing, strategyOn(name, up, Config{}))
 	}

@@ -198,6 +198,16 @@ func strategyOn(name string, up Allocator, c Config) Allocator {
 	return s
 }
 
+// A passing is a wrapper as package wrap has them.
+type passing struct {
+	forward
+	Allocator
+}
+
+func pass(a Allocator) passing { return passing{forwardTo(a), a} }
+
+func (p passing) Unwrap() Allocator { return p.Allocator }
+
 // testHolder is a strategy.
 type testHolder interface {
 	Allocator

@@ -5,18 +5,12 @@ import (
 	"testing"
 )
 
-// A pool has an upstream, and so has each wrapper.
+// A pool has an upstream, and so has a Limit.
 func TestNothingStandsOnNoUpstream(t *testing.T) {
 	if p, err := Open(nil, Config{}); p != nil || !errors.Is(err, ErrUpstream) {
 		t.Errorf("%v, %v", p, err)
 	}
-	for name, wrap := range wrappers {
-		want := "slab: a wrapper has no upstream"
-		if name == "limit" {
-			want = "slab: a Limit has no upstream"
-		}
-		wantPanic(t, want, func() { wrap(nil) })
-	}
+	wantPanic(t, "slab: a Limit has no upstream", func() { NewLimit(nil, 1) })
 }
 
 // A nil or zero Pool has nothing to give: what can says so by an error, and the rest panics.

@@ -16,6 +16,7 @@ import (
 	"github.com/bufslab/bufslab/device"
 	"github.com/bufslab/bufslab/device/sim"
 	"github.com/bufslab/bufslab/slab/internal/budget"
+	"github.com/bufslab/bufslab/slab/internal/upstream"
 )
 
 // A result is what a call of GetContext has returned.
@@ -608,7 +609,7 @@ func TestPoolsWithGuaranteesWakeEachOther(t *testing.T) {
 	if len(c) != 0 {
 		t.Fatal(<-c)
 	}
-	for l := range layers(one.pool.upstream) {
+	for l := range upstream.Layers(one.pool.upstream) {
 		if l, ok := l.(*Limit); ok {
 			l.EndGuarantee()
 		}

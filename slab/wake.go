@@ -4,12 +4,13 @@ import (
 	"errors"
 
 	"github.com/bufslab/bufslab/slab/internal/budget"
+	"github.com/bufslab/bufslab/slab/internal/upstream"
 )
 
 // budgetsOf returns the budgets of what draws on a, the nearest first, the device's last: any of them
 // may be what has no room. There may be none.
 func budgetsOf(a Allocator) (list []*budget.Budget) {
-	for l := range layers(a) {
+	for l := range upstream.Layers(a) {
 		if l, ok := l.(*Limit); ok {
 			list = append(list, &l.budget)
 		}

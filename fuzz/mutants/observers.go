@@ -99,7 +99,7 @@ var ofCounts = []mutant{
 	{
 		name: "metrics: with Check nothing is fragmented",
 		file: "slab/metrics.go",
-		old:  "\t\ta = check.upstream\n", new: "\t\t_ = check\n",
+		old:  "\t\ta = c.strategy\n", new: "\t\t_ = c\n",
 		killer: killer{pkg: "slab", test: "TestFragmentation"},
 	},
 	{

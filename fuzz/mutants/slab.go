@@ -111,20 +111,20 @@ var ofPools = []mutant{
 	},
 	{
 		name: "check: the byte behind a block may be written",
-		file: "slab/check.go",
+		file: "slab/internal/canary/check.go",
 		old:  "m[len(m)-around:]", new: "m[len(m)-around+1:]",
 		killer: killer{pkg: "slab", test: "TestCheckPanicsOnceOfABlockThatAPoolReleased"},
 	},
 	{
 		name: "check: the byte before a block may be written",
-		file: "slab/check.go",
+		file: "slab/internal/canary/check.go",
 		old:  "m[:around]", new: "m[:around-1]",
 		killer: killer{pkg: "slab", test: "TestCheckFindsWhoWritesBeyond"},
 	},
 	{
 		name: "check: memory that goes upstream is not looked at",
-		file: "slab/open.go",
-		old:  "\t\t\tp.accounting.OnLeave(check.leave)\n", new: "",
+		file: "slab/check.go",
+		old:  "\t\tp.accounting.OnLeave(p.check.Leave)\n", new: "",
 		killer: killer{pkg: "slab", test: "TestCheckFindsAWriteAfterReleaseWhenMemoryIsGivenBack"},
 	},
 	{
@@ -137,7 +137,7 @@ var ofPools = []mutant{
 		name: "scopes: the peak of a scope is not above that around it",
 		file: "slab/internal/watch/scopes.go",
 		old:  "max(out.PeakBytes, out.Bytes+in.PeakBytes)", new: "max(out.PeakBytes, in.PeakBytes)",
-		killer: killer{pkg: "slab", test: "TestAScopeCountsFromZeroAndFoldsIntoTheOneAround"},
+		killer: killer{pkg: "slab/wrap", test: "TestAScopeCountsFromZeroAndFoldsIntoTheOneAround"},
 	},
 	{
 		name: "stats: what waits for streams is not held",

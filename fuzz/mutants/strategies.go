@@ -234,7 +234,7 @@ var ofStrategies = []mutant{
 		name: "plan: a step goes on with the hints of the last one",
 		file: "slab/internal/strategy/plan.go",
 		old:  "\t\t\tl.next = 0\n", new: "\t\t\t_ = l\n",
-		killer: killer{pkg: "slab", test: "TestStepIsRecorded"},
+		killer: killer{pkg: "slab/wrap", test: "TestStepIsRecorded"},
 	},
 	{
 		name: "sizeclass: a slab with lost blocks never goes back",

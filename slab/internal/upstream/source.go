@@ -5,6 +5,8 @@
 //	checked.go     what a source returns is verified once in a whole stack
 //	accounting.go  bytes and calls are counted
 //	regions.go     which part of which region a block was cut from
+//	layers.go      what blocks pass through as they are
+//	forward.go     what a wrapper passes on to its upstream
 package upstream
 
 import (

@@ -1,9 +1,10 @@
 // Package upstreamtest has upstreams for tests. They have no device: they count, refuse
 // beyond a capacity, fail when told to, and panic where they are misused.
 //
-//	source.go  a Source has regions, a Device says that it is one, a Fixed gives one block
-//	pages.go   Pages can also extend regions in place
-//	stream.go  a Stream does its work when the test says so
+//	source.go    a Source has regions, a Device says that it is one, a Fixed gives one block
+//	pages.go     Pages can also extend regions in place
+//	stream.go    a Stream does its work when the test says so
+//	breaking.go  a Breaking panics, and Break says whether what is over it stays whole
 package upstreamtest
 
 import (

@@ -1,29 +1,33 @@
-package slab
+package wrap_test
 
 import (
 	"bytes"
 	"encoding/csv"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/internal/learned"
+	"github.com/bufslab/bufslab/slab"
+	"github.com/bufslab/bufslab/slab/wrap"
 )
 
 func TestRecordWritesWhatHappened(t *testing.T) {
 	var w strings.Builder
-	r := NewRecord(&source{Capacity: 5000}, &w)
+	r := wrap.NewRecord(&source{Capacity: 5000}, &w)
 	a := mustAlloc(t, r, 4096)
 	r.Alloc(0)
 	r.Alloc(9999)
 	b := mustAlloc(t, r, 20)
 	wrong := b
 	wrong.Len = 9
-	if !doesPanic(func() { r.Free(wrong) }) { // leaves no line: the one that is meant comes later
+	if panicOf(func() { r.Free(wrong) }) == nil { // leaves no line: the one that is meant comes later
 		t.Error("Free of 9 bytes, of a block of 20, did not panic")
 	}
 	r.Free(a)
@@ -41,9 +45,11 @@ func TestRecordPassesOnWhatItDidNotSee(t *testing.T) {
 	var w strings.Builder
 	up := &source{}
 	early := mustAlloc(t, up, 7)
-	r := NewRecord(up, &w)
+	r := wrap.NewRecord(up, &w)
 	r.Free(early)
-	wantPanic(t, "upstreamtest: Free of a block that is not out, 7 bytes at offset 0", func() { r.Free(early) })
+	if got := panicOf(func() { r.Free(early) }); got != "upstreamtest: Free of a block that is not out, 7 bytes at offset 0" {
+		t.Error("panic", got)
+	}
 	late := mustAlloc(t, r, 8)
 	if err := r.Close(); err != nil {
 		t.Fatal(err)
@@ -68,7 +74,7 @@ func (f *full) Write(p []byte) (int, error) {
 }
 
 func TestRecordReportsTheFirstWriteErrorAtClose(t *testing.T) {
-	r := NewRecord(&source{}, &full{n: 5000})
+	r := wrap.NewRecord(&source{}, &full{n: 5000})
 	for range 2000 {
 		r.Free(mustAlloc(t, r, 1<<20)) // what the program does goes on
 	}
@@ -82,7 +88,7 @@ func TestRecordReportsTheFirstWriteErrorAtClose(t *testing.T) {
 func TestRecordOfConcurrentUseIsATrace(t *testing.T) {
 	var w bytes.Buffer
 	up := &source{}
-	r := NewRecord(holderOn("exact", up, Config{}), &w)
+	r := wrap.NewRecord(on("exact", up, slab.Config{}), &w)
 	var all sync.WaitGroup
 	for g := range uint64(4) {
 		all.Go(func() {
@@ -110,10 +116,10 @@ func checkTrace(t *testing.T, text []byte, allocs int) {
 	if err != nil || len(rows) != 1+2*allocs {
 		t.Fatal(err, len(rows))
 	}
-	next, out := int64(0), map[string]string{}
+	next, out := 0, map[string]string{}
 	for _, row := range rows[1:] {
 		switch op, id, size := row[0], row[1], row[2]; {
-		case op == "a" && number(t, id) == next:
+		case op == "a" && id == strconv.Itoa(next):
 			out[id] = size
 			next++
 		case op == "f" && out[id] == size:
@@ -125,21 +131,31 @@ func checkTrace(t *testing.T, text []byte, allocs int) {
 }
 
 func TestRecordAllocatesNothing(t *testing.T) {
-	r := NewRecord(holderOn("exact", &source{}, Config{}), &full{n: 1 << 30})
+	r := wrap.NewRecord(on("exact", &source{}, slab.Config{}), &full{n: 1 << 30})
 	if n := testing.AllocsPerRun(1000, func() { r.Free(mustAlloc(t, r, 100)) }); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
 }
 
-func ExampleNewRecord() {
-	r := NewRecord(&source{}, os.Stdout)
-	b, _ := r.Alloc(4096)
-	r.Free(b)
-	if err := r.Close(); err != nil {
-		fmt.Println(err)
+// Step reaches the strategy through what is over it, and a recording has a mark.
+func TestStepIsRecorded(t *testing.T) {
+	var plan, trace bytes.Buffer
+	d, _ := device.Open("virtual")
+	file := filepath.Join(t.TempDir(), "plan")
+	err := learned.WritePlan(&plan, learned.Plan{{{Size: 64, Off: 4096}, {Size: 64, Off: 0}}})
+	if err := errors.Join(err, os.WriteFile(file, plan.Bytes(), 0o600)); err != nil {
+		t.Fatal(err)
 	}
-	// Output:
-	// op,id,size
-	// a,0,4096
-	// f,0,4096
+	r := wrap.NewRecord(wrap.NewStatistics(on("plan", d, slab.Config{Plan: file})), &trace)
+	for range 2 {
+		r.Step()
+		b := mustAlloc(t, r, 64)
+		if b.Off != 4096 {
+			t.Errorf("a block at %d", b.Off)
+		}
+		r.Free(b)
+	}
+	if err := r.Close(); err != nil || trace.String() != "op,id,size\ns,,\na,0,64\nf,0,64\ns,,\na,1,64\nf,1,64\n" {
+		t.Errorf("%q, %v", trace.String(), err)
+	}
 }

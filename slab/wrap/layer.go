@@ -1,0 +1,20 @@
+package wrap
+
+import (
+	"github.com/bufslab/bufslab/slab"
+	"github.com/bufslab/bufslab/slab/internal/upstream"
+)
+
+// A forward passes on what an upstream may have beyond Alloc and Free.
+type forward = upstream.Forward[slab.Allocator, slab.Usage]
+
+// A layer passes the blocks of its upstream on as they are.
+type layer struct {
+	forward
+	upstream slab.Allocator
+}
+
+func over(up slab.Allocator) layer { return layer{upstream.ForwardTo[slab.Usage](up), up} }
+
+// Unwrap returns the upstream.
+func (l layer) Unwrap() slab.Allocator { return l.upstream }

@@ -1,0 +1,68 @@
+package wrap
+
+import (
+	"io"
+	"sync"
+
+	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/slab"
+	"github.com/bufslab/bufslab/slab/internal/record"
+)
+
+// Record passes allocations through and writes them as a trace: CSV with the
+// header op,id,size, a line a,ID,SIZE for each Alloc and f,ID,SIZE for each
+// Free. Ids count up from 0 in the order of allocation. Package trace reads
+// it, and bufslab replays it over other strategies.
+//
+// A Record sees what its callers ask for: put it where their calls arrive. A row is written
+// a second after its call at the latest. It keeps no call sites and no times: Config.Record of a
+// pool does.
+type Record struct {
+	layer
+
+	to    *record.Recorder
+	mu    sync.Mutex              // of marks
+	marks map[device.Block]uint64 // of the whole block: a Free with another Len is of none
+}
+
+var _ slab.Allocator = (*Record)(nil)
+
+// NewRecord returns a Record over an upstream. It writes to w, whole rows at a time, from one
+// goroutine at a time but any, until Close returns.
+func NewRecord(up slab.Allocator, w io.Writer) *Record {
+	return &Record{layer: over(up), to: record.To(w, record.Options{}), marks: map[device.Block]uint64{}}
+}
+
+// Alloc returns a block of the upstream. A failed Alloc is not recorded, nor is size 0.
+func (r *Record) Alloc(size int) (device.Block, error) {
+	if size == 0 {
+		return device.Block{}, nil
+	}
+	b, err := r.upstream.Alloc(size)
+	if err != nil || b.Region == nil {
+		return b, err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.marks[b] = r.to.Alloc(size)
+	return b, nil
+}
+
+// Free gives a block to the upstream. It is recorded once, even if that panics.
+func (r *Record) Free(b device.Block) {
+	r.mu.Lock()
+	r.to.Free(r.marks[b], b.Len) // before it goes, as its place may be handed out at once
+	delete(r.marks, b)
+	r.mu.Unlock()
+	r.upstream.Free(b)
+}
+
+// Step writes a row that marks the beginning of a step, and passes it on: see [slab.Pool.Step].
+func (r *Record) Step() {
+	r.to.Step()
+	r.forward.Step()
+}
+
+// Close writes out what is buffered and returns the first error of w, again at each later call. It does
+// not close w. Blocks that are out stay valid; what happens to them is not recorded.
+func (r *Record) Close() error { return r.to.Close() }
