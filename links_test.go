@@ -70,3 +70,18 @@ func headingAnchor(heading string) string {
 	words := notWords.ReplaceAllString(strings.ToLower(strings.TrimSpace(heading)), "")
 	return strings.ReplaceAll(words, " ", "-")
 }
+
+// The files that pages of the design name are where these say.
+func TestDesignNamesFilesThatAreThere(t *testing.T) {
+	file := regexp.MustCompile(`\b(?:[a-z0-9_]+/)+[a-z0-9_]+\.go\b`)
+	for _, page := range pages(t) {
+		if !strings.HasPrefix(page, filepath.Join("docs", "design")) {
+			continue
+		}
+		for _, name := range file.FindAllString(read(t, page), -1) {
+			if _, err := os.Stat(name); err != nil {
+				t.Errorf("%s: %v", page, err)
+			}
+		}
+	}
+}

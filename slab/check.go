@@ -1,26 +1,9 @@
 package slab
 
 import (
-	"strings"
-
 	"github.com/bufslab/bufslab/device"
 	"github.com/bufslab/bufslab/slab/internal/canary"
 )
-
-// A CheckError lists what Config.Check found where no caller could be told, up to 100 faults: a
-// canary of a forgotten buffer, or of one that streams used after its Release, and poison of memory
-// that went upstream. Close returns it, and each fault was logged when it was found.
-//
-// Else Config.Check panics with what it found: Release, where something wrote beyond the buffer, and
-// a Get that is handed memory into which something wrote after its Release. It looks at the last
-// 16,384 released blocks. It does not find a write that puts the poison back, nor one to memory that
-// has gone upstream. Of a registered strategy it looks at no free block, as links may be in there.
-//
-// It costs 128 bytes a block, more in a pool whose blocks are aligned to more than 64, and a look at
-// the call stack: it is for tests. Of memory that the CPU cannot reach it keeps the call sites only.
-type CheckError struct{ Faults []string }
-
-func (e *CheckError) Error() string { return strings.Join(e.Faults, "\n") }
 
 const maxFaults = canary.MaxFaults // of a guard, too
 

@@ -1,11 +1,17 @@
 package slab
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
+	"time"
 
 	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/internal/learned"
 	"github.com/bufslab/bufslab/slab/internal/upstream"
+	"github.com/bufslab/bufslab/slab/internal/watch"
 )
 
 var (
@@ -72,4 +78,122 @@ func (e *GuardError) Error() string {
 		what = "a slice or a handle still reaches"
 	}
 	return fmt.Sprintf("slab: pool %s: %s a block of %d bytes after its Release\ngot at\n%sreleased at\n%s", e.Pool, what, e.Bytes, e.Got, e.Released)
+}
+
+// A WaitError says that a context was done before there was room. It wraps the context's
+// error, its cause, and what said that there was no room, and so [device.ErrOutOfMemory].
+// Err is nil where the context was done before the call, and there was room.
+type WaitError struct {
+	Size   int           // bytes, as asked for
+	Waited time.Duration // 0 if the context was done before the call
+	Cause  error         // of the context
+	Err    error         // why there was no room, when it was looked for last
+
+	done error
+}
+
+func (e *WaitError) Error() string {
+	text := fmt.Sprintf("slab: waited %v for %d bytes: %v", e.Waited, e.Size, e.Cause)
+	if e.Err != nil {
+		text += ": " + e.Err.Error()
+	}
+	return text
+}
+
+// Unwrap returns the context's error, its cause, and Err.
+func (e *WaitError) Unwrap() []error { return []error{e.done, e.Cause, e.Err} }
+
+// A CheckError lists what Config.Check found where no caller could be told, up to 100 faults: a
+// canary of a forgotten buffer, or of one that streams used after its Release, and poison of memory
+// that went upstream. Close returns it, and each fault was logged when it was found.
+//
+// Else Config.Check panics with what it found: Release, where something wrote beyond the buffer, and
+// a Get that is handed memory into which something wrote after its Release. It looks at the last
+// 16,384 released blocks. It does not find a write that puts the poison back, nor one to memory that
+// has gone upstream. Of a registered strategy it looks at no free block, as links may be in there.
+//
+// It costs 128 bytes a block, more in a pool whose blocks are aligned to more than 64, and a look at
+// the call stack: it is for tests. Of memory that the CPU cannot reach it keeps the call sites only.
+type CheckError struct{ Faults []string }
+
+func (e *CheckError) Error() string { return strings.Join(e.Faults, "\n") }
+
+// A FileError says that a file that a Config names is there, but not what it should be. It
+// has the File, and an Err that says what is wrong.
+type FileError = learned.FileError
+
+// A Leak is a buffer that was not released, or, by samples, all that were got at one place.
+type Leak struct {
+	Bytes     int
+	Site      string // file:line of the Get
+	Forgotten bool   // the collector has found it
+	Sampled   int64  // about so many buffers, of about Bytes together; 0 for one buffer that is known
+}
+
+// A LeakError says that a pool was closed while buffers were out.
+type LeakError struct {
+	Blocks, Bytes int64  // active, bytes as asked for
+	Leaks         []Leak // as Pool.Leaks lists them
+	Pool          string // its name: see Pool.Name
+}
+
+// Error adds the leaks up by site, and lists the ten sites with the most bytes.
+func (e *LeakError) Error() string {
+	var s strings.Builder
+	fmt.Fprintf(&s, "slab: pool %s closed with %d buffers of %d bytes out", e.Pool, e.Blocks, e.Bytes)
+	sites := bySite(e.Leaks)
+	for _, at := range sites[:min(len(sites), leakLines)] {
+		fmt.Fprintf(&s, "\n\t%s%d bytes in %d buffers got at %s", at.about, at.bytes, at.buffers, at.site)
+		if at.forgotten > 0 {
+			fmt.Fprintf(&s, ", %d of them found forgotten", at.forgotten)
+		}
+	}
+	if n := len(sites) - leakLines; n > 0 {
+		fmt.Fprintf(&s, "\n\tand %d more sites", n)
+	}
+	return s.String()
+}
+
+// leakLines is how many sites the text of a LeakError lists.
+const leakLines = 10
+
+// A leakSite is what was got at one place.
+type leakSite struct {
+	site, about               string
+	bytes, buffers, forgotten int64
+}
+
+// bySite adds leaks up, the most bytes first.
+func bySite(leaks []Leak) []leakSite {
+	at := map[string]leakSite{}
+	for _, l := range leaks {
+		s := at[l.Site]
+		n := max(1, l.Sampled)
+		s.bytes += int64(l.Bytes)
+		s.buffers += n
+		if l.Forgotten {
+			s.forgotten += n
+		}
+		if l.Sampled > 0 {
+			s.about = "by samples, about "
+		}
+		at[l.Site] = s
+	}
+	var sites []leakSite
+	for site, s := range at {
+		s.site = site
+		sites = append(sites, s)
+	}
+	slices.SortFunc(sites, func(a, b leakSite) int {
+		return cmp.Or(cmp.Compare(b.bytes, a.bytes), cmp.Compare(a.site, b.site))
+	})
+	return sites
+}
+
+// leaksOf returns a list as the program sees it.
+func leaksOf(list []watch.Leak) (leaks []Leak) {
+	for _, l := range list {
+		leaks = append(leaks, Leak(l))
+	}
+	return leaks
 }

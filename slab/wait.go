@@ -18,29 +18,6 @@ const barging = time.Millisecond
 // errQueued is the error so far of a call that joined a queue without trying first.
 var errQueued = fmt.Errorf("slab: others wait for memory: %w", device.ErrOutOfMemory)
 
-// A WaitError says that a context was done before there was room. It wraps the context's
-// error, its cause, and what said that there was no room, and so [device.ErrOutOfMemory].
-// Err is nil where the context was done before the call, and there was room.
-type WaitError struct {
-	Size   int           // bytes, as asked for
-	Waited time.Duration // 0 if the context was done before the call
-	Cause  error         // of the context
-	Err    error         // why there was no room, when it was looked for last
-
-	done error
-}
-
-func (e *WaitError) Error() string {
-	text := fmt.Sprintf("slab: waited %v for %d bytes: %v", e.Waited, e.Size, e.Cause)
-	if e.Err != nil {
-		text += ": " + e.Err.Error()
-	}
-	return text
-}
-
-// Unwrap returns the context's error, its cause, and Err.
-func (e *WaitError) Unwrap() []error { return []error{e.done, e.Cause, e.Err} }
-
 func waitError(ctx context.Context, size int, waited time.Duration, err error) error {
 	return &WaitError{size, waited, context.Cause(ctx), err, ctx.Err()}
 }

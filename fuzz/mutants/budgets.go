@@ -94,7 +94,7 @@ var ofBudgets = []mutant{
 	},
 	{
 		name: "share: an Offer wakes nobody",
-		file: "slab/share.go",
+		file: "slab/budget.go",
 		old:  "Offer() { p.opened().wake() }", new: "Offer() { p.opened() }",
 		killer: killer{pkg: "slab", test: "TestAWaiterHasWhatKeepersOffer"},
 	},

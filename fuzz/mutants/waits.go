@@ -26,7 +26,7 @@ var ofWaits = []mutant{
 	},
 	{
 		name: "wait: calm forgets what waits for a stream",
-		file: "slab/budget.go",
+		file: "slab/member.go",
 		old:  " && s.WaitingBlocks == 0 && p.pending.Len() == 0", new: "",
 		killer: killer{pkg: "slab", test: "TestAWaiterDoesNotWaitForAStream"},
 	},
@@ -62,19 +62,19 @@ var ofWaits = []mutant{
 	},
 	{
 		name: "wait: streams are not drained for who waits",
-		file: "slab/budget.go",
+		file: "slab/member.go",
 		old:  "\tp.cache.Stop()\n\tp.waitForStreams()\n", new: "\tp.cache.Stop()\n",
 		killer: killer{pkg: "slab", test: "TestAWaiterHasWhatStreamsGiveBack"},
 	},
 	{
 		name: "wait: what passes upstream is not in the way",
-		file: "slab/budget.go",
+		file: "slab/member.go",
 		old:  "p.accounting.Passing()", new: "p.closed.Load()",
 		killer: killer{pkg: "slab", test: "TestAWaiterHasWhatAnotherCallGivesBack"},
 	},
 	{
 		name: "wait: what a call has in hand is not in the way",
-		file: "slab/budget.go",
+		file: "slab/member.go",
 		old:  "usageOf(p.strategy, managed).ManagedBytes() != managed", new: "managed < 0",
 		killer: killer{pkg: "slab", test: "TestAWaiterHasWhatAnotherCallGivesBack"},
 	},
@@ -98,7 +98,7 @@ var ofWaits = []mutant{
 	},
 	{
 		name: "wait: who looks does not wait for a Trim",
-		file: "slab/budget.go",
+		file: "slab/member.go",
 		old:  "\tp.reclaimMu.Lock()\n\tdefer p.reclaimMu.Unlock()\n\tif p.acc", new: "\tif p.acc",
 		killer: killer{pkg: "slab", test: "TestAWaiterBesideATrim"},
 	},

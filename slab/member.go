@@ -1,0 +1,36 @@
+package slab
+
+import "github.com/bufslab/bufslab/slab/internal/budget"
+
+// A pool is a budget.Pool.
+var _ budget.Pool = (*pool)(nil)
+
+func (p *pool) Hurry() {
+	p.waits.hurried.Add(1)
+	p.cache.Stop()
+	p.waitForStreams()
+}
+
+func (p *pool) Relax() {
+	p.cache.Start()
+	p.waits.hurried.Add(-1)
+}
+
+// AddCalm takes reclaimMu, as a call that has memory in hand holds that or wakes when it ends. Passing
+// is read first: a call that has ended by then is in the counts.
+func (p *pool) AddCalm(c *budget.Calm) bool {
+	p.reclaimMu.Lock()
+	defer p.reclaimMu.Unlock()
+	if p.accounting.Passing() {
+		return false
+	}
+	managed := p.managed()
+	u := p.cache.Usage()
+	if u.Got-u.Released > p.leaks.ForgottenBytes() || usageOf(p.strategy, managed).ManagedBytes() != managed {
+		return false
+	}
+	s := p.stats()
+	c.Gets += u.Gets
+	c.Managed += s.ManagedBytes
+	return s.ActiveBytes == 0 && s.RoundingBytes == 0 && s.WaitingBlocks == 0 && p.pending.Len() == 0
+}
