@@ -1,22 +1,28 @@
 // Package slab says how memory is reused.
 //
-// A [Pool] hands out buffers of a device's memory and keeps what comes back. One line of
-// configuration chooses the device, the strategy and its knobs:
+// A [Pool] hands out buffers of a device's memory and keeps what comes back. Three names are
+// enough for the first day: open a pool, Get a buffer, Release it.
 //
-//	c, err := slab.ParseConfig("device=mmap,strategy=slab,max_bytes=1GiB")
-//	pool, err := slab.OpenConfig(c)
+//	pool := slab.MustOpen("device=mmap,max_bytes=1GiB")
 //	b, err := pool.Get(1 << 20)
+//	if err != nil {
+//		return err
+//	}
 //	defer b.Release()
+//	copy(b.Bytes(), data)
 //
-// What most programs need:
+// The line chooses the device, the strategy and its options: see [Config]. For the second day:
 //
-//	MustOpen, OpenConfig, OpenEnv   a Pool, of a line, a Config, the environment
+//	MustOpen, OpenConfig, OpenEnv   a Pool of a line, of a Config, of the environment
 //	Pool          Get, GetContext, Stats, Close; GetBytes and Put for slices without handles
-//	PooledBuffer  a handle, released once: Bytes, Slice, Share, Grow, Release
-//	Buffer        a bytes.Buffer in a pool's memory
+//	PooledBuffer  a handle that is released once: Bytes, Slice, Share, Grow, Release
 //	Slice         a handle of values of a type: see [Make]
+//	Limit         a budget that several pools share: see [NewLimit]
 //
-// What pools are made of, for who makes a strategy or shares a budget:
+// Buffers that grow as they are written to are in package iobuf, many small pieces that end
+// together in package arena.
+//
+// What pools are made of, for a program that has a strategy of its own:
 //
 //	Allocator     Alloc and Free: a device, a strategy or a wrapper
 //	strategy      an Allocator that keeps blocks of its upstream: see [NewStrategy], [Register]

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/bufslab/bufslab/device"
-	"github.com/bufslab/bufslab/internal/learned"
 	"github.com/bufslab/bufslab/slab/internal/upstream"
 	"github.com/bufslab/bufslab/slab/internal/watch"
 )
@@ -118,9 +117,16 @@ type CheckError struct{ Faults []string }
 
 func (e *CheckError) Error() string { return strings.Join(e.Faults, "\n") }
 
-// A FileError says that a file that a Config names is there, but not what it should be. It
-// has the File, and an Err that says what is wrong.
-type FileError = learned.FileError
+// A FileError says that a file that a Config names is there, but not what it should be.
+type FileError struct {
+	File string
+	Err  error // what is wrong
+}
+
+func (e *FileError) Error() string { return fmt.Sprintf("slab: %s: %v", e.File, e.Err) }
+
+// Unwrap returns Err.
+func (e *FileError) Unwrap() error { return e.Err }
 
 // A Leak is a buffer that was not released, or, by samples, all that were got at one place.
 type Leak struct {

@@ -99,14 +99,22 @@ type knowledge struct {
 func learn(c Config) (k knowledge, err error) {
 	most := min(heldLimit(c.MaxHeld), heldLimit(c.MaxBytes))
 	if k.plan, err = learned.PlanOf(c.Plan); err != nil {
-		return k, err
+		return k, fileError(err)
 	}
 	if !k.plan.Dense() {
 		k.plan = nil
 	}
 	k.places = int(min(k.plan.Bytes(), most, int64(upstream.MaxSize)))
 	k.reserve, err = reserve.Of(c.Reserve, most)
-	return k, err
+	return k, fileError(err)
+}
+
+// fileError is err as the program sees it.
+func fileError(err error) error {
+	if f, ok := err.(*learned.FileError); ok {
+		return &FileError{f.File, f.Err}
+	}
+	return err
 }
 
 // take has a strategy take the reserve. It returns what is to be called when the pool is closed, or nil.
