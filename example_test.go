@@ -9,14 +9,7 @@ import (
 
 // The first program of README.md.
 func Example() {
-	c, err := slab.ParseConfig("device=mmap,strategy=slab,max_bytes=1GiB")
-	if err != nil {
-		log.Fatal(err)
-	}
-	pool, err := slab.OpenConfig(c)
-	if err != nil {
-		log.Fatal(err)
-	}
+	pool := slab.MustOpen("device=mmap,strategy=slab,max_bytes=1GiB")
 	defer pool.Close()
 
 	b, err := pool.Get(1 << 20)

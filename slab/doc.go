@@ -1,9 +1,10 @@
-// Package slab says how memory is reused.
+// Package slab pools large, short-lived buffers, on the Go heap, in mmap memory or on a device.
 //
 // A [Pool] hands out buffers of a device's memory and keeps what comes back. Three names are
 // enough for the first day: open a pool, Get a buffer, Release it.
 //
 //	pool := slab.MustOpen("device=mmap,max_bytes=1GiB")
+//	defer pool.Close()
 //	b, err := pool.Get(1 << 20)
 //	if err != nil {
 //		return err
@@ -11,9 +12,17 @@
 //	defer b.Release()
 //	copy(b.Bytes(), data)
 //
+// Pools and handles are safe for concurrent use. The bytes of a Get are undefined, those of GetZeroed are
+// zero; do not use them after Release. A buffer that is never released comes back where the collector can
+// see that nothing uses it; a forgotten one off the heap whose Bytes was called does not, and a late use of that
+// slice faults: see [Pool].
+//
 // The line chooses the device, the strategy and its options: see [Config]. For the second day:
 //
-//	MustOpen, OpenConfig, OpenEnv   a Pool of a line, of a Config, of the environment
+//	MustOpen      a Pool of a line of configuration, or a panic
+//	OpenConfig    a Pool of a [Config], and an error; [ParseConfig] reads a line
+//	OpenEnv       a Pool of the environment's BUFSLAB_CONF
+//	Open          a Pool on a device or Allocator that the program has opened
 //	Pool          Get, GetContext, Stats, Close; GetBytes and Put for slices without handles
 //	PooledBuffer  a handle that is released once: Bytes, Slice, Share, Grow, Release
 //	Slice         a handle of values of a type: see [Make]

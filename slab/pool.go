@@ -30,16 +30,16 @@ import (
 // collector watches the memory, so any live slice of a buffer delays it; small
 // buffers share slabs and come back with them. Off the heap a buffer comes back if its
 // bytes were used through With or not at all. If Bytes was called, the address is
-// never used again, the pages are given back, and a late reader of them faults. Off the heap the pool does not notice
-// that a buffer of at most 4 KiB of host memory was forgotten, unless Config.OnForget is
-// "report".
+// never used again, the pages are given back, and a late reader of them faults. Off the
+// heap the pool does not notice that a buffer of at most 4 KiB of host memory was
+// forgotten, unless Config.OnForget is "report".
 //
 // Memory that streams of a device work on may be released as soon as the work is
 // enqueued: see [PooledBuffer.UsedOn] and [Pool.GetOn].
 //
-// A pool holds until it is told to give back, or until it was idle for Config.Idle: on
-// the Go heap that is 10 seconds unless set, and with sizeclass one in use gives back
-// there what it has not touched for so long. Elsewhere it is never. A Pool that is itself
+// A pool holds until it is told to give back, or until it was idle for Config.Idle. On
+// the Go heap that is 10 seconds unless set, and a sizeclass pool that is in use also gives
+// back what it has not touched for so long. Elsewhere it is never. A Pool that is itself
 // forgotten gives back what it holds; its buffers stay valid. Close does so at once and
 // reports what is still out.
 type Pool struct{ pool *pool }
