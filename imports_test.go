@@ -21,6 +21,7 @@ var below = map[string][]string{
 	"adapt":    {"slab", "device"},
 	"arena":    {"slab", "device"},
 	"inspect":  {"slab"},
+	"slabtest": {"slab"},
 	"trace":    {"slab", "device"},
 	"iobuf":    {"slab", "device"},
 	"growpool": {"slab", "device"},

@@ -1,0 +1,38 @@
+// Package slabtest lets a test fail for the buffers that it did not release, with the places where
+// it got them.
+//
+//	func TestUpload(t *testing.T) {
+//		pool := slabtest.Open(t, "device=mmap,max_bytes=64MiB")
+//		Upload(pool, body) // what is to be tested
+//	}
+//
+// At the end of the test the pool is closed. If a buffer is still out, or was forgotten, the test
+// fails and says
+//
+//	2 buffers of 5120 bytes were not released by the end of the test (pool device=mmap,max_bytes=64MiB,on_forget=report):
+//		/src/upload.go:31: 1 buffer of 4096 bytes, still out
+//		/src/upload.go:57: 1 buffer of 1024 bytes, forgotten: nothing reaches it any more
+//	Each place is that of a Get, Share, Slice or Grow. Release what it returned once, on every path.
+//	A buffer is out until its last part is released.
+//
+// The cast:
+//
+//	Open     opens a pool for one test, and looks at it when the test is over
+//	NoLeaks  looks at any pool, now
+//
+// # Where it can be used
+//
+//   - In a table test, call Open in each subtest: a failure then names the case.
+//   - With t.Parallel each test has a pool of its own. Subtests may also share the pool of their parent:
+//     that is closed when all of them are over, the parallel ones, too. Only call NoLeaks for a shared
+//     pool when no other subtest uses it.
+//   - In a fuzz target, call Open with the *testing.T of the target: each input has its pool.
+//   - In a benchmark, write on_forget=return into the line: to look at the call stack in each Get takes
+//     longer than the Get. A failure has the number of buffers then, and no places.
+//
+// # What it is not for
+//
+// It does not look for a use after Release (on the line, check=true or guard=1 do), and not for
+// goroutines that outlive the test: those must have released their buffers before it is over. It is
+// no way to watch a program in production: see [slab.Pool.Leaks] and [slab.Pool.WriteProfile].
+package slabtest

@@ -1,0 +1,93 @@
+package slabtest
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/bufslab/bufslab/slab"
+)
+
+// tellsEach reports whether a list has each buffer that is out, as a pool that keeps call sites has it.
+func tellsEach(list []slab.Leak) bool {
+	return len(list) > 0 && list[0].Sampled == 0
+}
+
+// A place is what was got at one line of the program.
+type place struct {
+	site           string
+	buffers, bytes int64
+	forgotten      bool
+}
+
+// placesOf adds a list up by place, the most bytes first. What is out and what was forgotten are two
+// lines, as they are two mistakes.
+func placesOf(list []slab.Leak) (all []*place) {
+	type key struct {
+		site      string
+		forgotten bool
+	}
+	at := map[key]*place{}
+	for _, l := range list {
+		k := key{l.Site, l.Forgotten}
+		if at[k] == nil {
+			at[k] = &place{site: cmp.Or(l.Site, "a place that is not known"), forgotten: l.Forgotten}
+			all = append(all, at[k])
+		}
+		at[k].buffers += max(1, l.Sampled)
+		at[k].bytes += int64(l.Bytes)
+	}
+	slices.SortStableFunc(all, func(a, b *place) int {
+		return cmp.Or(cmp.Compare(b.bytes, a.bytes), cmp.Compare(a.site, b.site))
+	})
+	return all
+}
+
+// String is a line. It begins with the place, as lines of a compiler do: editors go there.
+func (p *place) String() string {
+	how := "still out"
+	if p.forgotten {
+		how = "forgotten: nothing reaches " + oneOrMany(p.buffers, "it", "them") + " any more"
+	}
+	return fmt.Sprintf("%s: %s, %s", p.site, buffers(p.buffers, p.bytes), how)
+}
+
+// withPlaces is the message of a pool that keeps call sites.
+func withPlaces(list []slab.Leak, when, pool string) string {
+	var lines strings.Builder
+	var n, bytes int64
+	for _, p := range placesOf(list) {
+		n, bytes = n+p.buffers, bytes+p.bytes
+		fmt.Fprintf(&lines, "\t%v\n", p)
+	}
+	return fmt.Sprintf("%s %s not released %s (pool %s):\n%s", buffers(n, bytes), oneOrMany(n, "was", "were"), when, pool, &lines) +
+		"Each place is that of a Get, Share, Slice or Grow. Release what it returned once, on every path.\n" +
+		"A buffer is out until its last part is released."
+}
+
+// withoutPlaces is the message of a pool that keeps no call sites.
+func withoutPlaces(s slab.Stats, list []slab.Leak, when, pool string) string {
+	var text strings.Builder
+	fmt.Fprintf(&text, "%s %s out %s, and %d found forgotten (pool %s).\n",
+		buffers(s.ActiveBlocks, s.ActiveBytes), oneOrMany(s.ActiveBlocks, "is", "are"), when, s.Forgotten, pool)
+	if len(list) > 0 {
+		text.WriteString("By the samples of profile_rate, about:\n")
+	}
+	for _, p := range placesOf(list) {
+		fmt.Fprintf(&text, "\t%v\n", p)
+	}
+	text.WriteString("To see each place, open the pool with on_forget=report or strict=true.")
+	return text.String()
+}
+
+func buffers(n, bytes int64) string {
+	return fmt.Sprintf("%d %s of %d bytes", n, oneOrMany(n, "buffer", "buffers"), bytes)
+}
+
+func oneOrMany(n int64, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}
