@@ -23,7 +23,8 @@ func (b builtin) Step() {
 	}
 }
 
-// A numberedBuiltin is one that numbers its blocks.
+// A numberedBuiltin is one that numbers its blocks. Its AllocFree and TakeBack are called with the lock of its
+// front held, so it has to use that as its own.
 type numberedBuiltin struct {
 	builtin
 	numbered

@@ -5,8 +5,8 @@ import (
 )
 
 // What lies in caches is held, too. So what Config says of held memory bounds the
-// caches: block by block, and together to a quarter of Config.MaxHeld. What bounds the
-// number of blocks has no caches.
+// caches: block by block, and together to a quarter of Config.MaxHeld. A pool that
+// bounds the number of blocks that it holds has no caches.
 
 const (
 	// cachedLimit is the largest block that is cached.

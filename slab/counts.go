@@ -42,7 +42,7 @@ func (p *pool) stats() Stats {
 	s.UnusableBytes += below.UnusableBytes
 	if more := below.ManagedBytes(); more > 0 {
 		s.ManagedBytes += more
-		up.RaisePeak(s.ManagedBytes) // as Stats is all that sees it
+		up.RaisePeak(s.ManagedBytes) // only Stats reads the strategy below, so it has to raise the peak
 	}
 	s.PeakManagedBytes = max(up.Peak(), s.ManagedBytes)
 	s.Waiters, s.Waits, s.WaitTime = p.waits.now.Load(), p.waits.calls.Load(), time.Duration(p.waits.nanoseconds.Load())

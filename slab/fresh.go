@@ -23,7 +23,7 @@ func (p *pool) fresh(ask, class, size int, how effort) (e handle.Entry, stands f
 }
 
 // atHand is fresh where the strategy has memory that is free, all under its lock; else it returns
-// no slot. It has no memory in hand without the lock, so it need not wake those who wait.
+// no slot. All happens under p.mu, so no waiter can overlook the memory.
 func (p *pool) atHand(ask, class, size int) (e handle.Entry, stands float64) {
 	if p.joint == nil || ask <= 0 || ask > maxAsk {
 		return e, 0
@@ -106,12 +106,12 @@ func (p *pool) reclaimAndAlloc(size int, how effort) (b device.Block, extent int
 	return p.blocks.AllocExtent(size)
 }
 
-// An effort is what alloc does when there is no room, each all that the ones before it do.
+// An effort is what alloc does when there is no room. They rise, and each does all that lower ones do.
 type effort int
 
 const (
 	quickly effort = iota // empties the caches
 	again                 // gives back what is held, here and elsewhere
-	atOnce                // looks for what was forgotten: all but waiting
+	atOnce                // looks for what was forgotten: all that needs no wait for a stream
 	fully                 // waits for streams
 )

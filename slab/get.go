@@ -43,13 +43,10 @@ func (p *Pool) Get(size int) (PooledBuffer, error) {
 	return q.hand(e, size, stands)
 }
 
-// A Get that the processor's caches do not serve goes down from here: the depot, the
-// strategy, and what can be done when there is no room.
-
-// get is Get where a hit is not all that it has to do. The Pool must stay reachable until it is
-// over: with no room the collector runs, which would find a forgotten Pool. Keep the test of the size
-// here. If it moves to getNow, the compiler inlines get into Get, and a hit takes four more
-// instructions.
+// get is Get where a hit is not all that it has to do, or where no cache takes the size. The Pool
+// must stay reachable until it is over: with no room the collector runs, which would find a forgotten
+// Pool. Keep the test of the size here. If it moves to getNow, the compiler inlines get into Get, and
+// a hit takes four more instructions.
 func (p *Pool) get(size int) (b PooledBuffer, err error) {
 	if q := p.pool; q.cache.Caches(size) {
 		b, err = q.getNow(size, fully)
@@ -86,8 +83,8 @@ func (p *Pool) GetZeroed(size int) (PooledBuffer, error) {
 	return zero(b, p.pool.upstream)
 }
 
-// get is Get without a block at hand. For a block that is to be cached it asks for
-// one of the whole class.
+// get asks the depot, and then the strategy: for a block that is to be cached, for one of the
+// whole class.
 func (p *pool) get(size, class int, how effort) (PooledBuffer, error) {
 	if p.closed.Load() {
 		return PooledBuffer{}, ErrClosed
@@ -116,7 +113,7 @@ func (p *pool) get(size, class int, how effort) (PooledBuffer, error) {
 
 // getFresh is get for which the strategy has nothing at hand.
 func (p *pool) getFresh(size, ask, class int, how effort) (PooledBuffer, error) {
-	if how != again { // which is for one that leads: it does not wake itself
+	if how != again { // a call that leads a queue, or looks once more, would wake itself
 		defer p.wake()
 	}
 	e, stands, err := p.fresh(ask, class, size, how)

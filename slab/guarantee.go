@@ -77,7 +77,7 @@ func (l *Limit) endPromise(guarantee, unused int64) {
 }
 
 // charge has the parent count what a change of inUse to n costs it: it reserves more there, or
-// refunds less. wakes is the last argument of either. A child draws past its parent, so nothing
+// refunds less. wakes is passed as first to reserve, as drawn to refund. A child draws past its parent, so nothing
 // else counts there. The caller holds l.mu, so no one sees less counted than is promised.
 func (l *Limit) charge(n int64, wakes bool) error {
 	if l.parent == nil {

@@ -54,10 +54,10 @@ var options = optline.Table[Config]{
 		Range: optline.Positive[int64]("a size"), Words: map[string]int64{"0": -1, "none": 0}, Needs: holding, ZeroText: "none"},
 	key[int]{Name: "max_held_blocks", Field: func(c *Config) *int { return &c.MaxHeldBlocks }, Kind: optline.Counts,
 		Range: optline.Positive[int]("1 block or more"), Words: map[string]int{"0": -1, "none": math.MaxInt},
-		Needs: countsBlocks, DefaultFor: defaultOfExact(100), ZeroText: "none"},
+		Needs: countsBlocks, DefaultFor: defaultOf(func(r row) int { return r.maxBlocks }), ZeroText: "none"},
 	key[int64]{Name: "max_block_bytes", Field: func(c *Config) *int64 { return &c.MaxBlockBytes }, Kind: sizes,
 		Range: optline.Positive[int64]("a size of 1 byte or more"), Words: map[string]int64{"none": math.MaxInt64},
-		Needs: onlyWith("max_block_bytes"), DefaultFor: defaultOfExact(int64(1 << 30)), ZeroText: "none"},
+		Needs: onlyWith("max_block_bytes"), DefaultFor: defaultOf(func(r row) int64 { return r.maxBlockBytes }), ZeroText: "none"},
 	key[int64]{Name: "cache_bytes", Field: func(c *Config) *int64 { return &c.CacheBytes }, Kind: sizes,
 		Range: optline.Positive[int64]("a size"), Words: map[string]int64{"0": -1}, Needs: caching, DefaultFor: defaultCache},
 
@@ -112,14 +112,13 @@ func defaultStrategy(c Config) (string, string) {
 	return "slab", "default off the heap"
 }
 
-// defaultOfExact is a default that only strategy exact has.
-func defaultOfExact[T any](v T) func(Config) (T, string) {
-	return func(c Config) (T, string) {
-		var none T
-		if c.Strategy == "exact" {
-			return v, "default of exact"
+// defaultOf is a default that a strategy's row may have.
+func defaultOf[T comparable](of func(row) T) func(Config) (T, string) {
+	return func(c Config) (v T, source string) {
+		if v = of(rowOf(c.Strategy)); v != *new(T) {
+			return v, "default of " + c.Strategy
 		}
-		return none, "default"
+		return v, "default"
 	}
 }
 
@@ -166,15 +165,15 @@ func defaultIdle(c Config) (time.Duration, string) {
 // countsBlocks refuses a bound that sizeclass could not keep: a slab with one block out
 // may have a hundred that are free.
 func countsBlocks(c Config) string {
-	if c.Strategy == "sizeclass" && 0 < c.MaxHeldBlocks && c.MaxHeldBlocks < math.MaxInt {
-		return "strategy sizeclass keeps the free blocks of its slabs, however many they are; max_held bounds their bytes"
+	if why := rowOf(c.Strategy).noBlocks; why != "" && 0 < c.MaxHeldBlocks && c.MaxHeldBlocks < math.MaxInt {
+		return why
 	}
 	return onlyWith("max_held_blocks")(c)
 }
 
 func holding(c Config) string {
-	if c.Strategy == "direct" {
-		return "strategy direct keeps nothing"
+	if rowOf(c.Strategy).none {
+		return "strategy " + c.Strategy + " keeps nothing"
 	}
 	return ""
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/bufslab/bufslab/slab/internal/watch"
 )
 
-// The profile of what a pool has out. Which Gets are sampled is decided in
-// slab/internal/percpu/sample.go.
+// The profile of what a pool has out. The caches decide which Gets are sampled, those
+// that they do not serve among them: slab/internal/percpu, sample.go and counters.go.
 
 // WriteProfile writes what the pool has out, by the stacks of the Gets, in the format of
 // go tool pprof: inuse_space and inuse_objects, and as leaked_space and leaked_objects the

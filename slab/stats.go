@@ -32,7 +32,7 @@ type Stats struct {
 	ActiveBytes      int64 `json:"active_bytes"`       // of buffers that are out, as asked for
 	HeldBytes        int64 `json:"held_bytes"`         // free: in caches, lists, slabs and ranges, and what waits for streams
 	RoundingBytes    int64 `json:"rounding_bytes"`     // what blocks in use or in caches have beyond what was asked
-	UnusableBytes    int64 `json:"unusable_bytes"`     // tails of slabs; what a guard withholds; of blocks forgotten off the heap whose bytes escaped, also those of a part, what could not go back
+	UnusableBytes    int64 `json:"unusable_bytes"`     // tails of slabs, memory that a guard withholds, and of blocks and parts forgotten off the heap whose bytes escaped what could not go back
 	ManagedBytes     int64 `json:"managed_bytes"`      // from upstream now, less what is on its way back; in ranges of mmap, pages count from when they are handed out first, and up to 64 KiB behind the last may be resident
 	PeakManagedBytes int64 `json:"peak_managed_bytes"` // from upstream at most, since Open or the last ResetPeaks
 

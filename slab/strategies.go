@@ -20,24 +20,29 @@ type row struct {
 	open func(up upstream.Checked, c Config, k knowledge, f front) Allocator
 
 	caches func(c Config) cached // how it is cached by default; nil is not
-	whole  bool                  // blocks that are held serve nothing else: on the Go heap they go back when idle
+	whole  bool                  // held blocks are never split or merged: on the Go heap idle ones go back
 	align  int                   // of blocks by default; 0 is the strategy's own
+
+	none          bool   // it keeps nothing for reuse
+	maxBlocks     int    // that are kept by default; 0 is no limit
+	maxBlockBytes int64  // of one that is kept by default; 0 is no limit
+	noBlocks      string // why it cannot bound the number of blocks that it keeps
 }
 
 // A cached says how the blocks of a strategy are cached.
 type cached struct {
 	grid       *sizeclass.Grid
-	exactAbove int           // blocks of this size and more are cached as they are
+	exactAbove int           // blocks above this size are as long as asked for, not as long as their class
 	miss       time.Duration // about what a pair takes longer by the strategy than by a cache
 }
 
 // rows lists the built-in strategies, the simplest first.
 var rows = []row{
-	{name: "direct", align: 16,
+	{name: "direct", align: 16, none: true,
 		open: func(up upstream.Checked, _ Config, _ knowledge, f front) Allocator {
 			return builtin{strategy.NewDirect(up, f.lock != nil)}
 		}},
-	{name: "exact", align: 16, keys: []string{"max_held_blocks", "max_block_bytes"},
+	{name: "exact", align: 16, keys: []string{"max_held_blocks", "max_block_bytes"}, maxBlocks: 100, maxBlockBytes: 1 << 30,
 		open: func(up upstream.Checked, c Config, _ knowledge, _ front) Allocator {
 			return builtin{strategy.NewExact(up, freelistOptions(c))}
 		}},
@@ -46,7 +51,8 @@ var rows = []row{
 			return builtin{strategy.NewBitlog(up, max(c.Bits, 0), freelistOptions(c))} // -1 is 0 bits
 		}},
 	{name: "sizeclass", keys: []string{"steps", "align", "max_held_blocks", "max_block_bytes", "cache_bytes"}, own: "steps",
-		whole: true, caches: func(c Config) cached { return cached{sizeclass.NewGrid(c.Steps, c.Align), 0, sizeclassMiss} },
+		whole: true, noBlocks: "strategy sizeclass keeps the free blocks of its slabs, however many they are; max_held bounds their bytes",
+		caches: func(c Config) cached { return cached{sizeclass.NewGrid(c.Steps, c.Align), 0, sizeclassMiss} },
 		open: func(up upstream.Checked, c Config, _ knowledge, _ front) Allocator {
 			return builtin{strategy.NewSizeclass(up, c.Steps, c.Align, c.MaxBytes, freelistOptions(c))}
 		}},

@@ -92,8 +92,8 @@ func (t *shared) doubts(s *Slot) bool {
 }
 
 // takeDead ends the generation of a slot that nothing reaches. It reports false if
-// streams still use the block: then the pool takes it from the slot later; and if the program
-// has a slice, by which it will give the block back. It watches the
+// streams still use the block, as the pool frees it later, and if the program holds a slice of
+// GetBytes, as Put will return it. It watches the
 // slot again, whoever has it, unless it is vacant and was let go of.
 func (t *shared) takeDead(s *Slot) (a Allocation, escaped, ok bool) {
 	t.mu.Lock()

@@ -7,8 +7,9 @@ const (
 	shareBytes = 32 << 10
 )
 
-// A budget says how many bytes a processor, or the depot, may hold. Up to share any class of blocks
-// of up to shareBytes may take; all else, up to most, only one that has earned it, see worth.go.
+// A budget says how many bytes a processor, or the depot, may hold. Classes of
+// blocks of up to shareBytes may fill share. Beyond that, up to most, only classes that have earned it
+// may take any: see worth.go.
 // Share is a part of what is managed.
 type budget struct{ share, most int64 }
 

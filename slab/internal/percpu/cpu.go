@@ -25,7 +25,7 @@ type cpu struct {
 	gets atomic.Int64  // of class caches, until each was last armed
 	arms atomic.Uint32 // counts them twice, so that it is odd meanwhile
 
-	mu sync.Mutex // of the race detector's build; see Pin
+	mu sync.Mutex // pinned code locks it under -race only, see Pin; usage.go and reclaim.go always do
 
 	_ [64]byte // keeps the next cpu off this one's lines
 }

@@ -10,7 +10,7 @@ func (p *cpu) arm(class int) {
 	k := &p.caches[class]
 	bytes, scale := p.options.Pace.Draw()
 	n := bytes / p.options.blockBytes(class)
-	if n >= dueGets { // then the next distance begins there: none remembers what was before
+	if n >= dueGets { // too far for the counter: begin again there, without a sample
 		n, scale = dueGets-1, profile.Never
 	}
 	p.arms.Add(1)

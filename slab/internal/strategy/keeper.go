@@ -33,8 +33,8 @@ type keeper struct {
 	held  *freelist.List
 	out   map[address]allocation
 	usage Usage // of what is out
-	// gather returns what else can leave than what is held, which it holds no more; of blocks
-	// that are lost only where idle is 0. The caller holds mu.
+	// gather takes further blocks out of use, to give upstream. It gives up those in quarantine
+	// only if idle is 0. The caller holds mu.
 	gather func(idle int) []device.Block
 	// hold holds a block if it is out, and returns what has to go upstream for it. The caller holds mu.
 	hold func(b device.Block) (leave []device.Block, ok bool)

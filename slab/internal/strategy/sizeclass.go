@@ -13,7 +13,7 @@ import (
 // A Sizeclass is the strategy sizeclass, the default on the Go heap. It
 // rounds sizes up to a grid of classes, keeps what comes back a class, and
 // carves the small ones from slabs. Above 32 KiB a miss borrows a free block up
-// to a doubling larger before it goes upstream; within a budget up to a quarter, and slabs are small. No block is ever split or
+// to a doubling larger before it goes upstream; with max_bytes up to a quarter larger, and then slabs are smaller, too. No block is ever split or
 // merged, so it is the fastest, at the price of some free memory in each class.
 //
 // Classes are those of slab.Grid with these steps and this alignment: powers of two are

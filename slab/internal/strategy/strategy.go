@@ -49,9 +49,9 @@ type Numbered interface {
 	// upstream. size is one that AllocExtent would take, and not 0. The caller holds the
 	// lock that the strategy was made with.
 	AllocFree(size int) (b device.Block, extent int32)
-	// TakeBack is FreeExtent for a caller that holds that lock. Unless it returns false and
-	// true, the caller calls TookBack when it has given the lock back: that goes upstream
-	// where too much is held, or panics as FreeExtent does where ok is false.
+	// TakeBack is FreeExtent for a caller that holds that lock. If it returns false and true
+	// that is all. Otherwise the caller unlocks and calls TookBack, which goes upstream where
+	// too much is held, or panics as FreeExtent does where ok is false.
 	TakeBack(b device.Block, extent int32) (over, ok bool)
 	TookBack(b device.Block, ok bool)
 	// Extend makes a block, of such an extent, one of size bytes where it is. take is

@@ -11,8 +11,8 @@ import (
 	"github.com/bufslab/bufslab/slab/internal/record"
 )
 
-// A Log hears of each Get and Release where something was asked for that needs it (see SeesAll), and
-// else of mistakes and of what was forgotten alone. It counts both. The zero Log counts.
+// A Log hears of each Get and Release if SeesAll; otherwise of mistakes and forgotten buffers only, which
+// it counts in any case. The zero Log does that.
 type Log struct {
 	Options
 	teller teller
@@ -98,7 +98,7 @@ func (l *Log) ended(s *handle.Slot) {
 	}
 }
 
-// FoundForgotten is How of a buffer that was not released.
+// FoundForgotten is what How returns for a buffer that was not released.
 const FoundForgotten = "found forgotten"
 
 // How says how a block came back whose streams are done.
