@@ -13,8 +13,8 @@ import (
 // has what [slab.Pool.Leaks] estimates, or the numbers alone.
 //
 // If something is out, NoLeaks gives back what the pool holds, as FreeHeld does, and runs the garbage
-// collector until it finds nothing more: what the test has dropped is told as forgotten, and what it
-// still reaches as out. If nothing is out there is nothing to look for, and it costs no collection.
+// collector until it finds nothing more: a buffer that the test has dropped is told as forgotten, one
+// that it still reaches as out. If nothing is out there is nothing to look for, and no collection runs.
 //
 // Call it while no other goroutine uses p: a buffer that is in use is a buffer that is out. It closes
 // nothing, so a test may call it between its steps. A buffer that was forgotten is told each time.
@@ -41,8 +41,8 @@ func leaksOf(p *slab.Pool, when string) string {
 	return withPlaces(list, when, p.Name())
 }
 
-// mostCollections bounds how often collect runs the collector. What the finalizer of a part lets go of
-// is found by the next collection, so two are needed where nothing else goes on.
+// mostCollections bounds how often collect runs the collector. The finalizer of a
+// part lets go of the buffer, which the next collection finds: so one is not enough.
 const mostCollections = 5
 
 // collect has the collector find what was forgotten. A block in a cache keeps others of its slab from
