@@ -28,6 +28,7 @@ func (p *Pool) Close() (err error) {
 // end is what is left of Close once the pool holds nothing.
 func (p *pool) end() error {
 	p.leaveBudgets()
+	p.table.EndReferences()
 	errs := []error{p.leakError(p.stats()), p.checkError(), p.guard.err()}
 	for _, f := range p.onClose {
 		errs = append(errs, f())

@@ -154,6 +154,9 @@ func (r *Region) detach(s *Slot) (device.Block, int32) {
 		at = s.addr
 	}
 	s.addr, s.len = noBlock, 0
+	if len(r.table.refs.of) > 0 {
+		r.table.refs.drop(uintptr(s.ID()))
+	}
 	if s.flags&watched != 0 {
 		s.len = int(at)               // see indexed
 		if len(r.table.doubted) > 0 { // hardly ever

@@ -16,6 +16,7 @@ type shared struct {
 
 	mu       *sync.Mutex // Options.Lock, taken before the locks that Options.Forgotten takes
 	index    index
+	refs     references[partial]
 	doubted  map[ID]uint64 // generations of slots that doubts was asked about
 	deferred Tally
 	stopped  bool // no vacant slot is kept

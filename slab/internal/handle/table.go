@@ -7,6 +7,8 @@
 //	region.go    the slots of one device region
 //	shared.go    what all regions have in common
 //	index.go     the slot of an address
+//	refer.go     how an owner is found by a number
+//	numbers.go   the numbers of a table
 //	part.go      slots of handles that share the block of another
 //	finalize.go  how forgotten blocks come back
 //	table.go     the regions of a pool
