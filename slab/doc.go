@@ -25,6 +25,7 @@
 //	Open          a Pool on a device or Allocator that the program has opened
 //	Pool          Get, GetContext, Stats, Close; GetBytes and Put for slices without handles
 //	PooledBuffer  a handle that is released once: Bytes, Slice, Share, Grow, Release
+//	Ref           a name of a buffer that keeps nothing alive, for messages and maps
 //	Slice         a handle of values of a type: see [Make]
 //	Limit         a budget that several pools share: see [NewLimit]
 //

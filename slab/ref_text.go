@@ -1,0 +1,74 @@
+package slab
+
+import (
+	"encoding"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+var (
+	_ encoding.TextMarshaler   = Ref{}
+	_ encoding.TextUnmarshaler = (*Ref)(nil)
+)
+
+// The text of a Ref has the number of its pool in 16 digits, behind it that of the buffer. Numbers of
+// pools count up from one that the process draws at random when it starts, so they are those of the
+// process as well.
+const (
+	refPrefix = "slabref-"
+	poolEnd   = len(refPrefix) + 16
+)
+
+// String returns the text that [ParseRef] reads back to r, of at most 41 bytes: letters, digits and
+// hyphens. It is the same for equal Refs.
+func (r Ref) String() string { return fmt.Sprintf("%s%016x-%x", refPrefix, r.pool, r.number) }
+
+// ParseRef reads the text that String returns, and no other: the error is a *[RefError] then. [Ref.Get]
+// says whether the buffer is still out, and whether it is one of this process.
+func ParseRef(text string) (Ref, error) {
+	r, ok := refOf(text)
+	if !ok || r.String() != text { // of several spellings of a number one is ours
+		return Ref{}, &RefError{Text: text}
+	}
+	return r, nil
+}
+
+func refOf(text string) (r Ref, ok bool) {
+	if len(text) <= poolEnd || !strings.HasPrefix(text, refPrefix) || text[poolEnd] != '-' {
+		return r, false
+	}
+	pool, err := strconv.ParseUint(text[len(refPrefix):poolEnd], 16, 64)
+	if err != nil {
+		return r, false
+	}
+	number, err := strconv.ParseUint(text[poolEnd+1:], 16, 64)
+	return Ref{pool, number}, err == nil
+}
+
+// MarshalText returns the text of String, and no error. So JSON has a Ref as a string, also as the key of
+// a map.
+func (r Ref) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
+
+// UnmarshalText is [ParseRef]. If it fails r is as before. It must not run beside other uses of r.
+func (r *Ref) UnmarshalText(text []byte) error {
+	parsed, err := ParseRef(string(text))
+	if err == nil {
+		*r = parsed
+	}
+	return err
+}
+
+// A RefError says that a text is not one that [Ref.String] returns.
+type RefError struct {
+	Text string // all of it
+}
+
+// Error quotes the beginning of the text.
+func (e *RefError) Error() string {
+	const most = 60
+	if len(e.Text) <= most {
+		return fmt.Sprintf("slab: %q is not the text of a Ref", e.Text)
+	}
+	return fmt.Sprintf("slab: %q and %d bytes more are not the text of a Ref", e.Text[:most], len(e.Text)-most)
+}
