@@ -23,6 +23,7 @@ type poolModel struct {
 
 	live    []handle
 	stale   []slab.PooledBuffer
+	refs    []reference
 	asked   []int // sizes, to be asked for again
 	next    int   // number of the next owner
 	streams model.Streams
@@ -230,10 +231,12 @@ func (m *poolModel) close(t *rapid.T) {
 	if _, err := m.pool.Get(1); !errors.Is(err, slab.ErrClosed) {
 		t.Fatalf("Get after Close: error does not wrap slab.ErrClosed: %v", err)
 	}
+	m.checkRefs(t)
 	for len(m.live) > 0 {
 		m.release(t, len(m.live)-1)
 		m.check(t)
 	}
+	m.checkRefs(t)
 	model.ExpectNoRange(t, m.up.Accounts())
 	m.streams.Close(t)
 }
