@@ -109,6 +109,13 @@ func TestInspectRegistersNothing(t *testing.T) {
 	}
 }
 
+// Who wants a Buffer gets no HTTP: that is in a package below iobuf.
+func TestIobufDoesNotNeedHTTP(t *testing.T) {
+	if slices.Contains(list(t, "-deps", "./iobuf"), "net/http") {
+		t.Error("package iobuf needs net/http")
+	}
+}
+
 func TestOnlyFuzzImportsRapid(t *testing.T) { onlyImports(t, "fuzz", "pgregory.net/rapid") }
 
 func TestOnlyFuzzImportsPorcupine(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"hash/crc32"
+	"io"
 	"os"
 
 	"github.com/bufslab/bufslab/iobuf"
@@ -68,4 +69,57 @@ func ExampleBuffer_Write() {
 	fmt.Println(n, err != nil, string(b.Bytes()))
 	// Output:
 	// 0 true hello
+}
+
+// A Body owns its memory, which goes back as it is closed.
+func ExampleBody() {
+	p, _ := slab.OpenConfig(slab.Config{})
+	defer p.Close()
+	b := iobuf.New(p)
+	b.WriteString("hello, transport")
+	body, err := b.Body()
+	if err != nil {
+		fmt.Println(err)
+	}
+	fmt.Println(body.Len(), b.Len(), p.Stats().ActiveBlocks)
+	text, err := io.ReadAll(body) // whoever does it, whenever that is
+	fmt.Printf("%s %v\n", text, err)
+	body.Close()
+	body.Close() // does no harm
+	fmt.Println(p.Stats().ActiveBlocks)
+	_, err = body.Read(make([]byte, 1))
+	fmt.Println(err)
+	// Output:
+	// 16 0 1
+	// hello, transport <nil>
+	// 0
+	// iobuf: the Body is closed: file already closed
+}
+
+// A second reader begins anew, and keeps the memory, too.
+func ExampleBody_Another() {
+	p, _ := slab.OpenConfig(slab.Config{})
+	defer p.Close()
+	h, _ := p.Get(5)
+	copy(h.Bytes(), "hello")
+	body, err := iobuf.NewBody(h)
+	if err != nil {
+		fmt.Println(err)
+	}
+	io.CopyN(os.Stdout, body, 2)
+	again, err := body.Another()
+	if err != nil {
+		fmt.Println(err)
+	}
+	body.Close()
+	fmt.Println(":", p.Stats().ActiveBlocks)
+	io.Copy(os.Stdout, again)
+	again.Close()
+	fmt.Println(":", p.Stats().ActiveBlocks)
+	_, err = body.Another()
+	fmt.Println(err)
+	// Output:
+	// he: 1
+	// hello: 0
+	// iobuf: the Body is closed: file already closed
 }

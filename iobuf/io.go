@@ -143,12 +143,17 @@ func takesBuffers(w io.Writer) bool {
 
 // writeFirst is WriteTo of the first segment.
 func (b *Buffer) writeFirst(w io.Writer) (n int, err error) {
-	p := b.first()
+	n, err = writeAll(w, b.first(), "Buffer")
+	b.advance(n)
+	return n, err
+}
+
+// writeAll has w write p, and does not believe any answer. of says whose bytes they are.
+func writeAll(w io.Writer, p []byte, of string) (n int, err error) {
 	n, err = w.Write(p)
 	if n < 0 || n > len(p) {
-		panic(fmt.Sprintf("iobuf: a Writer took %d of %d bytes of a Buffer", n, len(p)))
+		panic(fmt.Sprintf("iobuf: a Writer took %d of %d bytes of a %s", n, len(p), of))
 	}
-	b.advance(n)
 	if n < len(p) && err == nil {
 		err = io.ErrShortWrite
 	}

@@ -1,0 +1,148 @@
+package iobuf
+
+import (
+	"fmt"
+	"io"
+	"io/fs"
+	"sync/atomic"
+
+	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/slab"
+)
+
+// ErrClosed says that a Body was closed, or that its memory has gone back. It wraps fs.ErrClosed.
+var ErrClosed = fmt.Errorf("iobuf: the Body is closed: %w", fs.ErrClosed)
+
+// A Body is a reader of pooled memory that owns the memory: the body of a request or of a response.
+// The memory goes back once, when the last reader has closed and no call of Read or WriteTo runs any
+// more. So it does not matter how long a transport reads on after it has answered, from which
+// goroutine it closes, or how often.
+//
+// [Buffer.Body] and [NewBody] make one, [Body.Another] further readers of the same memory. Package
+// httpbody gives one to an http.Request. Close what you made: a redirect and a retry ask for
+// another reader after the transport has closed the first one, so keep a Body of your own open
+// until the client has returned.
+//
+// All methods are safe for concurrent use, Close beside Read too. Two Reads at a time get bytes
+// of their own, and none that a WriteTo is writing. Do not copy a Body. The zero Body is a
+// closed one.
+//
+// A Body that is forgotten, with all its readers, comes back as its blocks do, see [slab.Pool]: on
+// the Go heap always. Off the heap its blocks come back where they are above 4 KiB and bytes were
+// handed out only within Read: that is a Body of NewBody whose buffer was used by With alone, and
+// without WriteTo. Else they go into quarantine.
+//
+// It is not for contents that change: readers do not lock them.
+type Body struct {
+	memory *shared
+	at     atomic.Int64 // bytes that were read, or that a call is about to write
+	closed atomic.Bool
+}
+
+var (
+	_ io.ReadCloser = (*Body)(nil)
+	_ io.WriterTo   = (*Body)(nil)
+)
+
+// Body hands the contents over as a Body, segment by segment and without a copy. The Buffer is
+// empty then and can be used again. It takes no memory of the pool. The error is nil today; if there
+// is one, the Buffer has its contents still.
+func (b *Buffer) Body() (*Body, error) {
+	full, last, at := b.full, segment{b.block, b.data}, b.read
+	m := &shared{after: b.end()}
+	for _, s := range full {
+		m.add(s.block, s.data[at:])
+		at = 0
+	}
+	if len(last.data) > at {
+		m.add(last.block, last.data[at:])
+	} else {
+		_ = last.block.Release() // nothing is in it, or there is none
+	}
+	return m.open(), nil
+}
+
+// NewBody takes h over: its Bytes are the contents, and h is the Body's to release. Do not write to
+// the memory any more. If a copy of h is released all the same, Read returns slab.ErrReleased
+// and shows nothing of the next owner's. The error is slab.ErrReleased if h is stale, or wraps
+// device.ErrUnavailable if the CPU does not reach its memory; then nothing changes.
+func NewBody(h slab.PooledBuffer) (*Body, error) {
+	reached := true
+	if err := h.With(func(m []byte) { reached = len(m) == h.Len() }); err != nil {
+		return nil, err
+	}
+	if !reached {
+		return nil, fmt.Errorf("iobuf: NewBody of memory that the CPU does not reach: %w", device.ErrUnavailable)
+	}
+	m := &shared{}
+	m.addBlock(h)
+	return m.open(), nil
+}
+
+// Len returns the number of bytes that were not read yet, by this reader; 0 after Close.
+func (b *Body) Len() int {
+	if b.memory == nil || b.closed.Load() {
+		return 0
+	}
+	return b.memory.size - int(b.at.Load())
+}
+
+// Read moves the next bytes to p and returns how many there were; io.EOF where none are left, unless
+// p is empty. After Close the error is ErrClosed. A Read that runs while another goroutine
+// closes b may go on to its end.
+func (b *Body) Read(p []byte) (n int, err error) {
+	m, err := b.enter()
+	if err != nil {
+		return 0, err
+	}
+	defer m.leave()
+	from, to := b.claim(len(p))
+	if from == to && len(p) > 0 {
+		return 0, io.EOF
+	}
+	defer func() { b.at.Add(int64(n - (to - from))) }()
+	return m.copyTo(p[:to-from], from)
+}
+
+// Close ends this reader. It does not wait for a Read or a WriteTo: the memory goes back with the last
+// of them and of the other readers. Further calls do nothing. The error is nil.
+func (b *Body) Close() error {
+	if b.memory != nil && !b.closed.Swap(true) {
+		b.memory.leave()
+	}
+	return nil
+}
+
+// Another returns a second reader of the same memory, from its start, wherever b is: for
+// http.Request.GetBody. It is a *Body, to be closed on its own. b may be closed, as long as another
+// reader is open; when the memory has gone back the error is ErrClosed.
+func (b *Body) Another() (io.ReadCloser, error) {
+	if b.memory == nil || !b.memory.enter() {
+		return nil, ErrClosed
+	}
+	return &Body{memory: b.memory}, nil
+}
+
+// enter keeps the memory until the caller has called its leave. It refuses if b is closed.
+func (b *Body) enter() (*shared, error) {
+	if b.memory == nil || !b.memory.enter() {
+		return nil, ErrClosed
+	}
+	if b.closed.Load() {
+		b.memory.leave()
+		return nil, ErrClosed
+	}
+	return b.memory, nil
+}
+
+// claim counts the next bytes as read, up to n, and returns where they are.
+func (b *Body) claim(n int) (from, to int) {
+	for {
+		at := b.at.Load()
+		from = int(at)
+		to = from + min(n, b.memory.size-from)
+		if b.at.CompareAndSwap(at, int64(to)) {
+			return from, to
+		}
+	}
+}
