@@ -1,0 +1,5 @@
+//go:build race
+
+package httpbody
+
+const raceEnabled = true
