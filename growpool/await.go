@@ -3,24 +3,31 @@ package growpool
 import (
 	"context"
 
+	"github.com/bufslab/bufslab/device"
 	"github.com/bufslab/bufslab/slab"
 )
 
+// A patience says how long a request waits, and which stream is the first to use the memory.
+type patience struct {
+	ctx context.Context
+	on  device.Stream // nil if it is the CPU, or not known
+}
+
 // noWait is passed by what does not wait for memory.
-var noWait context.Context
+var noWait patience
 
 // allocateOrWait is allocate that waits for memory, unless wait is noWait. Meanwhile it unlocks
 // e.mu: who is to release memory may need it. A key that waits is taken, as one that is
 // leased, and has no buffer; so nobody changes it.
-func (p *Pool[K]) allocateOrWait(wait context.Context, e *entry[K], b *buffer) error {
-	err := p.allocate(b)
+func (p *Pool[K]) allocateOrWait(wait patience, e *entry[K], b *buffer) error {
+	err := p.allocate(b, wait.on)
 	if wait == noWait || !outOfMemory(err) {
 		return err
 	}
 	func() {
 		e.mu.Unlock()
 		defer e.mu.Lock() // also if the device panics
-		err = p.await(wait, b)
+		err = p.await(wait.ctx, b)
 	}()
 	if !p.closed.Load() {
 		return err

@@ -20,6 +20,7 @@ type buffer struct {
 	owner  interface{ name() any } // the key's *entry
 	life   atomic.Uint32           // a life
 	left   *abandoned              // once it is left to the collector
+	uses   uses
 }
 
 // newBuffer returns a buffer without memory. The caller has its one reference.
@@ -92,10 +93,14 @@ func (b *buffer) perform(do action) {
 	}
 }
 
-// show lets Get hand the buffer out without a lock, for elements of a type.
+// show lets Get hand the buffer out without a lock, for elements of a type, unless streams use it.
 func (b *buffer) show(word unsafe.Pointer) {
 	b.apply(show)
-	atomic.StorePointer(&b.word, word)
+	b.uses.mu.Lock()
+	defer b.uses.mu.Unlock()
+	if len(b.uses.list) == 0 {
+		atomic.StorePointer(&b.word, word)
+	}
 }
 
 // hide makes every Get take the entry's lock first.

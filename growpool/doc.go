@@ -19,12 +19,19 @@
 //	l, err := growpool.Acquire[float64](ctx, pool, "coeff", rows, columns)
 //	defer l.Release()
 //
+// Where streams of a device work on the memory, say so before Release, which need not wait then:
+//
+//	l, err := growpool.AcquireOn[float32](ctx, pool, "scratch", stream, n) // or l.UsedOn(stream)
+//	err = stream.Copy(l.Block(), from)
+//	l.Release()
+//
 // The cast:
 //
 //	Pool      finds the buffer of a key; its memory is a slab.Pool's
 //	Get       returns a View of it, larger if need be
 //	View      a window: Slice, At, Set and Row; stale once a later Get replaced the buffer
 //	Acquire   returns a Lease, a View that is the caller's alone until Release
+//	UsedOn    says which streams work on a buffer; its next owner comes after them
 //	Growth    how large a buffer becomes: Exact, Pow2, Factor, Steps
 //	budget    bounds all buffers (Config.MaxBytes); a ristretto cache says which keys keep theirs
 //

@@ -22,6 +22,8 @@ var (
 	ErrLeased = errors.New("leased")
 	// ErrClosed says that the pool was closed.
 	ErrClosed = errors.New("growpool: pool closed")
+	// errNoStream is of a nil stream.
+	errNoStream = fmt.Errorf("growpool: no stream: %w", device.ErrUnavailable)
 	// errNotMade is of a Pool that New has not made.
 	errNotMade = fmt.Errorf("growpool: a nil or zero Pool, which New has not made: %w", device.ErrUnavailable)
 	// ErrReleased says that a lease was released before.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/bufslab/bufslab/device"
 	"github.com/bufslab/bufslab/growpool"
 	"github.com/bufslab/bufslab/slab"
 )
@@ -61,6 +62,32 @@ func ExampleAcquire() {
 	wg.Wait()
 	fmt.Println(pool.MemoryUsage().TotalBytes, "bytes")
 	// Output: 32000 bytes
+}
+
+// Batches on a stream share a key: each has the memory as soon as the one before has enqueued its work.
+func ExampleAcquireOn() {
+	memory, err := slab.OpenConfig(slab.Config{Device: "sim:1MiB:late=1"})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer memory.Close()
+	pool := growpool.New[string](memory, growpool.Config{})
+	defer pool.Close()
+	s, _ := memory.Device().NewStream()
+	var results [3][4]byte
+	for i := range results {
+		l, err := growpool.AcquireOn[byte](context.Background(), pool, "batch", s, 4)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		_ = s.Fill(l.Block(), byte(i))
+		_ = s.Copy(device.Host(results[i][:]), l.Block())
+		_ = l.Release() // the work is enqueued, not done
+	}
+	fmt.Println(s.Sync(), results)
+	// Output: <nil> [[0 0 0 0] [1 1 1 1] [2 2 2 2]]
 }
 
 func ExampleView_Row() {

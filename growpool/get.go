@@ -3,6 +3,8 @@ package growpool
 import (
 	"sync/atomic"
 	"unsafe"
+
+	"github.com/bufslab/bufslab/device"
 )
 
 // Get returns a View of the key's buffer, as many elements as the product of
@@ -14,6 +16,8 @@ import (
 // can have, before anything happens. It is ErrClosed after Close, and wraps
 // ErrLeased while the key is leased. Where there is no room it wraps
 // device.ErrOutOfMemory, and the key keeps the buffer it had.
+//
+// If streams use the buffer, as [Lease.UsedOn] and [View.UsedOn] say, Get waits for their work.
 //
 // Get is safe for concurrent use. Its result is not, no more than a slice is
 // that goroutines share: see [Acquire].
@@ -70,24 +74,40 @@ func getSlowly[T any, K comparable](p *Pool[K], key K, shape []int) (View[T], er
 	if err != nil {
 		return View[T]{}, err
 	}
+	for {
+		v, before, err := getLocked[T](p, key, t, d, shape)
+		if len(before) == 0 {
+			return v, err
+		}
+		syncEach(before) // without a lock; then others may have the key
+	}
+}
+
+// getLocked is getSlowly of a request that is judged. If streams use the buffer it returns the events
+// to wait for, before it is called again.
+func getLocked[T any, K comparable](p *Pool[K], key K, t element, d dims, shape []int) (v View[T], before []device.Event, _ error) {
 	e, err := p.lock(key)
 	if err != nil {
-		return View[T]{}, err
+		return v, nil, err
 	}
 	defer p.unlock(e)
 	if e.turn.taken {
-		return View[T]{}, leasedError(key)
+		return v, nil, leasedError(key)
 	}
-	b, err := p.obtain(noWait, e, d.n*int(t.size))
+	n := d.n * int(t.size)
+	if before = e.unsettled(n, nil); len(before) > 0 {
+		return v, before, nil
+	}
+	b, err := p.obtain(noWait, e, n)
 	if err != nil {
-		return View[T]{}, err
+		return v, nil, err
 	}
 	defer b.drop()
 	if err := t.checkAt(b.ptr); err != nil {
-		return View[T]{}, err
+		return v, nil, err
 	}
 	b.show(t.word)
-	return newView[T](e, b, d, shape), nil
+	return newView[T](e, b, d, shape), nil, nil
 }
 
 // judge checks a request before anything happens.

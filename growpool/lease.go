@@ -2,13 +2,17 @@ package growpool
 
 import (
 	"context"
+	"errors"
 	"sync/atomic"
+
+	"github.com/bufslab/bufslab/device"
 )
 
 // A Lease is a View that is its holder's alone, until Release. Its memory can go
-// back to the slab.Pool then, so do not use slices of it afterwards.
+// back to the slab.Pool then, so do not use slices of it afterwards. Memory that streams of a
+// device work on may be released as soon as the work is enqueued: see [Lease.UsedOn].
 //
-// Release is safe for concurrent use; all else is for one goroutine at a time.
+// Release and UsedOn are safe for concurrent use; all else is for one goroutine at a time.
 type Lease[T any] struct {
 	View[T]
 	from     lessor
@@ -37,16 +41,47 @@ type lessor interface {
 // A buffer that was only ever acquired goes back to the slab.Pool at once when a larger one
 // has to take its place. Views that Get returned before Acquire see the lease's
 // memory; it is best to use one or the other for a key.
+//
+// Where a lease before was used on streams, Acquire waits for their work, until ctx is done: see
+// [Lease.UsedOn].
 func Acquire[T any, K comparable](ctx context.Context, p *Pool[K], key K, shape ...int) (*Lease[T], error) {
+	return acquireWith[T](patience{ctx: ctx}, p, key, shape)
+}
+
+// AcquireOn is Acquire for a buffer that only work on s will use. It counts as used on s from the
+// start: earlier work on s may still use the memory. Any other access to it, one by the CPU too, must
+// wait for s first.
+//
+// So where a lease before was used on s, AcquireOn returns at once. Where one was used on another
+// stream, s waits for that stream, and not the caller: if the other stream has failed, so has s. New
+// memory comes as [slab.Pool.GetOn] has it. For the key, and for room, AcquireOn waits as Acquire does.
+//
+// Errors are those of Acquire, that of s if it cannot wait for another stream, and for a nil s one
+// that wraps device.ErrUnavailable.
+func AcquireOn[T any, K comparable](ctx context.Context, p *Pool[K], key K, s device.Stream, shape ...int) (*Lease[T], error) {
+	if s == nil {
+		return nil, errNoStream
+	}
+	l, err := acquireWith[T](patience{ctx, s}, p, key, shape)
+	if err != nil {
+		return nil, err
+	}
+	if err := l.UsedOn(s); err != nil {
+		return nil, errors.Join(err, l.Release())
+	}
+	return l, nil
+}
+
+func acquireWith[T any, K comparable](wait patience, p *Pool[K], key K, shape []int) (*Lease[T], error) {
 	t := elementOf[T]()
 	d, err := judge(t, shape)
 	if err != nil {
 		return nil, err
 	}
-	if ctx == nil {
-		ctx = context.Background()
+	if wait.ctx == nil {
+		wait.ctx = context.Background()
 	}
-	if err := ctx.Err(); err != nil {
+	if err := wait.ctx.Err(); err != nil {
 		return nil, err
 	}
 	e, err := p.lock(key)
@@ -55,9 +90,9 @@ func Acquire[T any, K comparable](ctx context.Context, p *Pool[K], key K, shape 
 	}
 	defer p.unlock(e)
 	if e.turn.taken && p.config.Private {
-		return private[T](ctx, p, e, t, d, shape)
+		return private[T](wait, p, e, t, d, shape)
 	}
-	if err := p.wait(ctx, e); err != nil {
+	if err := p.wait(wait.ctx, e); err != nil {
 		return nil, err
 	}
 	lent := false
@@ -66,7 +101,7 @@ func Acquire[T any, K comparable](ctx context.Context, p *Pool[K], key K, shape 
 			e.turn.pass()
 		}
 	}()
-	b, err := p.lend(ctx, e, t, d)
+	b, err := p.lend(wait, e, t, d)
 	if err != nil {
 		return nil, err
 	}
@@ -101,11 +136,15 @@ func (p *Pool[K]) wait(ctx context.Context, e *entry[K]) error {
 
 // lend obtains the buffer of a key for a lease. It hides it from Get first: no
 // Get hands it out until a later Get has shown it again under e.mu.
-func (p *Pool[K]) lend(ctx context.Context, e *entry[K], t element, d dims) (*buffer, error) {
+func (p *Pool[K]) lend(wait patience, e *entry[K], t element, d dims) (*buffer, error) {
 	if b := e.cur.Load(); b != nil {
 		b.hide()
 	}
-	b, err := p.obtain(ctx, e, d.n*int(t.size))
+	n := d.n * int(t.size)
+	if err := p.settle(wait, e, n); err != nil {
+		return nil, err
+	}
+	b, err := p.obtain(wait, e, n)
 	if err != nil {
 		return nil, err
 	}
@@ -117,8 +156,8 @@ func (p *Pool[K]) lend(ctx context.Context, e *entry[K], t element, d dims) (*bu
 }
 
 // private returns a lease of a buffer that is the lease's alone.
-func private[T any, K comparable](ctx context.Context, p *Pool[K], e *entry[K], t element, d dims, shape []int) (*Lease[T], error) {
-	b, err := p.makeLeased(ctx, e, d.n*int(t.size))
+func private[T any, K comparable](wait patience, p *Pool[K], e *entry[K], t element, d dims, shape []int) (*Lease[T], error) {
+	b, err := p.makeLeased(wait, e, d.n*int(t.size))
 	if err != nil {
 		return nil, err
 	}
@@ -146,13 +185,32 @@ func newLease[T any, K comparable](p *Pool[K], e *entry[K], b *buffer, v View[T]
 // Release ends the lease: the next in line has the buffer. The Lease shows
 // nothing from then on. A second Release returns ErrReleased and does nothing, and so
 // does that of a nil or zero Lease.
+//
+// If the lease was used on streams, the next owner of the key comes after their work. Release itself
+// waits only for a stream that cannot record an event.
 func (l *Lease[T]) Release() error {
 	if l == nil || l.from == nil || l.released.Swap(true) {
 		return ErrReleased
 	}
 	l.View = View[T]{}
-	l.from.takeBack(l.entry, l.lent)
+	defer l.from.takeBack(l.entry, l.lent) // also if a stream panics
+	l.lent.uses.end()
 	return nil
+}
+
+// UsedOn says that work on s uses the lease's memory. Call it before the work is enqueued or after, at
+// any time before Release, any number of times and from any goroutine. Then Release need not wait for
+// the work: the key's next owner comes after it, at once if that is [AcquireOn] on s itself, and so does
+// the next owner of the memory if the key loses it. A key keeps the streams of its buffer in mind until
+// that goes back to the slab.Pool.
+//
+// After Release, and for a nil or zero Lease, it returns ErrReleased. A nil stream gives an error that
+// wraps device.ErrUnavailable. Without UsedOn wait for the stream before Release: nothing else does.
+func (l *Lease[T]) UsedOn(s device.Stream) error {
+	if l == nil || l.from == nil {
+		return ErrReleased
+	}
+	return l.lent.useOn(s, &l.released)
 }
 
 func (p *Pool[K]) takeBack(entryOfKey any, b *buffer) {

@@ -1,11 +1,11 @@
 package growpool
 
 import (
-	"context"
 	"errors"
 	"fmt"
 
 	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/slab"
 )
 
 // A miss is a request that finds no buffer, or too small a one. It takes these
@@ -24,7 +24,7 @@ import (
 // obtain returns a buffer of n bytes or more, with a reference for the caller.
 // It is for a lease if wait is not noWait: the budget then has to count it even if the key may
 // not keep it, and it waits for memory until wait is done.
-func (p *Pool[K]) obtain(wait context.Context, e *entry[K], n int) (*buffer, error) {
+func (p *Pool[K]) obtain(wait patience, e *entry[K], n int) (*buffer, error) {
 	if b := e.cur.Load(); b != nil && n <= b.size && b.hold() {
 		p.hit(e)
 		return b, nil
@@ -41,7 +41,7 @@ func (p *Pool[K]) hit(e *entry[K]) {
 	}
 }
 
-func (p *Pool[K]) miss(wait context.Context, e *entry[K], n int) (*buffer, error) {
+func (p *Pool[K]) miss(wait patience, e *entry[K], n int) (*buffer, error) {
 	if int64(n) > p.budget.max {
 		return nil, p.budget.refusal(n)
 	}
@@ -109,7 +109,7 @@ func (p *Pool[K]) reattach(e *entry[K], old *buffer, have int) {
 
 // build makes a buffer as large as the growth policy says, if the key may keep
 // one of that size, or else as large as it has to be.
-func (p *Pool[K]) build(wait context.Context, e *entry[K], have, want int) (*buffer, error) {
+func (p *Pool[K]) build(wait patience, e *entry[K], have, want int) (*buffer, error) {
 	if size := p.config.Growth(have, want); size > want && int64(size) <= p.budget.max {
 		if b, err := p.makeKept(noWait, e, size); !outOfMemory(err) {
 			return b, err
@@ -123,13 +123,13 @@ func (p *Pool[K]) build(wait context.Context, e *entry[K], have, want int) (*buf
 		return p.makeLeased(wait, e, want)
 	}
 	b = p.newBuffer(e, want)
-	return b, p.allocate(b) // the View's alone: the budget does not count it
+	return b, p.allocate(b, nil) // the View's alone: the budget does not count it
 }
 
 var errNotKept = fmt.Errorf("the key may not keep it: %w", device.ErrOutOfMemory)
 
 // makeKept makes a buffer that is the key's.
-func (p *Pool[K]) makeKept(wait context.Context, e *entry[K], size int) (*buffer, error) {
+func (p *Pool[K]) makeKept(wait patience, e *entry[K], size int) (*buffer, error) {
 	b := p.newBuffer(e, size)
 	if !p.admit(e, b) {
 		return nil, errNotKept
@@ -159,7 +159,7 @@ func (p *Pool[K]) makeKept(wait context.Context, e *entry[K], size int) (*buffer
 }
 
 // makeLeased makes a buffer that is a lease's alone.
-func (p *Pool[K]) makeLeased(wait context.Context, e *entry[K], size int) (*buffer, error) {
+func (p *Pool[K]) makeLeased(wait patience, e *entry[K], size int) (*buffer, error) {
 	b := p.newBuffer(e, size)
 	if !p.reserveEvicting(e, size) {
 		return nil, p.budget.refusal(size)
@@ -182,19 +182,24 @@ func (p *Pool[K]) newBuffer(e *entry[K], size int) *buffer {
 	return newBuffer(size, p.budget, e)
 }
 
-// allocate gets the memory. It runs the collector first if much was left to
-// it, and again if there is no room: memory that Get has shown comes back by no
-// other way.
-func (p *Pool[K]) allocate(b *buffer) error {
+// allocate gets the memory, where on is a stream for that to use first. It runs the collector
+// before if much was left to it, and again if there is no room: memory that Get has shown comes
+// back by no other way.
+func (p *Pool[K]) allocate(b *buffer, on device.Stream) error {
+	get := p.slab.Get
+	if on != nil {
+		get = func(n int) (slab.PooledBuffer, error) { return p.slab.GetOn(n, on) }
+		defer func() { b.uses.list = []use{{stream: on}} }() // nobody else has b yet; its work before may go on
+	}
 	l := &p.budget.left
 	l.relieve()
-	err := b.fill(p.slab.Get)
+	err := b.fill(get)
 	if !outOfMemory(err) || l.since.Load() == 0 { // or Views have what was left
 		return err
 	}
 	for range 2 { // a finalizer may run after we have looked
 		l.collect()
-		if err = b.fill(p.slab.Get); !outOfMemory(err) {
+		if err = b.fill(get); !outOfMemory(err) {
 			return err
 		}
 	}

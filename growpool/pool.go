@@ -19,9 +19,10 @@ import (
 //  1. entry.mu        of one key. A second entry's is only tried, with TryLock.
 //  2. policy.mu       one change of the cache at a time
 //  3. policy.closing  shared by touch, which does not take policy.mu
-//  4. the locks of ristretto, and those of the slab.Pool (under entry.mu only). One without
-//     room calls reclaim, without a lock of its own, and that begins at 1 with TryLock.
-//  5. leaves, under which no lock is taken: policy.exitMu, budget.mu, table.mu, Pool.mu
+//  4. uses.mu         of one buffer, also without entry.mu; held around calls of its streams
+//  5. the locks of ristretto, and those of the slab.Pool (under entry.mu and uses.mu only). One
+//     without room calls reclaim, without a lock of its own, and that begins at 1 with TryLock.
+//  6. leaves, under which no lock is taken: policy.exitMu, budget.mu, table.mu, Pool.mu
 //
 // A hit of Get takes none of them. What holds at any time:
 //

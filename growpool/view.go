@@ -100,6 +100,19 @@ func (v View[T]) Block() device.Block {
 	return b
 }
 
+// UsedOn says that work on s uses the memory, as [Lease.UsedOn] does. The next Get or Acquire of the
+// key comes after all that s was given until then. Call it before the next Get of the key; keep the
+// View until the work is enqueued. The zero View returns ErrReleased.
+//
+// It is for one goroutine that uses a key, as [Get] is, and makes the next Get of the key slow.
+func (v View[T]) UsedOn(s device.Stream) error {
+	if v.of == nil {
+		return ErrReleased
+	}
+	v.of.check()
+	return v.of.useOn(s, nil)
+}
+
 func (v View[T]) at(i []int) *T {
 	var off int
 	var ok bool

@@ -3,6 +3,31 @@ package main
 // Mutants of package growpool.
 var ofGrowpool = []mutant{
 	{
+		name: "growpool: a lease does not come after the streams before it",
+		file: "growpool/uses.go", old: "\tif len(events) == 0 {\n\t\treturn nil", new: "\tif true {\n\t\treturn nil",
+		killer: killer{pkg: "growpool", test: "TestReleaseBeforeTheWorkIsDone"}, fast: true,
+	},
+	{
+		name: "growpool: the slab.Pool does not hear of streams",
+		file: "growpool/uses.go", old: "err := b.handle.UsedOn(s); err != nil || b.size == 0", new: "err := error(nil); b.size == 0",
+		killer: killer{pkg: "growpool", test: "TestMemoryThatTheKeyLosesWaitsForStreams"},
+	},
+	{
+		name: "growpool: Get shows a buffer that streams use",
+		file: "growpool/buffer.go", old: "if len(b.uses.list) == 0 {", new: "if true {",
+		killer: killer{pkg: "growpool", test: "TestABufferInUseIsNotShown"},
+	},
+	{
+		name: "growpool: Get does not come after the streams before it",
+		file: "growpool/get.go", old: "len(before) > 0 {", new: "false {",
+		killer: killer{pkg: "growpool", test: "TestGetWaitsForStreams"},
+	},
+	{
+		name: "growpool: AcquireOn does not count as used from the start",
+		file: "growpool/lease.go", old: "err := l.UsedOn(s); err != nil", new: "err := error(nil); err != nil",
+		killer: killer{pkg: "growpool", test: "TestReleaseBeforeTheWorkIsDone"},
+	},
+	{
 		name: "growpool: Acquire leaves the buffer where Get finds it",
 		file: "growpool/lease.go", old: "\t\tb.hide()\n", new: "",
 		killer: killer{pkg: "growpool", test: "TestGetOfALeasedKeyFails"}, fast: true,

@@ -1,0 +1,165 @@
+package growpool
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/bufslab/bufslab/device"
+)
+
+// How a key's buffer passes from owner to owner while streams work on it.
+//
+// A key keeps its buffer after Release, so the slab.Pool does not see that it has a new owner. The
+// buffer itself knows its streams: Release records an event on each, and the next owner comes after
+// those. A buffer that its key loses goes back to the slab.Pool, which was told of the same streams.
+
+// uses are the streams that work on a buffer, each once.
+type uses struct {
+	mu   sync.Mutex // held across calls of streams and of the slab.Pool
+	list []use
+}
+
+// A use is a stream's. It has no event while the owner may still add to the work.
+type use struct {
+	stream device.Stream
+	event  device.Event
+}
+
+// useOn notes that work on s uses the buffer, unless its owner has ended. From now on each Get of the
+// key looks for streams.
+func (b *buffer) useOn(s device.Stream, ended *atomic.Bool) error {
+	if s == nil {
+		return errNoStream
+	}
+	b.uses.mu.Lock()
+	defer b.uses.mu.Unlock()
+	if ended != nil && ended.Load() {
+		return ErrReleased
+	}
+	if err := b.handle.UsedOn(s); err != nil || b.size == 0 {
+		return err
+	}
+	b.hide()
+	if i := slices.IndexFunc(b.uses.list, func(x use) bool { return x.stream == s }); i >= 0 {
+		b.uses.list[i].event = nil
+		return nil
+	}
+	b.uses.list = append(b.uses.list, use{stream: s})
+	return nil
+}
+
+// end says that the owner adds no more work.
+func (u *uses) end() {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.endLocked()
+}
+
+func (u *uses) endLocked() {
+	for i := 0; i < len(u.list); {
+		if u.list[i].recorded() {
+			i++
+		} else {
+			u.list = slices.Delete(u.list, i, i+1)
+		}
+	}
+}
+
+// recorded gives a use its event. It reports false for a stream that cannot record: that one has
+// failed or is closed, and has nothing under way once it was waited for.
+func (x *use) recorded() bool {
+	if x.event != nil {
+		return true
+	}
+	e, err := x.stream.Record()
+	if err != nil {
+		_ = x.stream.Sync()
+		return false
+	}
+	x.event = e
+	return true
+}
+
+// unsettled returns what a new owner has to come after: the events of all streams but s. It ends what
+// the owner before has left open, and forgets what is over.
+func (u *uses) unsettled(s device.Stream) (events []device.Event) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.endLocked()
+	u.list = slices.DeleteFunc(u.list, func(x use) bool { return x.event.Done() })
+	for _, x := range u.list {
+		if x.stream != s {
+			events = append(events, x.event)
+		}
+	}
+	return events
+}
+
+// unsettled returns what a request of n bytes has to come after, if the key's buffer serves it. A
+// larger request takes other memory, of which the slab.Pool says when it can be had. The caller holds
+// e.mu.
+func (e *entry[K]) unsettled(n int, s device.Stream) []device.Event {
+	b := e.cur.Load()
+	if b == nil || n > b.size {
+		return nil
+	}
+	return b.uses.unsettled(s)
+}
+
+// settle has a lease come after the streams that use the key's buffer: its stream waits for them,
+// or without one the caller. Meanwhile e.mu is unlocked, as a stream may wait for one of another device
+// at once; the key is taken, so no other request gets its buffer.
+func (p *Pool[K]) settle(wait patience, e *entry[K], n int) error {
+	events := e.unsettled(n, wait.on)
+	if len(events) == 0 {
+		return nil
+	}
+	err := func() error {
+		e.mu.Unlock()
+		defer e.mu.Lock() // also if a stream panics
+		if wait.on == nil {
+			return p.syncAll(wait.ctx, events)
+		}
+		return waitOn(wait.on, events)
+	}()
+	if err == nil && p.closed.Load() {
+		return ErrClosed
+	}
+	return err
+}
+
+// waitOn has the later work of s come after events.
+func waitOn(s device.Stream, events []device.Event) error {
+	for _, x := range events {
+		if err := s.Wait(x); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// syncAll waits for events until ctx is done or the pool is closed. How the work went is for its
+// stream to tell.
+func (p *Pool[K]) syncAll(ctx context.Context, events []device.Event) error {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		syncEach(events)
+	}()
+	select {
+	case <-done:
+		return nil
+	case <-p.life.Done():
+		return ErrClosed
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func syncEach(events []device.Event) {
+	for _, x := range events {
+		_ = x.Sync()
+	}
+}
