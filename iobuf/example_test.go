@@ -1,10 +1,13 @@
 package iobuf_test
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
+	"net"
 	"os"
 
 	"github.com/bufslab/bufslab/iobuf"
@@ -122,4 +125,54 @@ func ExampleBody_Another() {
 	// he: 1
 	// hello: 0
 	// iobuf: the Body is closed: file already closed
+}
+
+// A server takes memory for a connection while it has something to say. This loop takes the place
+// of a buffer for each connection.
+func ExampleReadReady() {
+	p, _ := slab.OpenConfig(slab.Config{})
+	defer p.Close()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer l.Close()
+	echo := func(c *net.TCPConn) error {
+		defer c.Close()
+		for {
+			b, err := iobuf.ReadReady(context.Background(), c, p, 32<<10)
+			if err == io.EOF {
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+			_, err = c.Write(b.Bytes())
+			if err := errors.Join(err, b.Release()); err != nil {
+				return err
+			}
+		}
+	}
+	go func() {
+		c, err := l.Accept()
+		if err == nil {
+			err = echo(c.(*net.TCPConn))
+		}
+		if err != nil {
+			fmt.Println(err)
+		}
+	}()
+
+	c, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Fprint(c, "hello, server")
+	c.(*net.TCPConn).CloseWrite()
+	text, err := io.ReadAll(c)
+	c.Close()
+	fmt.Printf("%s %v, %d bytes are held\n", text, err, p.Stats().ActiveBytes)
+	// Output: hello, server <nil>, 0 bytes are held
 }

@@ -1,0 +1,71 @@
+package iobuf
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/slab"
+)
+
+// Reads of connections that do not tell when bytes are there.
+
+const (
+	pieceBytes = 512 // what such a connection holds while it is idle
+	mostEmpty  = 100 // Reads without bytes or an error in a row
+)
+
+// readPiece reads once into a small buffer, and moves what came into one of n bytes.
+func readPiece(r io.Reader, p *slab.Pool, n int) (h slab.PooledBuffer, err error) {
+	first, err := p.Get(min(n, pieceBytes))
+	if err != nil {
+		return none, err
+	}
+	keep := false
+	defer func() {
+		if !keep {
+			_ = first.Release()
+		}
+	}()
+	k, err := readOnce(r, first)
+	if err != nil {
+		return none, err
+	}
+	if n > pieceBytes {
+		h, err = p.Get(n)
+	}
+	if n <= pieceBytes || err != nil { // there is no room: what came is not lost
+		keep = true
+		return cutTo(first, k)
+	}
+	_ = h.With(func(to []byte) {
+		_ = first.With(func(from []byte) { copy(to, from[:k]) })
+	})
+	return cutTo(h, k)
+}
+
+// readOnce reads into h what one Read of r has, and drops the error of a Read with bytes.
+func readOnce(r io.Reader, h slab.PooledBuffer) (n int, err error) {
+	stale := h.With(func(m []byte) {
+		if m == nil {
+			err = fmt.Errorf("iobuf: the CPU does not reach the pool's memory: %w", device.ErrUnavailable)
+			return
+		}
+		for empty := 0; n == 0 && err == nil; empty++ {
+			if empty == mostEmpty {
+				err = io.ErrNoProgress
+				return
+			}
+			if n, err = r.Read(m); n < 0 || n > len(m) {
+				panic(fmt.Sprintf("iobuf: a Reader has put %d bytes into %d of a buffer", n, len(m)))
+			}
+		}
+		if n > 0 {
+			err = nil
+		}
+	})
+	if stale != nil {
+		return 0, stale
+	}
+	return n, err
+}

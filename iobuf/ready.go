@@ -1,0 +1,93 @@
+package iobuf
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"syscall"
+
+	"github.com/bufslab/bufslab/slab"
+)
+
+// ReadReady waits until c has bytes, takes n bytes of p only then, and reads once. A connection that
+// is idle holds no memory of the pool. The buffer has the length that was read, at least 1,
+// but for an empty datagram. Its block has room for n bytes, so that a Grow to n copies nothing.
+//
+// The error is io.EOF at the end of a stream. It wraps net.ErrClosed where c was closed, os.ErrClosed
+// of a file, os.ErrDeadlineExceeded at c's own read deadline, slab.ErrSize where n is below 1, the errno of the
+// system, or the error of [slab.Pool.Get]: without room in the pool nothing was read, so no byte
+// is lost, and a later call gets it.
+//
+// The end of ctx wakes the wait, and the error wraps ctx.Err() and the context's cause. There is no
+// goroutine for that: c's read deadline is set to the past. So c has no read deadline afterwards,
+// whatever it had before. Set deadlines again after such an error; a call that has bytes by
+// then returns them, also without a deadline. A c without SetReadDeadline, such as a file of which
+// package os cannot wait, is asked for ctx before the wait only.
+//
+// It is for one reader of c at a time: another one may take the bytes, and then the wait goes on. It
+// is for what reads bytes of the system, such as *net.TCPConn, *net.UnixConn and *os.File of a
+// pipe, on Linux, macOS and the BSDs. On other systems it does what [ReadConn] says of a connection
+// that does not tell, and a c without Read is errors.ErrUnsupported. It is not for a
+// connection with a layer above, such as TLS: ReadConn is.
+func ReadReady(ctx context.Context, c syscall.Conn, p *slab.Pool, n int) (slab.PooledBuffer, error) {
+	return untilDone(ctx, c, n, func() (slab.PooledBuffer, error) { return readReady(c, p, n) })
+}
+
+// ReadConn is ReadReady of a *net.TCPConn or a *net.UnixConn, where the system tells when bytes are
+// there. Any other connection, TLS or a type that embeds one of these, does not tell. Of that
+// ReadConn takes 512 bytes of p, or n if that is less, and reads once. When these bytes have come
+// it takes n, moves them there, and gives the 512 back. So an idle connection holds 512 bytes.
+//
+// Without room for n it returns the small buffer: no byte is lost. It does not read on, as that could
+// wait: what a caller knows to follow, it reads into the rest of the buffer, by Grow(n). Of a
+// Read with bytes and an error the error is that of the next one.
+//
+// A Read that returns neither bytes nor an error a hundred times is io.ErrNoProgress. Errors, ctx,
+// and n are as for ReadReady.
+func ReadConn(ctx context.Context, c net.Conn, p *slab.Pool, n int) (slab.PooledBuffer, error) {
+	switch c := c.(type) {
+	case *net.TCPConn:
+		return ReadReady(ctx, c, p, n)
+	case *net.UnixConn:
+		return ReadReady(ctx, c, p, n)
+	}
+	return untilDone(ctx, c, n, func() (slab.PooledBuffer, error) { return readPiece(c, p, n) })
+}
+
+// untilDone calls read, and wakes it at the end of ctx.
+func untilDone(ctx context.Context, c any, n int, read func() (slab.PooledBuffer, error)) (h slab.PooledBuffer, err error) {
+	if n <= 0 {
+		return none, fmt.Errorf("iobuf: a read of %d bytes: %w", n, slab.ErrSize)
+	}
+	if ctx.Err() != nil {
+		return none, doneError(ctx)
+	}
+	w := wakeAt(ctx, c)
+	defer func() {
+		if w.end() && err != nil {
+			err = doneError(ctx)
+		}
+	}()
+	return read()
+}
+
+// doneError is the error of a call whose context has ended.
+func doneError(ctx context.Context) error {
+	if cause := context.Cause(ctx); cause != ctx.Err() {
+		return fmt.Errorf("iobuf: %w: %w", ctx.Err(), cause)
+	}
+	return fmt.Errorf("iobuf: %w", ctx.Err())
+}
+
+// cutTo returns h with its first n bytes as a handle of its own. That needs no memory. Where Grow
+// fails, as after Close of the pool, a part does it: bytes that were read are not lost.
+func cutTo(h slab.PooledBuffer, n int) (slab.PooledBuffer, error) {
+	if n == h.Len() {
+		return h, nil
+	}
+	if c, err := h.Grow(n); err == nil {
+		return c, nil
+	}
+	defer func() { _ = h.Release() }() // the part holds the memory
+	return h.Slice(0, n)
+}

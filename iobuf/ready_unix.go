@@ -1,0 +1,128 @@
+//go:build linux || darwin || freebsd || netbsd || openbsd || dragonfly
+
+package iobuf
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/slab"
+)
+
+// mostRead is the most bytes of a read: some systems refuse more.
+const mostRead = 1 << 30
+
+func readReady(c syscall.Conn, p *slab.Pool, n int) (slab.PooledBuffer, error) {
+	raw, err := c.SyscallConn()
+	if err != nil {
+		return none, err
+	}
+	r := reading{pool: p, n: n}
+	if err := raw.Read(r.try); err != nil {
+		return none, closedOr(c, err)
+	}
+	return r.got, r.err
+}
+
+// closedOr returns err, or what package os says of a file that is closed: its RawConn has an error of
+// its own for that, which wraps nothing.
+func closedOr(c syscall.Conn, err error) error {
+	if f, ok := c.(*os.File); ok {
+		if _, closed := f.Read(nil); closed != nil {
+			return closed
+		}
+	}
+	return err
+}
+
+// A reading is a call of ReadReady.
+type reading struct {
+	pool  *slab.Pool
+	n     int
+	asked bool
+	got   slab.PooledBuffer
+	err   error
+}
+
+// try is called by the RawConn: once at first, and whenever bytes may have come. It returns false to
+// wait. The first call knows nothing and asks the system. The wait alone would not do: it
+// begins with what comes later.
+func (r *reading) try(fd uintptr) (done bool) {
+	if !r.asked {
+		r.asked = true
+		if !isReadable(int(fd)) {
+			return false
+		}
+	}
+	h, err := r.pool.Get(r.n)
+	if err != nil {
+		r.err = err
+		return true
+	}
+	n, err := readInto(h, int(fd))
+	if err == nil {
+		r.got, r.err = cutTo(h, n)
+		return true
+	}
+	_ = h.Release()
+	if err == unix.EAGAIN { // another reader was faster
+		return false
+	}
+	r.err = err
+	return true
+}
+
+// isReadable reports whether a read would not wait: there are bytes, the end, or an error.
+func isReadable(fd int) bool {
+	list := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
+	for {
+		n, err := unix.Poll(list, 0)
+		if err != unix.EINTR {
+			return n > 0 || err != nil
+		}
+	}
+}
+
+// readInto reads once into h, with With: off the heap a slice of Bytes would keep a buffer that is
+// forgotten from coming back.
+func readInto(h slab.PooledBuffer, fd int) (n int, err error) {
+	stale := h.With(func(m []byte) {
+		if m == nil {
+			err = fmt.Errorf("iobuf: the CPU does not reach the pool's memory: %w", device.ErrUnavailable)
+			return
+		}
+		n, err = read(fd, m[:min(len(m), mostRead)])
+	})
+	if stale != nil {
+		return 0, stale
+	}
+	return n, err
+}
+
+// read is one read of the system. EAGAIN comes as it is, other errors with the call's name.
+func read(fd int, m []byte) (n int, err error) {
+	for {
+		switch n, err = unix.Read(fd, m); {
+		case err == unix.EINTR:
+		case err == unix.EAGAIN:
+			return 0, err
+		case err != nil:
+			return 0, os.NewSyscallError("read", err)
+		case n == 0 && isStream(fd):
+			return 0, io.EOF
+		default:
+			return n, nil
+		}
+	}
+}
+
+// isStream reports whether a read of no bytes is the end: it is no datagram.
+func isStream(fd int) bool {
+	kind, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_TYPE)
+	return err != nil || kind != unix.SOCK_DGRAM && kind != unix.SOCK_RAW
+}
