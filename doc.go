@@ -5,7 +5,7 @@
 //	device       where memory lives: heap, mmap, virtual, sim, and how bytes move
 //	slab         how memory is reused: strategies, the pool in front, its Config
 //	slab/wrap    what goes through an Allocator: counted, recorded, checked
-//	iobuf        a bytes.Buffer in pooled memory, for what is read and written
+//	iobuf        a bytes.Buffer in pooled memory, bodies that own theirs, reads that wait without any
 //	arena        many small pieces of pooled memory that are freed at once
 //	slabtest     pools for tests, which fail with the places of what they did not release
 //	growpool     buffers with keys that grow, seen through views

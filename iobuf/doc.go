@@ -1,5 +1,6 @@
 // Package iobuf has what a program that reads and writes takes of a pool: a Buffer, which is a
-// bytes.Buffer in pooled memory.
+// bytes.Buffer in pooled memory, a Body, which is a reader that owns its memory, and ReadReady,
+// which takes memory when a connection has bytes.
 //
 //	b := iobuf.New(pool)
 //	defer b.Release()
@@ -12,5 +13,11 @@
 // Detach hands the contents over as a [slab.PooledBuffer]. It begins with the size that the Buffers
 // of its pool typically end with.
 //
-// It is not for contents of a known size: [slab.Pool.Get] has room for these at once.
+// A [Body] is for code that reads and closes when it likes, such as a transport of HTTP. Its memory
+// goes back once, with the last reader. Package iobuf/httpbody gives it to an http.Request.
+//
+// [ReadReady] waits for bytes without memory: for servers with many connections that are idle.
+// [ReadConn] does what can be done for a connection with TLS.
+//
+// A Buffer is not for contents of a known size: [slab.Pool.Get] has room for these at once.
 package iobuf
