@@ -1,0 +1,20 @@
+// Package vet finds misuse of pooled buffers before a program runs.
+//
+// [Analyzer] looks at functions that get, release or return pooled memory: buffers of
+// bufslab, objects of a sync.Pool, Arrow's counted memory and some more; rules.go lists
+// them. The command cmd/bufslabvet runs it.
+//
+// It works on the SSA form of a package. A report needs a proof of a kind: the buffer was
+// released on every path that leads to the use, or nothing but the use can follow the
+// release. Where a function passes a buffer on to unknown code, the analyzer is silent.
+//
+// From the table down to the reports:
+//
+//	rules.go     what begins and what ends the life of memory
+//	base.go      which values are names of the same memory, which are views of it
+//	effects.go   what a call ends
+//	must.go      what has ended on every path
+//	straight.go  what follows a release for certain
+//	fate.go      where a value goes: released, returned, passed on
+//	summary.go   what a function does with its parameters, told to other packages by a fact
+package vet

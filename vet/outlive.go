@@ -1,0 +1,297 @@
+package vet
+
+import (
+	"fmt"
+	"go/token"
+	"go/types"
+
+	"golang.org/x/tools/go/ssa"
+)
+
+// outlives reports slices that are stored in a field, sent, or used by a goroutine, while
+// the function goes on to release what they show. A function that waits for anything may
+// wait for whoever has the slice, so there is no report then.
+func (b *body) outlives() {
+	var waits *bool
+	for _, block := range b.fn.Blocks {
+		for _, instr := range block.Instrs {
+			if call, ok := instr.(*ssa.Call); ok {
+				b.lent(call)
+			}
+			for shown, how := range b.given(instr) {
+				if waits == nil {
+					w := b.waits()
+					waits = &w
+				}
+				ends := b.endAfter(instr, shown)
+				if ends == nil || how != stored && *waits || how == stored && b.clears(instr.(*ssa.Store)) {
+					continue
+				}
+				what := "slice of a "
+				if b.owners[shown] == nil {
+					what = ""
+				}
+				once := fmt.Sprint("outlives ", instr.Pos(), shown.Name())
+				b.report(once, instr, "%s%s is %s, and outlives the %s on line %d", what, ends.of.noun, how, ends.how, b.line(ends.at))
+			}
+		}
+	}
+}
+
+// How a slice leaves a function that goes on.
+const (
+	stored   = "stored in a field"
+	sent     = "sent"
+	launched = "used by a goroutine"
+)
+
+// given returns the views that an instruction gives to somebody who may use them later,
+// and how.
+func (b *body) given(instr ssa.Instruction) map[ssa.Value]string {
+	out := map[ssa.Value]string{}
+	add := func(v ssa.Value, how string) {
+		if base := b.base(v); b.owners[base] != nil || b.isBytes(base) || how == launched && b.isHandle(base) {
+			out[base] = how
+		}
+	}
+	switch instr := instr.(type) {
+	case *ssa.Store:
+		if b.isFieldOfOthers(instr.Addr) && isSlice(instr.Val) {
+			add(instr.Val, stored)
+		}
+	case *ssa.Send:
+		add(instr.X, sent)
+	case *ssa.Select:
+		for _, s := range instr.States {
+			if s.Send != nil {
+				add(s.Send, sent)
+			}
+		}
+	case *ssa.Go:
+		for _, arg := range instr.Call.Args {
+			add(arg, launched)
+		}
+		b.launch(instr, add)
+	}
+	return out
+}
+
+// isBytes says whether a value is a slice of GetBytes.
+func (b *body) isBytes(base ssa.Value) bool {
+	instr, ok := resultOf(base)
+	return ok && b.makes(instr, bytes)
+}
+
+// isFieldOfOthers says whether an address is that of a field of something that the function
+// was given: a parameter, the receiver, a variable of the package.
+func (b *body) isFieldOfOthers(address ssa.Value) bool {
+	if _, ok := address.(*ssa.Global); ok {
+		return true
+	}
+	field, ok := address.(*ssa.FieldAddr)
+	if !ok {
+		return false
+	}
+	for {
+		switch x := b.base(field.X).(type) {
+		case *ssa.Parameter, *ssa.Global:
+			return true
+		case *ssa.UnOp:
+			inner, ok := x.X.(*ssa.FieldAddr)
+			if !ok {
+				return false
+			}
+			field = inner
+		default:
+			return false
+		}
+	}
+}
+
+// launch adds the views, and the views of buffers, that a goroutine's literal uses.
+func (b *body) launch(instr *ssa.Go, add func(ssa.Value, string)) {
+	closure, ok := instr.Call.Value.(*ssa.MakeClosure)
+	if !ok || closure.Fn.(*ssa.Function).Parent() == nil {
+		return
+	}
+	for _, binding := range closure.Bindings {
+		cell := b.cell(binding)
+		if cell == nil || cell.outside || !cell.isRead(closure) {
+			continue
+		}
+		if v := cell.valueAt(instr); !b.isHandle(b.base(v)) || !cell.isReleased(closure) {
+			add(v, launched)
+		}
+	}
+}
+
+// isHandle says whether a value is a buffer that the function got.
+func (b *body) isHandle(base ssa.Value) bool {
+	instr, ok := resultOf(base)
+	return ok && b.makes(instr, handle)
+}
+
+// isReleased says whether a literal releases what is in the variable, or passes it on.
+func (c *cell) isReleased(closure *ssa.MakeClosure) bool {
+	t := &tracer{c: c.body.c, seen: map[ssa.Value]bool{}}
+	t.captured(closure, c.address)
+	return t.fate.released || t.fate.passed
+}
+
+// isRead says whether a literal reads the variable, in itself.
+func (c *cell) isRead(closure *ssa.MakeClosure) bool {
+	f := closure.Fn.(*ssa.Function)
+	for i, binding := range closure.Bindings {
+		if binding != c.address {
+			continue
+		}
+		for _, r := range *f.FreeVars[i].Referrers() {
+			if load, ok := r.(*ssa.UnOp); ok && load.Op == token.MUL {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// endAfter returns what ends a view after an instruction: a release that can follow, or one
+// that is deferred on the way. nil if there is none.
+func (b *body) endAfter(from ssa.Instruction, shown ssa.Value) *end {
+	if e := b.deferredBefore(from, shown); e != nil {
+		return e
+	}
+	seen := map[*ssa.BasicBlock]bool{}
+	block, i := from.Block(), position(from)+1
+	for work := []*ssa.BasicBlock{block}; len(work) > 0; i = 0 {
+		block, work = work[0], work[1:]
+		e, on := b.firstEnd(block.Instrs[i:], shown)
+		if e != nil {
+			return e
+		}
+		if !on {
+			continue
+		}
+		for _, next := range block.Succs {
+			if !seen[next] {
+				seen[next] = true
+				work = append(work, next)
+			}
+		}
+	}
+	return nil
+}
+
+// firstEnd returns the first end of a view in instructions, and whether the view goes on
+// after them: not where it is made anew.
+func (b *body) firstEnd(instrs []ssa.Instruction, shown ssa.Value) (*end, bool) {
+	for _, instr := range instrs {
+		if v, ok := instr.(ssa.Value); ok && (v == shown || b.shows(shown, v)) {
+			return nil, false
+		}
+		switch instr := instr.(type) {
+		case *ssa.Call, *ssa.Defer:
+			if e := b.endBy(b.call(instr.(ssa.CallInstruction)), instr, shown); e != nil {
+				return e, false
+			}
+		}
+	}
+	return nil, true
+}
+
+// deferredBefore returns the end of a view by a defer that is on every way to an instruction.
+func (b *body) deferredBefore(at ssa.Instruction, shown ssa.Value) *end {
+	for _, block := range b.fn.Blocks {
+		if !block.Dominates(at.Block()) {
+			continue
+		}
+		for _, instr := range block.Instrs {
+			if instr == at {
+				break
+			}
+			if d, ok := instr.(*ssa.Defer); ok {
+				if e := b.endBy(b.call(d), d, shown); e != nil {
+					return e
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// endBy returns the end that a call is for a view, nil if it is none.
+func (b *body) endBy(call *call, at ssa.Instruction, shown ssa.Value) *end {
+	for _, e := range b.effects(call, at) {
+		if b.shows(shown, e.base) || shown == e.base {
+			return &e.end
+		}
+	}
+	return nil
+}
+
+// clears says whether the function, or a literal in it, stores anything else in the field:
+// then the slice may be gone from there before the release.
+func (b *body) clears(store *ssa.Store) bool {
+	for _, f := range withLiterals(nil, b.fn) {
+		for _, block := range f.Blocks {
+			for _, instr := range block.Instrs {
+				s, ok := instr.(*ssa.Store)
+				if ok && s != store && sameField(s.Addr, store.Addr) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+func sameField(a, b ssa.Value) bool {
+	x, ok := a.(*ssa.FieldAddr)
+	y, both := b.(*ssa.FieldAddr)
+	if !ok || !both {
+		return a == b
+	}
+	return x.Field == y.Field && types.Identical(x.X.Type(), y.X.Type())
+}
+
+// waits says whether the function, or one that it is in or that is in it, waits for others.
+func (b *body) waits() bool {
+	top := b.fn
+	for top.Parent() != nil {
+		top = top.Parent()
+	}
+	for _, f := range withLiterals(nil, top) {
+		for _, block := range f.Blocks {
+			for _, instr := range block.Instrs {
+				if b.mayWait(instr) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// mayWait says whether an instruction waits: it receives, selects, or calls a function with
+// such a name.
+func (b *body) mayWait(instr ssa.Instruction) bool {
+	switch instr := instr.(type) {
+	case *ssa.UnOp:
+		return instr.Op == token.ARROW
+	case *ssa.Select:
+		for _, s := range instr.States {
+			if s.Dir == types.RecvOnly {
+				return true
+			}
+		}
+	case *ssa.Range:
+		_, isChan := instr.X.Type().Underlying().(*types.Chan)
+		return isChan
+	case ssa.CallInstruction:
+		call := b.call(instr)
+		switch call.name() {
+		case "Wait", "Lock", "RLock", "Sync", "Join", "Acquire", "Sleep", "Done":
+			return true
+		}
+	}
+	return false
+}

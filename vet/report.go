@@ -1,0 +1,114 @@
+package vet
+
+import (
+	"fmt"
+	"go/token"
+	"strings"
+
+	"golang.org/x/tools/go/analysis"
+	"golang.org/x/tools/go/ssa"
+)
+
+// check reports what is wrong in a function.
+func (b *body) check() {
+	at := b.must()
+	for _, block := range b.fn.Blocks {
+		if s := at[block]; s != nil {
+			b.through(block.Instrs, s.clone(), b)
+		}
+	}
+	b.straight(at, b)
+	b.leaks()
+	b.outlives()
+}
+
+// used reports a use of what has ended.
+func (b *body) used(at ssa.Instruction, what ssa.Value, e end) {
+	once := fmt.Sprint("use ", b.fn.Pos(), what.Pos(), what.Name(), e.at.Pos())
+	if e.how == "Grow" && e.kind != view {
+		b.report(once, at, "handle is stale: Grow on line %d has replaced it", b.line(e.at))
+		return
+	}
+	if e.kind == view {
+		if e.deferred() {
+			b.report(once, at, "slice of a %s is returned, and a deferred %s ends the %[1]s before", e.of.noun, e.how)
+			return
+		}
+		b.report(once, at, "slice of a %s is used after its %s on line %d", e.of.noun, e.how, b.line(e.at))
+		return
+	}
+	if e.deferred() {
+		b.report(once, at, "%s is returned after its deferred %s", e.kind.noun, e.how)
+		return
+	}
+	b.report(once, at, "%s is used after its %s on line %d", e.kind.noun, e.how, b.line(e.at))
+}
+
+// again reports a second end of a value.
+func (b *body) again(at ssa.Instruction, what ssa.Value, first, second end) {
+	if call, ok := second.at.(*ssa.Call); ok && (answers(call) || b.inTest() && follows(call, first.at)) {
+		return // the program looks at the error, or a test means it
+	}
+	once := fmt.Sprint("again ", b.fn.Pos(), what.Pos(), what.Name(), first.at.Pos())
+	_, deferred := at.(*ssa.RunDefers)
+	switch {
+	case first.how == "Grow" && deferred:
+		b.report(once, first.at, "Grow ends the handle that the %s on line %d is deferred of", second.how, b.line(second.at))
+	case first.how == "Grow":
+		b.report(once, second.at, "handle is stale: Grow on line %d has replaced it", b.line(first.at))
+	case deferred && !first.deferred():
+		b.report(once, first.at, "%s is released here and again by the %s deferred on line %d", first.kind.noun, second.how, b.line(second.at))
+	default:
+		b.report(once, second.at, "%s is released again after %s on line %d", first.kind.noun, first.how, b.line(first.at))
+	}
+}
+
+// follows says whether a call is the next instruction after another.
+func follows(call *ssa.Call, at ssa.Instruction) bool {
+	return call.Block() == at.Block() && position(call) == position(at)+1
+}
+
+// answers says whether the program takes the result of a call.
+func answers(call *ssa.Call) bool { return call.Referrers() != nil && len(*call.Referrers()) > 0 }
+
+// deferred says whether the end came when the function returned.
+func (e end) deferred() bool {
+	_, ok := e.at.(*ssa.RunDefers)
+	return ok
+}
+
+// report makes a report, the same one only once.
+func (b *body) report(once string, at ssa.Instruction, format string, args ...any) {
+	if b.c.told[once] {
+		return
+	}
+	b.c.told[once] = true
+	b.c.pass.Report(analysis.Diagnostic{Pos: place(at), Message: fmt.Sprintf(format, args...)})
+}
+
+// line is the line of an instruction.
+func (b *body) line(at ssa.Instruction) int { return b.c.pass.Fset.Position(place(at)).Line }
+
+// place is where an instruction is, or the next before it that is somewhere.
+func place(at ssa.Instruction) token.Pos {
+	if at.Pos().IsValid() {
+		return at.Pos()
+	}
+	for _, operand := range at.Operands(nil) {
+		if *operand != nil && (*operand).Pos().IsValid() && (*operand).Parent() == at.Parent() {
+			return (*operand).Pos()
+		}
+	}
+	instrs := at.Block().Instrs
+	for i := position(at); i >= 0; i-- {
+		if instrs[i].Pos().IsValid() {
+			return instrs[i].Pos()
+		}
+	}
+	return at.Parent().Pos()
+}
+
+// inTest says whether the function is in a test.
+func (b *body) inTest() bool {
+	return strings.HasSuffix(b.c.pass.Fset.Position(b.fn.Pos()).Filename, "_test.go")
+}

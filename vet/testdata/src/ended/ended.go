@@ -1,0 +1,303 @@
+// Package ended uses buffers after their release: kind a.
+package ended
+
+import (
+	"errors"
+	"io"
+
+	"github.com/bufslab/bufslab/slab"
+)
+
+func afterRelease(p *slab.Pool) byte {
+	b, err := p.Get(10)
+	if err != nil {
+		return 0
+	}
+	b.Release()
+	return b.Bytes()[0] // want `buffer is used after its Release on line 16`
+}
+
+func beforeRelease(p *slab.Pool) byte {
+	b, err := p.Get(10)
+	if err != nil {
+		return 0
+	}
+	x := b.Bytes()[0]
+	b.Release()
+	return x
+}
+
+func sliceAfterRelease(p *slab.Pool, w io.Writer) error {
+	b, err := p.Get(10)
+	if err != nil {
+		return err
+	}
+	data := b.Bytes()[2:]
+	b.Release()
+	_, err = w.Write(data) // want `slice of a buffer is used after its Release on line 36`
+	return err
+}
+
+func copied(p *slab.Pool, w io.Writer) error {
+	b, err := p.Get(10)
+	if err != nil {
+		return err
+	}
+	data := append([]byte(nil), b.Bytes()...)
+	b.Release()
+	_, err = w.Write(data)
+	return err
+}
+
+func returned(p *slab.Pool) ([]byte, error) {
+	b, err := p.Get(10)
+	if err != nil {
+		return nil, err
+	}
+	defer b.Release()
+	return b.Bytes(), nil // want `slice of a buffer is returned, and a deferred Release ends the buffer before`
+}
+
+func returnedByName(p *slab.Pool) (out []byte, err error) {
+	b, err := p.Get(10)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { b.Release() }()
+	out = b.Bytes()
+	return out, nil // want `slice of a buffer is returned`
+}
+
+func returnedAsString(p *slab.Pool) (string, error) {
+	b, err := p.Get(10)
+	if err != nil {
+		return "", err
+	}
+	defer b.Release()
+	return string(b.Bytes()), nil
+}
+
+// The release on the path of the error is right only if the path ends.
+func noReturn(p *slab.Pool, r io.Reader) []byte {
+	b, err := p.Get(10)
+	if err != nil {
+		return nil
+	}
+	_, err = r.Read(b.Bytes())
+	if err != nil {
+		b.Release()
+	}
+	return b.Bytes() // want `buffer is used after its Release on line 88`
+}
+
+func errorPath(p *slab.Pool, r io.Reader) (slab.PooledBuffer, error) {
+	b, err := p.Get(10)
+	if err != nil {
+		return b, err
+	}
+	if _, err = r.Read(b.Bytes()); err != nil {
+		b.Release()
+		return b, err
+	}
+	return b, nil
+}
+
+func onError(p *slab.Pool, r io.Reader) (b slab.PooledBuffer, err error) {
+	b, err = p.Get(10)
+	if err != nil {
+		return b, err
+	}
+	defer func() {
+		if err != nil {
+			b.Release()
+		}
+	}()
+	_, err = r.Read(b.Bytes())
+	return b, err
+}
+
+func flag(p *slab.Pool, early bool) int {
+	b, err := p.Get(10)
+	if err != nil {
+		return 0
+	}
+	released := false
+	if early {
+		b.Release()
+		released = true
+	}
+	if !released {
+		n := len(b.Bytes())
+		b.Release()
+		return n
+	}
+	return 0
+}
+
+func rounds(p *slab.Pool, n int) (sum int) {
+	for range n {
+		b, err := p.Get(10)
+		if err != nil {
+			continue
+		}
+		sum += int(b.Bytes()[0])
+		b.Release()
+	}
+	return sum
+}
+
+func oneForAllRounds(p *slab.Pool, n int) (sum int) {
+	b, err := p.Get(10)
+	if err != nil {
+		return 0
+	}
+	for range n {
+		sum += int(b.Bytes()[0]) // want `buffer is used after its Release`
+		b.Release()              // want `released again`
+	}
+	return sum
+}
+
+func lastRound(p *slab.Pool, n int) (sum int) {
+	b, err := p.Get(10)
+	if err != nil {
+		return 0
+	}
+	for i := range n {
+		sum += int(b.Bytes()[0])
+		if i == n-1 {
+			b.Release()
+		}
+	}
+	return sum
+}
+
+func methodValue(p *slab.Pool) int {
+	b, err := p.Get(10)
+	if err != nil {
+		return 0
+	}
+	end := b.Release
+	end()
+	return len(b.Bytes()) // want `buffer is used after its Release`
+}
+
+func asked(p *slab.Pool) bool {
+	b, err := p.Get(10)
+	if err != nil {
+		return false
+	}
+	b.Release()
+	return errors.Is(b.Release(), io.EOF)
+}
+
+func stored(p *slab.Pool, all map[string]slab.PooledBuffer) error {
+	b, err := p.Get(10)
+	if err != nil {
+		return err
+	}
+	all["x"] = b
+	return nil
+}
+
+func part(p *slab.Pool) byte {
+	b, err := p.Get(10)
+	if err != nil {
+		return 0
+	}
+	c, err := b.Slice(2, 4)
+	b.Release()
+	if err != nil {
+		return 0
+	}
+	defer c.Release()
+	return c.Bytes()[0]
+}
+
+func partAfter(p *slab.Pool) {
+	b, err := p.Get(10)
+	if err != nil {
+		return
+	}
+	b.Release()
+	if c, err := b.Share(); err == nil { // want `buffer is used after its Release`
+		c.Release()
+	}
+}
+
+func byBytes(p *slab.Pool) byte {
+	b, err := p.GetBytes(10)
+	if err != nil {
+		return 0
+	}
+	p.Put(b)
+	return b[0] // want `slice of GetBytes is used after its Put`
+}
+
+func typed(p *slab.Pool) float64 {
+	s, err := slab.Make[float64](p, 10)
+	if err != nil {
+		return 0
+	}
+	x := s.Slice()
+	s.Release()
+	return x[0] // want `slice of a buffer is used after its Release`
+}
+
+func with(p *slab.Pool) (n int) {
+	b, err := p.Get(10)
+	if err != nil {
+		return 0
+	}
+	defer b.Release()
+	var kept []byte
+	b.With(func(m []byte) {
+		n = len(m)
+		kept = m[:2] // want `slice is kept in a variable, and With ends when its function returns`
+	})
+	return n + int(kept[0])
+}
+
+func withCopy(p *slab.Pool) []byte {
+	b, err := p.Get(10)
+	if err != nil {
+		return nil
+	}
+	defer b.Release()
+	var kept []byte
+	b.With(func(m []byte) { kept = append(kept, m...) })
+	return kept
+}
+
+func alias(p *slab.Pool) int {
+	b, err := p.Get(10)
+	if err != nil {
+		return 0
+	}
+	c := b
+	c.Release()
+	return len(b.Bytes()) // want `buffer is used after its Release`
+}
+
+func another(p *slab.Pool) int {
+	b, err := p.Get(10)
+	if err != nil {
+		return 0
+	}
+	b.Release()
+	b, err = p.Get(20)
+	if err != nil {
+		return 0
+	}
+	defer b.Release()
+	return len(b.Bytes())
+}
+
+func literal(p *slab.Pool) int {
+	b, err := p.Get(10)
+	if err != nil {
+		return 0
+	}
+	func() { b.Release() }()
+	return len(b.Bytes()) // want `buffer is used after its the function literal`
+}

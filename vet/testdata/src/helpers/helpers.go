@@ -1,0 +1,60 @@
+// Package helpers has functions of which facts tell other packages.
+package helpers
+
+import (
+	"bytes"
+	"sync"
+
+	"github.com/bufslab/bufslab/slab"
+)
+
+var pool sync.Pool
+
+// Put resets a buffer and puts it back, unless it is large.
+func Put(b *bytes.Buffer) { // want Put:"releases 0"
+	if b.Cap() > 1<<16 {
+		return
+	}
+	b.Reset()
+	pool.Put(b)
+}
+
+// Get returns a buffer.
+func Get() *bytes.Buffer { return pool.Get().(*bytes.Buffer) } // want Get:"returns its own pooled object"
+
+// End releases a buffer.
+func End(b slab.PooledBuffer) { // want End:"releases 0"
+	if err := b.Release(); err != nil {
+		panic(err)
+	}
+}
+
+// Maybe releases a buffer or not.
+func Maybe(b slab.PooledBuffer, yes bool) {
+	if yes {
+		b.Release()
+	}
+}
+
+// Sum uses a buffer.
+func Sum(b slab.PooledBuffer) (n int) { // want Sum:"borrows 0"
+	for _, x := range b.Bytes() {
+		n += int(x)
+	}
+	return n
+}
+
+// Open returns a buffer that its caller has to release.
+func Open(p *slab.Pool) (slab.PooledBuffer, error) { // want Open:"returns its own buffer"
+	b, err := p.Get(10)
+	if err != nil {
+		return slab.PooledBuffer{}, err
+	}
+	b.Bytes()[0] = 1
+	return b, nil
+}
+
+var all []slab.PooledBuffer
+
+// Keep keeps a buffer.
+func Keep(b slab.PooledBuffer) { all = append(all, b) }

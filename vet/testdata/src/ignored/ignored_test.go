@@ -1,0 +1,20 @@
+package ignored
+
+import (
+	"testing"
+
+	"github.com/bufslab/bufslab/slab"
+)
+
+// A test may ignore errors and leave its pool as it is.
+func TestIgnored(t *testing.T) {
+	b, _ := slab.MustOpen("").Get(10)
+	b.Bytes()[0] = 1
+}
+
+// It may also count second releases, which is why it makes them.
+func TestTwice(t *testing.T) {
+	b, _ := slab.MustOpen("").Get(10)
+	b.Release()
+	b.Release()
+}

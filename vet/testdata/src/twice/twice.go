@@ -1,0 +1,83 @@
+// Package twice releases buffers a second time: kind b.
+package twice
+
+import (
+	"errors"
+
+	"github.com/bufslab/bufslab/iobuf"
+	"github.com/bufslab/bufslab/slab"
+)
+
+func twice(p *slab.Pool) {
+	b, err := p.Get(10)
+	if err != nil {
+		return
+	}
+	b.Release()
+	b.Release() // want `buffer is released again after Release on line 16`
+}
+
+func deferred(p *slab.Pool, ok bool) error {
+	b, err := p.Get(10)
+	if err != nil {
+		return err
+	}
+	defer b.Release()
+	if !ok {
+		b.Release() // want `buffer is released here and again by the Release deferred on line 25`
+		return errors.New("no")
+	}
+	return nil
+}
+
+func either(p *slab.Pool, ok bool) error {
+	b, err := p.Get(10)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		b.Release()
+		return errors.New("no")
+	}
+	return b.Release()
+}
+
+func looksAtIt(p *slab.Pool) error {
+	b, err := p.Get(10)
+	if err != nil {
+		return err
+	}
+	b.Release()
+	return b.Release()
+}
+
+// A Buffer may be released twice: it is empty then.
+func writer(p *slab.Pool) {
+	b := iobuf.New(p)
+	defer b.Release()
+	b.Write([]byte("x"))
+	b.Release()
+}
+
+func inTurns(p *slab.Pool, n int) {
+	b, err := p.Get(10)
+	if err != nil {
+		return
+	}
+	for range n {
+		b.Release()
+		if b, err = p.Get(10); err != nil {
+			return
+		}
+	}
+	b.Release()
+}
+
+func put(p *slab.Pool) {
+	b, err := p.GetBytes(10)
+	if err != nil {
+		return
+	}
+	defer p.Put(b)
+	p.Put(b) // want `slice of GetBytes is released here and again by the Put deferred`
+}

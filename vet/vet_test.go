@@ -1,0 +1,18 @@
+package vet_test
+
+import (
+	"testing"
+
+	"golang.org/x/tools/go/analysis/analysistest"
+
+	"github.com/bufslab/bufslab/vet"
+)
+
+// Each package has a kind of misuse, and beside it what is right.
+func TestKinds(t *testing.T) {
+	for _, pkg := range []string{"ended", "twice", "leak", "outlive", "grow", "ignored", "others", "helpers", "facts"} {
+		t.Run(pkg, func(t *testing.T) {
+			analysistest.Run(t, analysistest.TestData(), vet.Analyzer, pkg)
+		})
+	}
+}
