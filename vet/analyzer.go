@@ -36,7 +36,7 @@ func run(pass *analysis.Pass) (any, error) {
 	c.summarize(functions)
 	c.exportFacts(functions)
 	for _, f := range functions {
-		if !c.testsTheTable(f) {
+		if !c.testsTheTable(f) && !c.testsPanics(f) {
 			c.body(f).check()
 		}
 	}
@@ -57,9 +57,32 @@ func (c *checker) concerned() bool {
 // testsTheTable says whether a function is in a test of a package of the table. Such tests
 // do wrong on purpose, to see what comes of it.
 func (c *checker) testsTheTable(f *ssa.Function) bool {
-	if !strings.HasSuffix(c.pass.Fset.Position(f.Pos()).Filename, "_test.go") {
+	if !c.inTest(f) {
 		return false
 	}
 	tested := strings.TrimSuffix(unvendored(c.pass.Pkg.Path()), "_test")
 	return slices.ContainsFunc(rules, func(r rule) bool { return fits(r.pkg, tested) })
+}
+
+// testsPanics says whether a function of a test recovers: it does wrong on purpose, too.
+func (c *checker) testsPanics(f *ssa.Function) bool {
+	return c.inTest(f) && slices.ContainsFunc(f.AnonFuncs, recovers)
+}
+
+func recovers(f *ssa.Function) bool {
+	for _, block := range f.Blocks {
+		for _, instr := range block.Instrs {
+			if call, ok := instr.(*ssa.Call); ok {
+				if builtin, ok := call.Call.Value.(*ssa.Builtin); ok && builtin.Name() == "recover" {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// inTest says whether a function is in a test.
+func (c *checker) inTest(f *ssa.Function) bool {
+	return strings.HasSuffix(c.pass.Fset.Position(f.Pos()).Filename, "_test.go")
 }

@@ -92,12 +92,12 @@ func (b *body) step(v ssa.Value) ssa.Value {
 	return v
 }
 
-// stepPhi returns the one base of all that meet here, nil values aside.
+// stepPhi returns the one base of all that meet here. nil is another: it has not ended.
 func (b *body) stepPhi(phi *ssa.Phi) ssa.Value {
 	var one ssa.Value
 	for _, edge := range phi.Edges {
 		base := b.base(edge)
-		if base == phi || isNil(base) || base == one {
+		if base == phi || base == one {
 			continue
 		}
 		if one != nil {

@@ -77,7 +77,7 @@ func (c *call) name() string {
 		return "a function"
 	}
 	if f.Parent() != nil {
-		return "the function literal"
+		return "release" // which messages say after "its"
 	}
 	if object, ok := f.Object().(*types.Func); ok {
 		return object.Name()

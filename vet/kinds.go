@@ -17,7 +17,7 @@ type kind struct {
 
 var (
 	handle   = &kind{noun: "buffer", owned: true}
-	bytes    = &kind{noun: "slice of GetBytes", owned: true, access: true}
+	bytes    = &kind{noun: "byte slice", owned: true, access: true}
 	writer   = &kind{noun: "Buffer", owned: true, reusable: true}
 	pieces   = &kind{noun: "Arena", owned: true, reusable: true}
 	pooled   = &kind{noun: "pooled object", access: true}

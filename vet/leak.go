@@ -10,7 +10,7 @@ import (
 // nobody looks at. Tests may do so: their pools end with them, and a buffer that is not
 // there fails them.
 func (b *body) leaks() {
-	if b.inTest() {
+	if b.c.inTest(b.fn) {
 		return
 	}
 	for _, block := range b.fn.Blocks {

@@ -27,7 +27,7 @@ func (b *body) outlives() {
 				if ends == nil || how != stored && *waits || how == stored && b.clears(instr.(*ssa.Store)) {
 					continue
 				}
-				what := "slice of a "
+				what := "slice of the "
 				if b.owners[shown] == nil {
 					what = ""
 				}

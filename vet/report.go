@@ -3,7 +3,6 @@ package vet
 import (
 	"fmt"
 	"go/token"
-	"strings"
 
 	"golang.org/x/tools/go/analysis"
 	"golang.org/x/tools/go/ssa"
@@ -31,10 +30,10 @@ func (b *body) used(at ssa.Instruction, what ssa.Value, e end) {
 	}
 	if e.kind == view {
 		if e.deferred() {
-			b.report(once, at, "slice of a %s is returned, and a deferred %s ends the %[1]s before", e.of.noun, e.how)
+			b.report(once, at, "slice of the %s is returned, and the deferred %s ends that before", e.of.noun, e.how)
 			return
 		}
-		b.report(once, at, "slice of a %s is used after its %s on line %d", e.of.noun, e.how, b.line(e.at))
+		b.report(once, at, "slice of the %s is used after its %s on line %d", e.of.noun, e.how, b.line(e.at))
 		return
 	}
 	if e.deferred() {
@@ -46,7 +45,7 @@ func (b *body) used(at ssa.Instruction, what ssa.Value, e end) {
 
 // again reports a second end of a value.
 func (b *body) again(at ssa.Instruction, what ssa.Value, first, second end) {
-	if call, ok := second.at.(*ssa.Call); ok && (answers(call) || b.inTest() && follows(call, first.at)) {
+	if call, ok := second.at.(*ssa.Call); ok && (answers(call) || b.c.inTest(b.fn) && follows(call, first.at)) {
 		return // the program looks at the error, or a test means it
 	}
 	once := fmt.Sprint("again ", b.fn.Pos(), what.Pos(), what.Name(), first.at.Pos())
@@ -106,9 +105,4 @@ func place(at ssa.Instruction) token.Pos {
 		}
 	}
 	return at.Parent().Pos()
-}
-
-// inTest says whether the function is in a test.
-func (b *body) inTest() bool {
-	return strings.HasSuffix(b.c.pass.Fset.Position(b.fn.Pos()).Filename, "_test.go")
 }

@@ -34,7 +34,7 @@ func sliceAfterRelease(p *slab.Pool, w io.Writer) error {
 	}
 	data := b.Bytes()[2:]
 	b.Release()
-	_, err = w.Write(data) // want `slice of a buffer is used after its Release on line 36`
+	_, err = w.Write(data) // want `slice of the buffer is used after its Release on line 36`
 	return err
 }
 
@@ -55,7 +55,7 @@ func returned(p *slab.Pool) ([]byte, error) {
 		return nil, err
 	}
 	defer b.Release()
-	return b.Bytes(), nil // want `slice of a buffer is returned, and a deferred Release ends the buffer before`
+	return b.Bytes(), nil // want `slice of the buffer is returned, and the deferred Release ends that before`
 }
 
 func returnedByName(p *slab.Pool) (out []byte, err error) {
@@ -65,7 +65,7 @@ func returnedByName(p *slab.Pool) (out []byte, err error) {
 	}
 	defer func() { b.Release() }()
 	out = b.Bytes()
-	return out, nil // want `slice of a buffer is returned`
+	return out, nil // want `slice of the buffer is returned`
 }
 
 func returnedAsString(p *slab.Pool) (string, error) {
@@ -231,7 +231,7 @@ func byBytes(p *slab.Pool) byte {
 		return 0
 	}
 	p.Put(b)
-	return b[0] // want `slice of GetBytes is used after its Put`
+	return b[0] // want `byte slice is used after its Put`
 }
 
 func typed(p *slab.Pool) float64 {
@@ -241,7 +241,7 @@ func typed(p *slab.Pool) float64 {
 	}
 	x := s.Slice()
 	s.Release()
-	return x[0] // want `slice of a buffer is used after its Release`
+	return x[0] // want `slice of the buffer is used after its Release`
 }
 
 func with(p *slab.Pool) (n int) {
@@ -299,5 +299,5 @@ func literal(p *slab.Pool) int {
 		return 0
 	}
 	func() { b.Release() }()
-	return len(b.Bytes()) // want `buffer is used after its the function literal`
+	return len(b.Bytes()) // want `buffer is used after its release`
 }

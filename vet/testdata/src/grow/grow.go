@@ -85,5 +85,5 @@ func oldSlice(b slab.PooledBuffer) (byte, error) {
 		return 0, err
 	}
 	defer c.Release()
-	return data[0], nil // want `slice of a buffer is used after its Grow on line 83`
+	return data[0], nil // want `slice of the buffer is used after its Grow on line 83`
 }

@@ -18,3 +18,11 @@ func TestTwice(t *testing.T) {
 	b.Release()
 	b.Release()
 }
+
+// Or use what has ended, to see it panic.
+func TestPanics(t *testing.T) {
+	b, _ := slab.MustOpen("").Get(10)
+	b.Release()
+	defer func() { _ = recover() }()
+	b.Bytes()[0] = 1
+}

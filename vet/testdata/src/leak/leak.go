@@ -158,7 +158,7 @@ func methodValue(p *slab.Pool) ([]byte, func() error, error) {
 }
 
 func bytes(p *slab.Pool, r io.Reader) int {
-	b, err := p.GetBytes(10) // want `slice of GetBytes of GetBytes is never released`
+	b, err := p.GetBytes(10) // want `byte slice of GetBytes is never released`
 	if err != nil {
 		return 0
 	}

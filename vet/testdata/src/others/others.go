@@ -25,14 +25,14 @@ func putThenBytes(w io.Writer) {
 	b.WriteString("x")
 	data := b.Bytes()
 	buffers.Put(b)
-	w.Write(data) // want `slice of a pooled object is used after its Put`
+	w.Write(data) // want `slice of the pooled object is used after its Put`
 }
 
 func returnsBytes() []byte {
 	b := buffers.Get().(*bytes.Buffer)
 	defer buffers.Put(b)
 	b.Reset()
-	return b.Bytes() // want `slice of a pooled object is returned, and a deferred Put ends the pooled object before`
+	return b.Bytes() // want `slice of the pooled object is returned, and the deferred Put ends that before`
 }
 
 func returnsString() string {
@@ -98,6 +98,15 @@ func counted(refs int) {
 	}
 }
 
+func orNil(bad bool) *parser {
+	p := parsers.Get().(*parser)
+	if bad {
+		parsers.Put(p)
+		p = nil
+	}
+	return p
+}
+
 func valyala(w io.Writer) {
 	b := bytebufferpool.Get()
 	b.WriteString("x")
@@ -109,7 +118,7 @@ func valyalaBytes() []byte {
 	b := bytebufferpool.Get()
 	defer bytebufferpool.Put(b)
 	b.B = append(b.B, 1)
-	return b.B // want `slice of a pooled object is returned`
+	return b.B // want `slice of the pooled object is returned`
 }
 
 func valyalaStolen() []byte {
@@ -158,14 +167,14 @@ func arrowBytes(pool any) byte {
 	b.Resize(10)
 	m := b.Bytes()
 	b.Release()
-	return m[0] // want `slice of a counted memory is used after its Release`
+	return m[0] // want `slice of the counted memory is used after its Release`
 }
 
 func grpc(data []byte, pool mem.BufferPool) byte {
 	b := mem.Copy(data, pool)
 	m := b.ReadOnlyData()
 	b.Free()
-	return m[0] // want `slice of a counted memory is used after its Free`
+	return m[0] // want `slice of the counted memory is used after its Free`
 }
 
 func grpcRef(data []byte, pool mem.BufferPool) byte {
@@ -196,7 +205,7 @@ func writer(p *slab.Pool) byte {
 	m := b.Bytes()
 	b.Reset()
 	b.Write([]byte("y"))
-	return m[0] // want `slice of a Buffer is used after its Reset`
+	return m[0] // want `slice of the Buffer is used after its Reset`
 }
 
 func pieces(p *slab.Pool, n int) (sum int) {
@@ -221,13 +230,13 @@ func piecesAfter(p *slab.Pool) byte {
 		return 0
 	}
 	a.Reset()
-	return m[0] // want `slice of a Arena is used after its Reset`
+	return m[0] // want `slice of the Arena is used after its Reset`
 }
 
 func lease(l *growpool.Lease[int]) int {
 	m := l.Slice()
 	l.Release()
-	return m[0] // want `slice of a buffer is used after its Release`
+	return m[0] // want `slice of the buffer is used after its Release`
 }
 
 func sides(p *unified.Pool) error {

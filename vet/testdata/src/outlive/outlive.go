@@ -18,7 +18,7 @@ func (s *server) field(p *slab.Pool) {
 		return
 	}
 	defer b.Release()
-	s.last = b.Bytes() // want `slice of a buffer is stored in a field, and outlives the Release on line 20`
+	s.last = b.Bytes() // want `slice of the buffer is stored in a field, and outlives the Release on line 20`
 }
 
 func (s *server) clearedField(p *slab.Pool, use func()) {
@@ -48,7 +48,7 @@ func (s *server) channel(p *slab.Pool) {
 	if err != nil {
 		return
 	}
-	s.out <- b.Bytes()[:5] // want `slice of a buffer is sent, and outlives the Release`
+	s.out <- b.Bytes()[:5] // want `slice of the buffer is sent, and outlives the Release`
 	b.Release()
 }
 
@@ -68,7 +68,7 @@ func launched(p *slab.Pool, use func([]byte)) {
 		return
 	}
 	defer b.Release()
-	go use(b.Bytes()) // want `slice of a buffer is used by a goroutine, and outlives the Release`
+	go use(b.Bytes()) // want `slice of the buffer is used by a goroutine, and outlives the Release`
 }
 
 func captured(p *slab.Pool, use func([]byte)) {
@@ -77,7 +77,7 @@ func captured(p *slab.Pool, use func([]byte)) {
 		return
 	}
 	data := b.Bytes()
-	go func() { use(data) }() // want `slice of a buffer is used by a goroutine`
+	go func() { use(data) }() // want `slice of the buffer is used by a goroutine`
 	b.Release()
 }
 

@@ -79,5 +79,5 @@ func put(p *slab.Pool) {
 		return
 	}
 	defer p.Put(b)
-	p.Put(b) // want `slice of GetBytes is released here and again by the Put deferred`
+	p.Put(b) // want `byte slice is released here and again by the Put deferred`
 }
