@@ -112,7 +112,8 @@ func (b *body) stepPhi(phi *ssa.Phi) ssa.Value {
 }
 
 // stepLoad returns what a load gives: the value of a variable, the slice that a pooled
-// pointer leads to, or what is embedded in a handle of bufslab.
+// pointer leads to, what is embedded in a handle of bufslab, or what an earlier load of the
+// same field gave.
 func (b *body) stepLoad(load *ssa.UnOp) ssa.Value {
 	if cell := b.cell(load.X); cell != nil {
 		return cell.valueAt(load)
@@ -122,6 +123,9 @@ func (b *body) stepLoad(load *ssa.UnOp) ssa.Value {
 	}
 	if field, ok := load.X.(*ssa.FieldAddr); ok && isEmbedded(field) {
 		return field.X
+	}
+	if earlier := b.sameBefore(load); earlier != nil {
+		return earlier
 	}
 	return load
 }

@@ -301,3 +301,34 @@ func literal(p *slab.Pool) int {
 	func() { b.Release() }()
 	return len(b.Bytes()) // want `buffer is used after its release`
 }
+
+type holder struct {
+	p *slab.Pool
+	b slab.PooledBuffer
+}
+
+func (h *holder) close() {
+	h.b.Release()
+	h.b.Release() // want `buffer is released again`
+}
+
+func (h *holder) renew() (err error) {
+	h.b.Release()
+	h.b, err = h.p.Get(10)
+	if err != nil {
+		return err
+	}
+	h.b.Bytes()[0] = 1
+	return nil
+}
+
+func (h *holder) renewElsewhere() {
+	h.b.Release()
+	h.renew()
+	h.b.Bytes()[0] = 1
+}
+
+func (h *holder) other(g *holder) {
+	h.b.Release()
+	g.b.Bytes()[0] = 1
+}

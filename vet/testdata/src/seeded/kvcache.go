@@ -23,7 +23,7 @@ func (s *grown) extend(n int) (_ []byte, err error) {
 
 func (s *grown) release() []byte {
 	s.all.Release()
-	return s.all.Bytes() // missed: the buffer is in a field
+	return s.all.Bytes() // want `buffer is used after its Release`
 }
 
 // prompt fills a cache with the tokens of a prompt.
