@@ -1,6 +1,10 @@
 package vet
 
-import "golang.org/x/tools/go/ssa"
+import (
+	"go/types"
+
+	"golang.org/x/tools/go/ssa"
+)
 
 // An end says how the life of a value ended.
 type end struct {
@@ -60,7 +64,7 @@ func (b *body) ruled(call *call, at ssa.Instruction) []effect {
 		return nil
 	}
 	base := b.base(call.subject())
-	if !lives(base) || asks(call) || r.kind.counted && !b.hasTheOne(base) {
+	if !lives(base) || r.kind == pooled && !isReference(call.subject()) || asks(call) || r.kind.counted && !b.hasTheOne(base) {
 		return nil
 	}
 	e := effect{base, end{at: at, how: call.name(), kind: r.kind, of: r.kind}, r.op == reset || r.kind.reusable}
@@ -68,6 +72,18 @@ func (b *body) ruled(call *call, at ssa.Instruction) []effect {
 		e.end.unless = b.base(err)
 	}
 	return []effect{e}
+}
+
+// isReference says whether a value leads to memory: of a struct a pool gets a copy.
+func isReference(v ssa.Value) bool {
+	if made, ok := v.(*ssa.MakeInterface); ok {
+		v = made.X
+	}
+	switch v.Type().Underlying().(type) {
+	case *types.Pointer, *types.Slice, *types.Map, *types.Interface:
+		return true
+	}
+	return false
 }
 
 // refusal returns the error of a Grow or a Put, after which nothing has ended.

@@ -107,6 +107,12 @@ func orNil(bad bool) *parser {
 	return p
 }
 
+func aCopy() int {
+	p := parsers.Get().(parser)
+	parsers.Put(p)
+	return p.n
+}
+
 func valyala(w io.Writer) {
 	b := bytebufferpool.Get()
 	b.WriteString("x")
