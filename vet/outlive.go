@@ -2,7 +2,6 @@ package vet
 
 import (
 	"fmt"
-	"go/token"
 	"go/types"
 
 	"golang.org/x/tools/go/ssa"
@@ -108,52 +107,6 @@ func (b *body) isFieldOfOthers(address ssa.Value) bool {
 	}
 }
 
-// launch adds the views, and the views of buffers, that a goroutine's literal uses.
-func (b *body) launch(instr *ssa.Go, add func(ssa.Value, string)) {
-	closure, ok := instr.Call.Value.(*ssa.MakeClosure)
-	if !ok || closure.Fn.(*ssa.Function).Parent() == nil {
-		return
-	}
-	for _, binding := range closure.Bindings {
-		cell := b.cell(binding)
-		if cell == nil || cell.outside || !cell.isRead(closure) {
-			continue
-		}
-		if v := cell.valueAt(instr); !b.isHandle(b.base(v)) || !cell.isReleased(closure) {
-			add(v, launched)
-		}
-	}
-}
-
-// isHandle says whether a value is a buffer that the function got.
-func (b *body) isHandle(base ssa.Value) bool {
-	instr, ok := resultOf(base)
-	return ok && b.makes(instr, handle)
-}
-
-// isReleased says whether a literal releases what is in the variable, or passes it on.
-func (c *cell) isReleased(closure *ssa.MakeClosure) bool {
-	t := &tracer{c: c.body.c, seen: map[ssa.Value]bool{}}
-	t.captured(closure, c.address)
-	return t.fate.released || t.fate.passed
-}
-
-// isRead says whether a literal reads the variable, in itself.
-func (c *cell) isRead(closure *ssa.MakeClosure) bool {
-	f := closure.Fn.(*ssa.Function)
-	for i, binding := range closure.Bindings {
-		if binding != c.address {
-			continue
-		}
-		for _, r := range *f.FreeVars[i].Referrers() {
-			if load, ok := r.(*ssa.UnOp); ok && load.Op == token.MUL {
-				return true
-			}
-		}
-	}
-	return false
-}
-
 // endAfter returns what ends a view after an instruction: a release that can follow, or one
 // that is deferred on the way. nil if there is none.
 func (b *body) endAfter(from ssa.Instruction, shown ssa.Value) *end {
@@ -251,47 +204,4 @@ func sameField(a, b ssa.Value) bool {
 		return a == b
 	}
 	return x.Field == y.Field && types.Identical(x.X.Type(), y.X.Type())
-}
-
-// waits says whether the function, or one that it is in or that is in it, waits for others.
-func (b *body) waits() bool {
-	top := b.fn
-	for top.Parent() != nil {
-		top = top.Parent()
-	}
-	for _, f := range withLiterals(nil, top) {
-		for _, block := range f.Blocks {
-			for _, instr := range block.Instrs {
-				if b.mayWait(instr) {
-					return true
-				}
-			}
-		}
-	}
-	return false
-}
-
-// mayWait says whether an instruction waits: it receives, selects, or calls a function with
-// such a name.
-func (b *body) mayWait(instr ssa.Instruction) bool {
-	switch instr := instr.(type) {
-	case *ssa.UnOp:
-		return instr.Op == token.ARROW
-	case *ssa.Select:
-		for _, s := range instr.States {
-			if s.Dir == types.RecvOnly {
-				return true
-			}
-		}
-	case *ssa.Range:
-		_, isChan := instr.X.Type().Underlying().(*types.Chan)
-		return isChan
-	case ssa.CallInstruction:
-		call := b.call(instr)
-		switch call.name() {
-		case "Wait", "Lock", "RLock", "Sync", "Join", "Acquire", "Sleep", "Done":
-			return true
-		}
-	}
-	return false
 }

@@ -1,0 +1,53 @@
+package vet
+
+import (
+	"go/token"
+
+	"golang.org/x/tools/go/ssa"
+)
+
+// launch adds the views, and the views of buffers, that a goroutine's literal uses.
+func (b *body) launch(instr *ssa.Go, add func(ssa.Value, string)) {
+	closure, ok := instr.Call.Value.(*ssa.MakeClosure)
+	if !ok || closure.Fn.(*ssa.Function).Parent() == nil {
+		return
+	}
+	for _, binding := range closure.Bindings {
+		cell := b.cell(binding)
+		if cell == nil || cell.outside || !cell.isRead(closure) {
+			continue
+		}
+		if v := cell.valueAt(instr); !b.isHandle(b.base(v)) || !cell.isReleased(closure) {
+			add(v, launched)
+		}
+	}
+}
+
+// isHandle says whether a value is a buffer that the function got.
+func (b *body) isHandle(base ssa.Value) bool {
+	instr, ok := resultOf(base)
+	return ok && b.makes(instr, handle)
+}
+
+// isReleased says whether a literal releases what is in the variable, or passes it on.
+func (c *cell) isReleased(closure *ssa.MakeClosure) bool {
+	t := &tracer{c: c.body.c, seen: map[ssa.Value]bool{}}
+	t.captured(closure, c.address)
+	return t.fate.released || t.fate.passed
+}
+
+// isRead says whether a literal reads the variable, in itself.
+func (c *cell) isRead(closure *ssa.MakeClosure) bool {
+	f := closure.Fn.(*ssa.Function)
+	for i, binding := range closure.Bindings {
+		if binding != c.address {
+			continue
+		}
+		for _, r := range *f.FreeVars[i].Referrers() {
+			if load, ok := r.(*ssa.UnOp); ok && load.Op == token.MUL {
+				return true
+			}
+		}
+	}
+	return false
+}
