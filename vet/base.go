@@ -174,11 +174,7 @@ func (b *body) names(pointer ssa.Value) map[ssa.Value]bool {
 
 func isEmbedded(f *ssa.FieldAddr) bool {
 	pointer, ok := f.X.Type().Underlying().(*types.Pointer)
-	if !ok || !ofBufslab(pointer.Elem()) {
-		return false
-	}
-	s, ok := pointer.Elem().Underlying().(*types.Struct)
-	return ok && s.Field(f.Field).Embedded()
+	return ok && ofBufslab(pointer.Elem()) && embedded(f)
 }
 
 func ofBufslab(t types.Type) bool {

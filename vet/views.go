@@ -71,22 +71,31 @@ func isAppend(v ssa.Value) bool {
 	return ok
 }
 
-// emptied says whether the function overwrites a whole object, as in *b = bytes.Buffer{}:
-// its slices are the caller's own then.
+// emptied says whether the function may overwrite a whole object before it ends, as in
+// *b = bytes.Buffer{}: its slices are the caller's own then. Of one in a field nothing is
+// known, as those that release the struct may do so.
 func (b *body) emptied(object ssa.Value) bool {
-	base := b.base(object)
-	for _, block := range b.fn.Blocks {
-		for _, instr := range block.Instrs {
-			s, ok := instr.(*ssa.Store)
-			if !ok || b.cell(s.Addr) != nil {
-				continue
-			}
-			if _, isField := s.Addr.(*ssa.FieldAddr); !isField && b.base(s.Addr) == base {
-				return true
+	if field, ok := object.(*ssa.FieldAddr); ok && !embedded(field) {
+		return true
+	}
+	for _, f := range withLiterals(nil, b.fn) {
+		for _, block := range f.Blocks {
+			for _, instr := range block.Instrs {
+				s, ok := instr.(*ssa.Store)
+				if ok && types.Identical(s.Addr.Type(), object.Type()) {
+					return true
+				}
 			}
 		}
 	}
 	return false
+}
+
+// embedded says whether a field has no name of its own.
+func embedded(f *ssa.FieldAddr) bool {
+	pointer := f.X.Type().Underlying().(*types.Pointer)
+	s, ok := pointer.Elem().Underlying().(*types.Struct)
+	return ok && s.Field(f.Field).Embedded()
 }
 
 // shows says whether a view is of an owner, or of a view of it.

@@ -107,6 +107,37 @@ func orNil(bad bool) *parser {
 	return p
 }
 
+type encoder struct {
+	bytes.Buffer
+	out bytes.Buffer
+}
+
+var encoders sync.Pool
+
+func encoded() []byte {
+	e := encoders.Get().(*encoder)
+	defer encoders.Put(e)
+	return e.Bytes() // want `slice of the pooled object is returned`
+}
+
+func encodedOwn() []byte {
+	e := encoders.Get().(*encoder)
+	defer func() {
+		e.out = *bytes.NewBuffer(nil)
+		encoders.Put(e)
+	}()
+	return e.out.Bytes()
+}
+
+func emptied() []byte {
+	b := buffers.Get().(*bytes.Buffer)
+	defer func() {
+		*b = bytes.Buffer{}
+		buffers.Put(b)
+	}()
+	return b.Bytes()
+}
+
 func aCopy() int {
 	p := parsers.Get().(parser)
 	parsers.Put(p)
