@@ -14,6 +14,8 @@ type end struct {
 	// unless is an error: where it is not nil nothing has ended. nil for always.
 	unless ssa.Value
 	of     *kind // what ended, for a view the memory that it shows
+	// wrapped: not a function of the table ended it, but one that calls such a function.
+	wrapped bool
 }
 
 // An effect is an end that a call brings about, of one base.
@@ -35,7 +37,7 @@ func (b *body) effects(call *call, at ssa.Instruction) []effect {
 	var all []effect
 	for i, k := range call.life.releases() {
 		if base := b.base(b.argument(call, i, at)); lives(base) {
-			all = append(all, effect{base, end{at: at, how: call.name(), kind: k, of: k}, k.reusable})
+			all = append(all, effect{base, end{at: at, how: call.name(), kind: k, of: k, wrapped: true}, k.reusable})
 		}
 	}
 	return all

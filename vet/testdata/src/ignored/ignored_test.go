@@ -26,3 +26,17 @@ func TestPanics(t *testing.T) {
 	defer func() { _ = recover() }()
 	b.Bytes()[0] = 1
 }
+
+// Or look at what a function that releases leaves. What ends in the table is another thing.
+func TestEnd(t *testing.T) {
+	b, _ := slab.MustOpen("").Get(10)
+	end(b)
+	if b.Bytes() != nil {
+		t.Error("there are bytes")
+	}
+	c, _ := slab.MustOpen("").Get(10)
+	c.Release()
+	c.Bytes()[0] = 1 // want `buffer is used after its Release`
+}
+
+func end(b slab.PooledBuffer) { b.Release() }
