@@ -1,0 +1,37 @@
+package main
+
+import (
+	"io"
+	"testing"
+)
+
+// Idle connections hold nothing with ReadReady, and a buffer each without.
+func TestIdleConnections(t *testing.T) {
+	const connections = 20
+	for _, v := range servers {
+		c, err := measure(v.serve, connections, 5, 100)
+		if err != nil {
+			t.Fatal(v.name, err)
+		}
+		want := map[string]int64{"a pooled buffer each": connections * bufferBytes}[v.name]
+		if c.idle != want {
+			t.Errorf("%s: %d bytes while idle, not %d", v.name, c.idle, want)
+		}
+		if v.name == "ReadReady" && c.most > talkers*bufferBytes {
+			t.Errorf("%d bytes for %d that talk", c.most, talkers)
+		}
+	}
+}
+
+// No body that an iobuf.Body has is mixed, and all of them go back.
+func TestBodiesAreNotMixed(t *testing.T) {
+	if mixed, err := forward((*edge).sendBody, 50); mixed != 0 || err != nil {
+		t.Errorf("%d bodies were mixed: %v", mixed, err)
+	}
+}
+
+func TestRun(t *testing.T) {
+	if err := run(io.Discard, 10, 100, 8); err != nil {
+		t.Error(err)
+	}
+}
