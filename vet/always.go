@@ -95,7 +95,7 @@ func (b *body) asksForWorth(cond, argument ssa.Value, k *kind) bool {
 	if v, _, isNil := comparedWithNil(c); isNil {
 		return b.base(v) == argument
 	}
-	if k == bytes {
+	if k == bytes || b.canRefuse() {
 		return false
 	}
 	switch c.Op {
@@ -103,6 +103,13 @@ func (b *body) asksForWorth(cond, argument ssa.Value, k *kind) bool {
 		return b.isSizeOf(c.X, argument) || b.isSizeOf(c.Y, argument)
 	}
 	return false
+}
+
+// canRefuse says whether the function returns an error: it may tell its caller that it has
+// not taken a value.
+func (b *body) canRefuse() bool {
+	results := b.fn.Signature.Results()
+	return results.Len() > 0 && isError(results.At(results.Len()-1).Type())
 }
 
 // isSizeOf says whether a number is the length of a value, or of what is in it.

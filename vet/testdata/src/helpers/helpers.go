@@ -19,6 +19,15 @@ func Put(b *bytes.Buffer) { // want Put:"releases 0"
 	pool.Put(b)
 }
 
+// Offer puts a buffer back, or refuses it: then its caller has it still.
+func Offer(b *bytes.Buffer) error {
+	if b.Cap() > 1<<16 {
+		return bytes.ErrTooLarge
+	}
+	pool.Put(b)
+	return nil
+}
+
 // Get returns a buffer.
 func Get() *bytes.Buffer { return pool.Get().(*bytes.Buffer) } // want Get:"returns its own pooled object"
 
