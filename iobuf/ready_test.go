@@ -259,6 +259,35 @@ func TestReadReadyOfAContextThatEndsLate(t *testing.T) {
 	}
 }
 
+// A context that ends when the bytes have been read: they are returned.
+func TestReadReadyOfAContextThatEndsAsBytesCome(t *testing.T) {
+	p := openLine(t, "")
+	here, there := connected(t)
+	check.Ok(there.Write([]byte("hello")))(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	h, err := untilDone(ctx, here, 10, func() (slab.PooledBuffer, error) {
+		defer cancel()
+		return ReadReady(t.Context(), here, p, 10)
+	})
+	if err != nil || string(h.Bytes()) != "hello" {
+		t.Fatalf("%q, %v", h.Bytes(), err)
+	}
+	mustRelease(t, h)
+}
+
+// What was read before the pool was closed is cut without memory.
+func TestCutToOfAClosedPool(t *testing.T) {
+	p := openLine(t, "")
+	h := filled(t, p, text(1000))
+	p.Close()
+	h = check.Ok(cutTo(h, 10))(t)
+	if !bytes.Equal(h.Bytes(), text(10)) {
+		t.Errorf("%d bytes", h.Len())
+	}
+	mustRelease(t, h)
+	checkNoneOut(t, p)
+}
+
 // A context that ended after the read touches no deadline.
 func TestReadReadyLeavesTheDeadline(t *testing.T) {
 	p := openLine(t, "")
