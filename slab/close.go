@@ -2,6 +2,7 @@ package slab
 
 import (
 	"errors"
+	"runtime"
 
 	"github.com/bufslab/bufslab/slab/internal/budget"
 )
@@ -10,18 +11,26 @@ import (
 // buffers are still out its error wraps a *LeakError; they stay valid, and their memory
 // goes upstream as they are released. It wraps each *[GuardError] of a write, too. Later calls
 // return nil.
+//
+// The device of a pool of [OpenConfig] is closed when nothing of it is out: by Close, or by the
+// last Release after it, or when the last buffer is found forgotten. Until then it copies, and
+// its streams work. If closing it fails after Close, the error goes to Config.Logger.
 func (p *Pool) Close() (err error) {
 	if !p.isOpened() {
 		return errNotOpened
 	}
-	q := p.pool
-	if q.closed.Swap(true) {
+	defer runtime.KeepAlive(p) // it is not abandoned meanwhile
+	return p.pool.close()
+}
+
+func (p *pool) close() (err error) {
+	if p.closed.Swap(true) {
 		return nil
 	}
-	q.endWaits()
-	q.clock.Stop()
-	defer func() { err = q.end() }() // also if the upstream panics
-	q.stopHolding(below(q.upstream).FreeHeld)
+	p.endWaits()
+	p.clock.Stop()
+	defer func() { err = p.end() }() // also if the upstream panics
+	p.stopHolding(below(p.upstream).FreeHeld)
 	return nil
 }
 
@@ -33,7 +42,26 @@ func (p *pool) end() error {
 	for _, f := range p.onClose {
 		errs = append(errs, f())
 	}
-	return errors.Join(append(errs, p.config.closeDevice())...)
+	p.ended.Store(true) // first: what is given back after the look below looks itself
+	return errors.Join(append(errs, p.closeIdleDevice())...)
+}
+
+// closeIdleDevice closes the device if nothing of it is out, once.
+func (p *pool) closeIdleDevice() error {
+	if !p.table.IsVacant() || p.deviceClosed.Swap(true) {
+		return nil
+	}
+	return p.config.closeDevice()
+}
+
+// closeDeviceLate is closeIdleDevice for what comes back after Close.
+func (p *pool) closeDeviceLate() {
+	if !p.ended.Load() {
+		return
+	}
+	if err := p.closeIdleDevice(); err != nil {
+		p.config.log().Error("slab: the device was closed after the last buffer: " + err.Error())
+	}
 }
 
 // endWaits has calls that wait see that the pool is closed.
@@ -61,5 +89,5 @@ func (p *pool) leakError(s Stats) error {
 // abandon closes a pool whose user has forgotten it. It may wait for a stream, and the
 // runtime's goroutine for cleanups must not.
 func (p *pool) abandon() {
-	go func() { _ = (&Pool{p}).Close() }() // no one is left to hear of its leaks
+	go func() { _ = p.close() }() // no one is left to hear of its leaks
 }

@@ -53,7 +53,7 @@ func (p *pool) freeForgotten(list []handle.Allocation) {
 	if p.config.OnForget == "free" {
 		p.freeHeld()
 	}
-	p.wake()
+	p.freed()
 }
 
 // regionFound is told of a region of the Go heap that nothing reaches.

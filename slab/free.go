@@ -38,7 +38,7 @@ func (p *pool) freeing(f func()) {
 	f()
 }
 
-// freed is for what the pool has just given to its strategy.
+// freed is for what the pool has just given to its strategy, or given up.
 func (p *pool) freed() {
 	if p.closed.Load() || p.waits.hurried.Load() > 0 {
 		p.giveOn()
@@ -49,6 +49,7 @@ func (p *pool) freed() {
 func (p *pool) giveOn() {
 	if p.closed.Load() {
 		below(p.upstream).FreeHeld() // no later call would
+		defer p.closeDeviceLate()
 	}
 	p.wakeAll()
 }
@@ -60,7 +61,7 @@ func (p *pool) giveOn() {
 // quarantine gives up a block that has no slot any more. Under a strategy that cannot it
 // stays out and in the budget, but its pages go back.
 func (p *pool) quarantine(a handle.Allocation) {
-	defer p.wake()
+	defer p.freed()
 	q, ok := p.strategy.(quarantiner)
 	if a.Extent == guard.Extent {
 		q, ok = &p.guard, true

@@ -223,7 +223,7 @@ func watchCollections(p *pool) {
 }
 
 // OpenConfig opens the device that c names and a pool on it. Close closes
-// both. From the device up the stack is always
+// both, the device when nothing of it is out. From the device up the stack is always
 //
 //	device     Config.Device
 //	limit      Config.MaxBytes

@@ -91,6 +91,8 @@ type pool struct {
 	closed     atomic.Bool
 	counted    counted
 	onClose    []func() error
+
+	ended, deviceClosed atomic.Bool // see close.go
 }
 
 // poolOf returns the pool of a slot.
@@ -101,7 +103,7 @@ type settings struct {
 	Config
 	given       Config
 	on          Allocator     // what the pool was opened on
-	device      device.Device // that Close closes, or nil
+	device      device.Device // to be closed with the pool, or nil
 	processors  int           // of a replay; 0: those of the machine
 	needsFinish bool          // Get has more to do than to hand out
 }

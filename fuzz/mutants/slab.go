@@ -55,10 +55,30 @@ var ofPools = []mutant{
 		killer: killer{pkg: "slab", test: "TestAReleaseThatPanicsWakes"},
 	},
 	{
+		name: "close: the device is closed while buffers are out",
+		file: "slab/close.go", old: "if !p.table.IsVacant() || p", new: "if p",
+		killer: killer{pkg: "slab", test: "TestADeviceIsOpenUntilNothingIsOut"}, fast: true,
+	},
+	{
+		name: "close: the device is closed with each buffer",
+		file: "slab/close.go", old: " || p.deviceClosed.Swap(true) {", new: " {",
+		killer: killer{pkg: "slab", test: "TestADeviceIsOpenUntilNothingIsOut"},
+	},
+	{
+		name: "close: the last buffer closes no device",
+		file: "slab/free.go", old: "\t\tdefer p.closeDeviceLate()\n", new: "",
+		killer: killer{pkg: "slab", test: "TestADeviceIsOpenUntilNothingIsOut"},
+	},
+	{
+		name: "close: what comes back within Close closes the device",
+		file: "slab/close.go", old: "if !p.ended.Load() {", new: "if false {",
+		killer: killer{pkg: "slab", test: "TestCloseReturnsTheErrorOfTheDevice"},
+	},
+	{
 		name:   "reclaim: a Close that panics is never over",
 		file:   "slab/close.go",
-		old:    "\tdefer func() { err = q.end() }() // also if the upstream panics\n\tq.stopHolding(below(q.upstream).FreeHeld)\n\treturn nil\n",
-		new:    "\tq.stopHolding(below(q.upstream).FreeHeld)\n\treturn q.end()\n",
+		old:    "\tdefer func() { err = p.end() }() // also if the upstream panics\n\tp.stopHolding(below(p.upstream).FreeHeld)\n\treturn nil\n",
+		new:    "\tp.stopHolding(below(p.upstream).FreeHeld)\n\treturn p.end()\n",
 		killer: killer{pkg: "slab", test: "TestACloseThatPanicsIsOver"},
 	},
 	{
@@ -100,7 +120,7 @@ var ofPools = []mutant{
 	{
 		name: "forgotten: what comes back wakes nobody",
 		file: "slab/forgotten.go",
-		old:  "\t}\n\tp.wake()\n}\n\n// regionFound", new: "\t}\n}\n\n// regionFound",
+		old:  "\t}\n\tp.freed()\n}\n\n// regionFound", new: "\t}\n}\n\n// regionFound",
 		killer: killer{pkg: "slab", test: "TestWhatMakesRoomWakes"},
 	},
 	{

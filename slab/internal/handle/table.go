@@ -98,6 +98,18 @@ func (t *Table) newRegion(r device.Region) *Region {
 	return x
 }
 
+// IsVacant reports whether no block has a slot.
+func (t *Table) IsVacant() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, r := range t.regions {
+		if r.attached > 0 {
+			return false
+		}
+	}
+	return true
+}
+
 // Stop keeps no vacant slots with a finalizer from now on. Each reaches the pool, which
 // reaches it: a region that cannot go, as a part of it is lost, would keep a pool that
 // nobody uses for ever.
