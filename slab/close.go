@@ -86,8 +86,15 @@ func (p *pool) leakError(s Stats) error {
 	return &LeakError{Blocks: s.ActiveBlocks, Bytes: s.ActiveBytes, Leaks: p.listLeaks(), Pool: p.config.Name}
 }
 
-// abandon closes a pool whose user has forgotten it. It may wait for a stream, and the
-// runtime's goroutine for cleanups must not.
+// abandon closes a pool whose user has forgotten it, but for the buffers that are out: they can
+// grow. It may wait for a stream, and the runtime's goroutine for cleanups must not.
 func (p *pool) abandon() {
+	if p.closed.Load() {
+		return
+	}
+	p.abandoned.Store(true)
 	go func() { _ = p.close() }() // no one is left to hear of its leaks
 }
+
+// refuses reports whether the pool hands out nothing any more. One that was forgotten serves Grow.
+func (p *pool) refuses() bool { return p.closed.Load() && !p.abandoned.Load() }

@@ -86,7 +86,7 @@ func (p *Pool) GetZeroed(size int) (PooledBuffer, error) {
 // get asks the depot, and then the strategy: for a block that is to be cached, for one of the
 // whole class.
 func (p *pool) get(size, class int, how effort) (PooledBuffer, error) {
-	if p.closed.Load() {
+	if p.refuses() {
 		return PooledBuffer{}, ErrClosed
 	}
 	if size < 0 {

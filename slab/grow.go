@@ -37,7 +37,7 @@ func (b PooledBuffer) Cap() int {
 // Lookup returned for a slice of GetBytes stays out for the new slice alone, too.
 //
 // The error wraps ErrSize for a negative n, ErrReleased for a stale b, which does not count
-// in Stats.DoubleReleases; ErrClosed after Close; or it is an *OutOfMemoryError where there
+// in Stats.DoubleReleases; ErrClosed after Close, though not where the Pool was forgotten; or it is an *OutOfMemoryError where there
 // is room neither after b nor elsewhere. Device memory is copied by its device: without one
 // that is known the error wraps device.ErrUnavailable. Then b is as before.
 func (b PooledBuffer) Grow(n int) (c PooledBuffer, err error) {
@@ -49,7 +49,7 @@ func (b PooledBuffer) Grow(n int) (c PooledBuffer, err error) {
 	}
 	g := growth{pool: poolOf(b.slot), from: b, to: n}
 	defer g.unpin()
-	if g.pool.closed.Load() {
+	if g.pool.refuses() {
 		return c, ErrClosed
 	}
 	c, ok := g.inPlace()

@@ -40,8 +40,8 @@ import (
 // A pool holds until it is told to give back, or until it was idle for Config.Idle. On
 // the Go heap that is 10 seconds unless set, and a sizeclass pool that is in use also gives
 // back what it has not touched for so long. Elsewhere it is never. A Pool that is itself
-// forgotten gives back what it holds; its buffers stay valid. Close does so at once and
-// reports what is still out.
+// forgotten gives back what it holds; its buffers stay valid, and can do all that they could.
+// Close does so at once and reports what is still out.
 type Pool struct{ pool *pool }
 
 // errNotOpened is what Gets of a nil or zero Pool return.
@@ -92,7 +92,7 @@ type pool struct {
 	counted    counted
 	onClose    []func() error
 
-	ended, deviceClosed atomic.Bool // see close.go
+	abandoned, ended, deviceClosed atomic.Bool // see close.go
 }
 
 // poolOf returns the pool of a slot.

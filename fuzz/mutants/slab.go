@@ -75,6 +75,16 @@ var ofPools = []mutant{
 		killer: killer{pkg: "slab", test: "TestCloseReturnsTheErrorOfTheDevice"},
 	},
 	{
+		name: "close: a buffer of a forgotten Pool cannot grow",
+		file: "slab/close.go", old: "return p.closed.Load() && !p.abandoned.Load()", new: "return p.closed.Load()",
+		killer: killer{pkg: "slab", test: "TestBuffersOfAForgottenPoolDoAllTheyCould"}, fast: true,
+	},
+	{
+		name: "close: a buffer of a closed pool grows",
+		file: "slab/close.go", old: "\tif p.closed.Load() {\n\t\treturn\n", new: "\tif false {\n\t\treturn\n",
+		killer: killer{pkg: "slab", test: "TestAClosedPoolThatIsForgottenIsClosed"},
+	},
+	{
 		name:   "reclaim: a Close that panics is never over",
 		file:   "slab/close.go",
 		old:    "\tdefer func() { err = p.end() }() // also if the upstream panics\n\tp.stopHolding(below(p.upstream).FreeHeld)\n\treturn nil\n",
