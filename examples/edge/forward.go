@@ -140,7 +140,7 @@ func forward(send func(e *edge, r *http.Request) (*http.Response, error), upload
 	all.Wait()
 	front.Close()
 	behind.Client().CloseIdleConnections()
-	behind.Close() // when it has read all
+	behind.Close()               // when it has read all
 	awaitIdle(p, 10*time.Second) // the transport closes a body when it has sent it
 	return h.mixed.Load(), errors.Join(errs...)
 }
