@@ -19,6 +19,8 @@
 //	l, err := growpool.Acquire[float64](ctx, pool, "coeff", rows, columns)
 //	defer l.Release()
 //
+// [With] does both around a function.
+//
 // Where streams of a device work on the memory, say so before Release, which need not wait then:
 //
 //	l, err := growpool.AcquireOn[float32](ctx, pool, "scratch", stream, n) // or l.UsedOn(stream)

@@ -64,6 +64,21 @@ func ExampleAcquire() {
 	// Output: 32000 bytes
 }
 
+// A function that is called with a lease is what a context manager is elsewhere.
+func ExampleWith() {
+	pool := growpool.New[string](memory(), growpool.Config{})
+	norm := 0.0
+	err := growpool.With(context.Background(), pool, "residual", []int{2, 2}, func(l *growpool.Lease[float64]) error {
+		copy(l.Slice(), []float64{1, 2, 3, 4})
+		for _, x := range l.Slice() {
+			norm += x * x
+		}
+		return nil
+	})
+	fmt.Println(err, norm)
+	// Output: <nil> 30
+}
+
 // Batches on a stream share a key: each has the memory as soon as the one before has enqueued its work.
 func ExampleAcquireOn() {
 	memory, err := slab.OpenConfig(slab.Config{Device: "sim:1MiB:late=1"})

@@ -2,6 +2,7 @@ package growpool
 
 import (
 	"context"
+	"errors"
 	"math/rand/v2"
 	"runtime"
 	"strings"
@@ -279,4 +280,21 @@ func TestConcurrentGetsAreCountedExactly(t *testing.T) {
 	if s.Hits+s.Misses+s.Grows != goroutines*each || s.Misses != 1 || s.Grows > 13 || s.Bytes != 8192 {
 		t.Errorf("%+v", s)
 	}
+}
+
+// With releases what it has acquired, whatever f does.
+func TestWithReleases(t *testing.T) {
+	p := open(t, Config{})
+	failed := errors.New("failed")
+	wantError(t, With(t.Context(), p, "k", []int{10}, func(*Lease[byte]) error { return failed }), failed)
+	func() {
+		defer func() { _ = recover() }()
+		_ = With(t.Context(), p, "k", []int{10}, func(*Lease[byte]) error { panic("f") })
+	}()
+	if err := With(t.Context(), p, "k", []int{10}, (*Lease[byte]).Release); err != nil {
+		t.Error(err)
+	}
+	wantError(t, With(t.Context(), p, "k", nil, func(*Lease[byte]) error { panic("called") }), ErrShape)
+	wantStats(t, p, "k", KeyStats{Hits: 2, Misses: 1, Bytes: 10})
+	mustGet[byte](t, p, "k", 10) // no lease is out
 }

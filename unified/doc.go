@@ -9,7 +9,8 @@
 //	b.Free()
 //
 // A [Buffer] is for one array. A [Pool] keeps released buffers whole, for the next of their kind:
-// [Acquire] instead of [New], Release instead of Free.
+// [Acquire] instead of [New], Release instead of Free; [AcquireContext] waits for memory where there is
+// no room, and [With] releases by itself.
 //
 // # Residency
 //

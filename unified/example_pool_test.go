@@ -1,6 +1,8 @@
 package unified_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 
 	"github.com/bufslab/bufslab/device"
@@ -29,32 +31,54 @@ func ExampleAcquire() {
 	// unified: Buffer freed or released already (slab: PooledBuffer released already)
 }
 
-// withBuffer lends f a buffer and takes it back whatever happens.
-func withBuffer(p *unified.Pool, f func(*unified.Buffer[float32]) error, shape ...int) error {
-	b, err := unified.Acquire[float32](p, shape...)
-	if err != nil {
-		return err
-	}
-	defer b.Release()
-	return f(b)
-}
-
-// A function with a deferred Release is what a context manager is elsewhere.
-func ExampleBuffer_Release() {
+// A function that is called with a buffer is what a context manager is elsewhere.
+func ExampleWith() {
 	pool := unified.Default()
-	err := withBuffer(pool, func(b *unified.Buffer[float32]) error {
+	var sum float32
+	err := unified.With(pool, []int{1024, 1024}, func(b *unified.Buffer[float32]) error {
 		if err := b.Fill(2); err != nil {
 			return err
 		}
-		_, err := b.Device()
+		if _, err := b.Device(); err != nil { // for work of the device
+			return err
+		}
+		m, err := b.Host()
+		if err == nil {
+			sum = m[0] + m[1]
+		}
 		return err
-	}, 1024, 1024)
-	fmt.Println(err, pool.Len())
+	})
+	fmt.Println(err, sum, pool.Len())
 	pool.Clear()
 	fmt.Println(pool.Len())
 	// Output:
-	// <nil> 1
+	// <nil> 4 1
 	// 0
+}
+
+// Where a budget has no room, AcquireContext waits until others release.
+func ExampleAcquireContext() {
+	dev, err := slab.OpenConfig(slab.Config{Device: "sim:1MiB", MaxBytes: 1 << 20})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer dev.Close()
+	pool := unified.NewPoolOn(nil, dev, unified.PoolConfig{})
+	done := make(chan error)
+	for range 3 {
+		go func() { // two of them would need more than there is
+			b, err := unified.AcquireContext[byte](context.Background(), pool, 600_000)
+			if err == nil {
+				_, err = b.DeviceOverwrite()
+				err = errors.Join(err, b.Release())
+			}
+			done <- err
+		}()
+	}
+	fmt.Println(<-done, <-done, <-done)
+	pool.Clear()
+	// Output: <nil> <nil> <nil>
 }
 
 // How often the pool has spared an allocation.

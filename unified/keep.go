@@ -13,8 +13,9 @@ import (
 // mu is a leaf. What is released to slab pools is released without it, as their locks
 // and a wait for a stream may come with that.
 type pool struct {
-	mem *memory // nil if there is none
-	err error   // why
+	mem  *memory       // nil if there is none
+	err  error         // why
+	turn chan struct{} // has a token while a call waits for memory: see wait.go
 
 	mu    sync.Mutex
 	c     PoolConfig
@@ -39,7 +40,7 @@ func newPool(m *memory, err error, c PoolConfig) *pool {
 	if c.MaxBufferBytes == 0 {
 		c.MaxBufferBytes = 1 << 30
 	}
-	return &pool{mem: m, err: err, c: c, like: map[kind][]*list.Element{}, age: list.New()}
+	return &pool{mem: m, err: err, turn: make(chan struct{}, 1), c: c, like: map[kind][]*list.Element{}, age: list.New()}
 }
 
 // create makes an array that the pool will keep. The slab pools that it draws on are
@@ -54,10 +55,18 @@ func (p *pool) create(k kind, n, elem int) (*array, error) {
 	}
 	a := newArray(p.mem, n, elem, k.pinned)
 	a.pool, a.kind = p, k
+	return a, nil
+}
+
+// acquired counts an Acquire, by whether it got an array that the pool had kept.
+func (p *pool) acquired(kept bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.stats.CacheMisses++
-	return a, nil
+	if kept {
+		p.stats.CacheHits++
+	} else {
+		p.stats.CacheMisses++
+	}
 }
 
 // take removes the array of a kind that was released last, nil if there is none.
@@ -68,7 +77,6 @@ func (p *pool) take(k kind) *array {
 	if len(same) == 0 {
 		return nil
 	}
-	p.stats.CacheHits++
 	return p.removeLocked(same[len(same)-1])
 }
 
@@ -88,8 +96,20 @@ func (p *pool) removeLocked(e *list.Element) *array {
 
 // release keeps an array whose lease is over. It frees the array where the pool
 // may not keep it, or else the one that was released first if the pool is full.
-func (p *pool) release(a *array) {
-	out, stops := p.keep(a)
+func (p *pool) release(a *array) { p.takeBack(a, 1) }
+
+// putBack undoes take or create for an Acquire that fails.
+func (p *pool) putBack(a *array, kept bool) {
+	if kept {
+		p.takeBack(a, 0)
+	} else {
+		a.free()
+	}
+}
+
+// takeBack is release that counts as so many.
+func (p *pool) takeBack(a *array, releases int64) {
+	out, stops := p.keep(a, releases)
 	if out != nil {
 		out.free()
 	}
@@ -102,10 +122,10 @@ func (p *pool) release(a *array) {
 }
 
 // keep returns the array that there is no room for, and whether nothing may be held.
-func (p *pool) keep(a *array) (out *array, stops bool) {
+func (p *pool) keep(a *array, releases int64) (out *array, stops bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.stats.TotalReleased++
+	p.stats.TotalReleased += releases
 	if p.stops || p.c.MaxBuffers < 0 || a.bytes() > p.c.MaxBufferBytes {
 		return a, p.stops
 	}

@@ -98,14 +98,17 @@ func (p *Pool) Device() device.Device {
 // with the errors of New. Release gives it back. A kept buffer has the contents
 // and the State with which it was released. To ignore them, begin with CopyFrom,
 // Zero, HostOverwrite or DeviceOverwrite, which copy nothing between the sides.
-func Acquire[T any](p *Pool, shape ...int) (*Buffer[T], error) { return acquire[T](p, false, shape) }
+func Acquire[T any](p *Pool, shape ...int) (*Buffer[T], error) {
+	return acquire[T](p, takesNothing, false, shape)
+}
 
 // AcquirePinned is Acquire for a buffer as [NewPinned] makes it.
 func AcquirePinned[T any](p *Pool, shape ...int) (*Buffer[T], error) {
-	return acquire[T](p, true, shape)
+	return acquire[T](p, takesNothing, true, shape)
 }
 
-func acquire[T any](front *Pool, pinned bool, dims []int) (*Buffer[T], error) {
+// acquire returns a buffer of an array that take has found good.
+func acquire[T any](front *Pool, take func(*pool, *array) error, pinned bool, dims []int) (*Buffer[T], error) {
 	defer runtime.KeepAlive(front) // it is not abandoned meanwhile
 	p := front.inner()
 	n, err := count[T](dims)
@@ -118,11 +121,23 @@ func acquire[T any](front *Pool, pinned bool, dims []int) (*Buffer[T], error) {
 	pinned = pinned || p.mem.allPinned()
 	k := kind{reflect.TypeFor[T](), fmt.Sprint(dims), pinned}
 	a := p.take(k)
-	if a == nil {
+	kept := a != nil
+	if !kept {
 		if a, err = p.create(k, n, sizeOf[T]()); err != nil {
 			return nil, err
 		}
 	}
+	taken := false
+	defer func() { // also if a slab pool panics
+		if !taken {
+			p.putBack(a, kept)
+		}
+	}()
+	if err := take(p, a); err != nil {
+		return nil, err
+	}
+	taken = true
+	p.acquired(kept)
 	return handle[T](a, &lease{}, dims), nil
 }
 

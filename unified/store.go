@@ -26,6 +26,12 @@ func (a *array) provide(d side, s device.Stream) error {
 	if err := a.get(m, d, s); err != nil {
 		return err
 	}
+	a.own(m, d)
+	return nil
+}
+
+// own says that a side has memory from now on.
+func (a *array) own(m *store, d side) {
 	m.has = true
 	m.buf.Hide() // from a Put of what the program sees of it
 	if d == onDevice {
@@ -33,7 +39,6 @@ func (a *array) provide(d side, s device.Stream) error {
 		// can reach. This finds a forgotten array's; no slice of it exists.
 		m.watch = runtime.AddCleanup(a, func(b slab.PooledBuffer) { go b.Release() }, m.buf) // it may wait for a stream
 	}
-	return nil
 }
 
 // get takes memory from the pool for a side.

@@ -3,6 +3,11 @@ package main
 // Mutants of package growpool.
 var ofGrowpool = []mutant{
 	{
+		name: "growpool: With keeps its lease",
+		file: "growpool/with.go", old: "\tdefer l.Release()\n", new: "",
+		killer: killer{pkg: "growpool", test: "TestWithReleases"},
+	},
+	{
 		name: "growpool: a lease does not come after the streams before it",
 		file: "growpool/uses.go", old: "\tif len(events) == 0 {\n\t\treturn nil", new: "\tif true {\n\t\treturn nil",
 		killer: killer{pkg: "growpool", test: "TestReleaseBeforeTheWorkIsDone"}, fast: true,

@@ -3,6 +3,36 @@ package main
 // Mutants of package unified.
 var ofUnified = []mutant{
 	{
+		name: "unified: all calls that wait for memory hold one side",
+		file: "unified/wait.go", old: "\t\tcase p.turn <- struct{}{}:\n", new: "\t\tcase p.turn <- struct{}{}:\n\t\t\t<-p.turn\n\t\t\tdefer func() { p.turn <- struct{}{} }()\n",
+		killer: killer{pkg: "unified", test: "TestAcquireContextsDoNotWaitForEachOther"},
+	},
+	{
+		name: "unified: a wait that ends keeps the memory of one side",
+		file: "unified/wait.go", old: "\t\t\ta.sides[onDevice].release(onDevice)\n", new: "",
+		killer: killer{pkg: "unified", test: "TestAcquireContextsDoNotWaitForEachOther"},
+	},
+	{
+		name: "unified: a wait that ends loses what was on the device",
+		file: "unified/wait.go", old: "if !done && !had {", new: "if !done || had && false {",
+		killer: killer{pkg: "unified", test: "TestACancelledAcquireContextPutsBack"},
+	},
+	{
+		name: "unified: a cancelled Acquire frees what was kept",
+		file: "unified/keep.go", old: "\t\tp.takeBack(a, 0)\n", new: "\t\ta.free()\n",
+		killer: killer{pkg: "unified", test: "TestACancelledAcquireContextPutsBack"},
+	},
+	{
+		name: "unified: a cancelled Acquire counts as released",
+		file: "unified/keep.go", old: "p.takeBack(a, 0)", new: "p.takeBack(a, 1)",
+		killer: killer{pkg: "unified", test: "TestACancelledAcquireContextPutsBack"},
+	},
+	{
+		name: "unified: With keeps its buffer",
+		file: "unified/with.go", old: "\tdefer b.Release()\n", new: "",
+		killer: killer{pkg: "unified", test: "TestWithReleases"},
+	},
+	{
 		name: "unified: a copy under way does not keep its memory",
 		file: "unified/uses.go", old: "if err := a.usedOn(s); err != nil {\n\t\treturn err\n\t}\n\tu :=", new: "u :=",
 		killer: killer{pkg: "unified", test: "TestFreeWhileACopyToTheHostIsUnderWay"},
