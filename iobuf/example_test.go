@@ -85,7 +85,7 @@ func ExampleBody() {
 		fmt.Println(err)
 	}
 	fmt.Println(body.Len(), b.Len(), p.Stats().ActiveBlocks)
-	text, err := io.ReadAll(body) // whoever does it, whenever that is
+	text, err := io.ReadAll(body) // at any time, by any goroutine
 	fmt.Printf("%s %v\n", text, err)
 	body.Close()
 	body.Close() // does no harm
