@@ -10,7 +10,7 @@ import (
 )
 
 var (
-	// ErrShape says that a shape has no dimension, one below 1, or more
+	// ErrShape says that a shape has no dimension, one below 0, or more
 	// elements than can be counted in bytes. Errors that wrap it wrap
 	// [device.ErrSize] too.
 	ErrShape = fmt.Errorf("no shape of a buffer: %w", device.ErrSize)

@@ -10,7 +10,8 @@ import (
 // Get returns a View of the key's buffer, as many elements as the product of
 // shape. If the buffer has no room for them it is replaced by a larger one,
 // and Views of it are stale. A hit does not allocate, up to two dimensions, or if
-// the shape is the key's last one of more; it takes no lock.
+// the shape is the key's last one of more; it takes no lock. With a dimension of 0 the View has no
+// elements and is valid: that takes no memory, and is a hit.
 //
 // The error wraps ErrShape or ErrElement for a shape or a type that no buffer
 // can have, before anything happens. It is ErrClosed after Close, and wraps
@@ -123,7 +124,7 @@ func judge(t element, shape []int) (dims, error) {
 }
 
 func newView[T any, K comparable](e *entry[K], b *buffer, d dims, shape []int) View[T] {
-	if len(shape) > 2 {
+	if len(shape) > 2 || d.n == 0 {
 		d.more = e.intern(shape)
 	}
 	return View[T]{b, d}

@@ -1,6 +1,7 @@
 package growpool
 
 import (
+	"errors"
 	"math"
 	"slices"
 	"strings"
@@ -110,8 +111,8 @@ func TestOtherElementTypesAndRanksOnOneKey(t *testing.T) {
 func TestBadShapesAreRefusedBeforeAnythingHappens(t *testing.T) {
 	p := open(t, Config{})
 	for _, shape := range [][]int{
-		nil, {0}, {-1}, {3, 0}, {3, -2}, {0, -1}, {-2, -2}, {math.MaxInt}, {math.MaxInt, 2}, {math.MaxInt/8 + 1},
-		{math.MaxInt / 2, math.MaxInt / 2, 5}, {math.MinInt}, {1, 1, 1, 0}, {2, math.MaxInt / 2},
+		nil, {-1}, {3, -2}, {0, -1}, {-1, 0}, {-2, -2}, {math.MaxInt}, {math.MaxInt, 2}, {math.MaxInt/8 + 1},
+		{math.MaxInt / 2, math.MaxInt / 2, 5}, {math.MinInt}, {1, 1, 0, -1}, {2, math.MaxInt / 2},
 	} {
 		v, err := Get[float64](p, "k", shape...)
 		wantError(t, err, ErrShape, device.ErrSize)
@@ -123,11 +124,48 @@ func TestBadShapesAreRefusedBeforeAnythingHappens(t *testing.T) {
 	}
 	// A good buffer does not let a bad shape pass either.
 	mustGet[float64](t, p, "k", 10)
-	for _, shape := range [][]int{nil, {0}, {-1}, {math.MinInt}, {-1, -1}, {math.MaxInt/2 + 1, 4}, {5, 0}} {
+	for _, shape := range [][]int{nil, {0, -1}, {-1}, {math.MinInt}, {-1, -1}, {math.MaxInt/2 + 1, 4}, {5, 0, -1}} {
 		_, err := Get[float64](p, "k", shape...)
 		wantError(t, err, ErrShape)
 	}
 	wantStats(t, p, "k", KeyStats{Misses: 1, Bytes: 80})
+}
+
+// A dimension of 0 makes a View of no elements, whatever the others are. It takes no memory, not even of
+// a budget that has no room, and leaves what the key has.
+func TestNothingIsServed(t *testing.T) {
+	for _, c := range []Config{{}, {MaxBytes: 100}} {
+		p := open(t, c)
+		for _, shape := range [][]int{{0}, {0, 3}, {3, 0}, {math.MaxInt, 0, math.MaxInt}} {
+			v := mustGet[int64](t, p, "k", shape...)
+			l := acquire[int64](t, p, "k", shape...)
+			for _, v := range []View[int64]{v, l.View} {
+				if m := v.Slice(); m == nil || len(m) != 0 || v.Len() != 0 || !slices.Equal(v.Shape(), shape) || !v.Valid() || v.Block().Len != 0 {
+					t.Errorf("shape %v: %v of shape %v", shape, m, v.Shape())
+				}
+				if text := recovered(func() { v.At(make([]int, len(shape))...) }); !strings.Contains(text, "index") {
+					t.Errorf("At of nothing: %q", text)
+				}
+			}
+			if err := errors.Join(v.UsedOn(newGated()), l.UsedOn(newGated())); err != nil {
+				t.Error(err)
+			}
+			if release(t, l); l.Slice() != nil {
+				t.Error("a released lease shows something")
+			}
+		}
+		if row := mustGet[int64](t, p, "k", 3, 0).Row(2); row == nil || len(row) != 0 {
+			t.Errorf("a row of nothing: %v", row)
+		}
+		if s, u := p.Totals(), p.MemoryUsage(); s.Hits != 9 || s.Misses != 0 || u.PeakBytes != 0 {
+			t.Errorf("%+v, %+v", s, u)
+		}
+		v := mustGet[int64](t, p, "k", 10)
+		mustGet[int64](t, p, "k", 0)
+		if !v.Valid() || len(p.MemoryUsage().Keys) != 1 {
+			t.Error("the key has lost its buffer")
+		}
+	}
 }
 
 func TestHitsDoNotAllocate(t *testing.T) {

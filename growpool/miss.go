@@ -29,6 +29,10 @@ func (p *Pool[K]) obtain(wait patience, e *entry[K], n int) (*buffer, error) {
 		p.hit(e)
 		return b, nil
 	}
+	if n == 0 {
+		p.hit(e)
+		return p.newBuffer(e, 0), nil // without memory, and not the key's
+	}
 	return p.miss(wait, e, n)
 }
 

@@ -9,8 +9,8 @@ import (
 const maxInt = int(^uint(0) >> 1)
 
 // dims is a shape, small enough to travel in registers with a View. Of two
-// dimensions it has the number of elements and the last one; of more it has a slice
-// that never changes.
+// dimensions it has the number of elements and the last one; of more, and where there are no
+// elements, it has a slice that never changes.
 type dims struct {
 	n    int // elements
 	last int // of two dimensions, else 0
@@ -20,8 +20,7 @@ type dims struct {
 // vector is the shape of one dimension, which the caller has checked.
 func vector(n int) dims { return dims{n: n} }
 
-// dimsOf judges a shape for elements of size bytes. Of more than two
-// dimensions it leaves the slice to the caller.
+// dimsOf judges a shape for elements of size bytes. The slice it leaves to the caller.
 func dimsOf(shape []int, size uintptr) (d dims, ok bool) {
 	if len(shape) == 0 {
 		return d, false
@@ -30,7 +29,7 @@ func dimsOf(shape []int, size uintptr) (d dims, ok bool) {
 	d.n = 1
 	for _, k := range shape {
 		if k < 1 || k > most {
-			return d, false
+			return dims{}, isEmpty(shape)
 		}
 		most /= k
 		d.n *= k
@@ -40,6 +39,9 @@ func dimsOf(shape []int, size uintptr) (d dims, ok bool) {
 	}
 	return d, true
 }
+
+// isEmpty reports whether a shape has no elements: one dimension is 0, however large the others are.
+func isEmpty(shape []int) bool { return slices.Min(shape) == 0 }
 
 // shape returns a copy, nil for that of nothing.
 func (d dims) shape() []int {

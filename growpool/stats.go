@@ -3,7 +3,7 @@ package growpool
 // KeyStats counts what happened to a key. Hits + Misses + Grows is the number
 // of its requests that succeeded.
 type KeyStats struct {
-	Hits   int64 // requests that the key's buffer had room for
+	Hits   int64 // requests that the key's buffer had room for, or that need none
 	Misses int64 // requests when the key had no buffer, or for a private one
 	Grows  int64 // requests that replaced the buffer by a larger one
 	Bytes  int64 // of the buffer now

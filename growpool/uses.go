@@ -38,7 +38,10 @@ func (b *buffer) useOn(s device.Stream, ended *atomic.Bool) error {
 	if ended != nil && ended.Load() {
 		return ErrReleased
 	}
-	if err := b.handle.UsedOn(s); err != nil || b.size == 0 {
+	if b.size == 0 {
+		return nil
+	}
+	if err := b.handle.UsedOn(s); err != nil {
 		return err
 	}
 	b.hide()

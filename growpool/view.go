@@ -28,7 +28,7 @@ type View[T any] struct {
 }
 
 // Slice returns the elements, their capacity cut to their number. It is nil
-// for the zero View and where the CPU does not reach the memory. The slice
+// for the zero View and where the CPU does not reach the memory; without elements it is empty. The slice
 // lasts as long as the View is good; on the Go heap it is memory-safe forever.
 // Off the heap it is the View that keeps the memory from being reused once a
 // larger Get has replaced the buffer: see the package comment.
@@ -39,10 +39,18 @@ func (v View[T]) Slice() []T {
 	p := atomic.LoadPointer(&v.of.open)
 	if invariants.Enabled || p == nil {
 		if p = v.of.slice(); p == nil {
-			return nil
+			return v.none()
 		}
 	}
 	return unsafe.Slice((*T)(p), v.n)
+}
+
+// none returns the elements of a View that has no memory the CPU reaches.
+func (v View[T]) none() []T {
+	if v.n == 0 {
+		return []T{}
+	}
+	return nil
 }
 
 // Shape returns a copy of the shape, nil for the zero View.

@@ -3,6 +3,16 @@ package main
 // Mutants of package growpool.
 var ofGrowpool = []mutant{
 	{
+		name: "growpool: a request of nothing is a miss",
+		file: "growpool/miss.go", old: "\tif n == 0 {\n", new: "\tif false {\n",
+		killer: killer{pkg: "growpool", test: "TestNothingIsServed"},
+	},
+	{
+		name: "growpool: the shape of nothing is forgotten",
+		file: "growpool/get.go", old: "len(shape) > 2 || d.n == 0", new: "len(shape) > 2",
+		killer: killer{pkg: "growpool", test: "TestNothingIsServed"},
+	},
+	{
 		name: "growpool: With keeps its lease",
 		file: "growpool/with.go", old: "\tdefer l.Release()\n", new: "",
 		killer: killer{pkg: "growpool", test: "TestWithReleases"},
@@ -14,7 +24,7 @@ var ofGrowpool = []mutant{
 	},
 	{
 		name: "growpool: the slab.Pool does not hear of streams",
-		file: "growpool/uses.go", old: "err := b.handle.UsedOn(s); err != nil || b.size == 0", new: "err := error(nil); b.size == 0",
+		file: "growpool/uses.go", old: "err := b.handle.UsedOn(s); err != nil {", new: "err := error(nil); err != nil {",
 		killer: killer{pkg: "growpool", test: "TestMemoryThatTheKeyLosesWaitsForStreams"},
 	},
 	{

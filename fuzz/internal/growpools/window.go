@@ -75,11 +75,14 @@ func judged[T any](t *rapid.T, v growpool.View[T], shape []int) window {
 	if len(m) != n || cap(m) != n || v.Len() != n || !slices.Equal(v.Shape(), shape) {
 		t.Fatalf("shape %v: a view of shape %v, length %d, slice of %d, capacity %d", shape, v.Shape(), v.Len(), len(m), cap(m))
 	}
-	if at := uintptr(unsafe.Pointer(&m[0])); at%unsafe.Alignof(x) != 0 {
+	if at := uintptr(unsafe.Pointer(unsafe.SliceData(m))); n > 0 && at%unsafe.Alignof(x) != 0 {
 		t.Fatalf("elements of %T at %#x", x, at)
 	}
 	if !v.Valid() {
 		t.Fatalf("a fresh view of shape %v is not valid", shape)
+	}
+	if n == 0 {
+		return window{valid: v.Valid}
 	}
 	last := make([]int, len(shape))
 	for i, k := range shape {
@@ -96,7 +99,7 @@ func judged[T any](t *rapid.T, v growpool.View[T], shape []int) window {
 func drawShape(t *rapid.T, most int) (shape []int, n int) {
 	n = 1
 	for range rapid.IntRange(1, 4).Draw(t, "rank") {
-		k := rapid.IntRange(1, max(1, most/n)).Draw(t, "dimension")
+		k := rapid.IntRange(0, max(1, most/max(1, n))).Draw(t, "dimension")
 		shape = append(shape, k)
 		n *= k
 	}
