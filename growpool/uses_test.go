@@ -210,7 +210,7 @@ func TestAWaitForAStreamEnds(t *testing.T) {
 	wantStats(t, p, "k", before)
 	done := make(chan error)
 	go func() {
-		_, err := Acquire[byte](context.TODO(), p, "k", 100)
+		_, err := Acquire[byte](context.Background(), p, "k", 100)
 		done <- err
 	}()
 	until(t, "the call waits for the stream", func() bool {

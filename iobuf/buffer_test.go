@@ -402,7 +402,7 @@ func TestBuffersConcurrently(t *testing.T) {
 // A Buffer that is used again allocates nothing, whether it was Reset or released.
 func TestBufferAllocatesNothing(t *testing.T) {
 	if raceEnabled || sanitized {
-		t.Skip("not as it is in programs")
+		t.Skip("The race detector and asan instrument every access: what is counted here is not what programs have.")
 	}
 	b, p := New(openPool(t, "heap", slab.Config{})), text(3000)
 	for range 100 { // the pool learns
@@ -505,7 +505,7 @@ func TestTypicalSizeGoesWithItsPool(t *testing.T) {
 // New takes the Buffer, and a key of some bytes to look the pool up.
 func TestNewAllocatesLittle(t *testing.T) {
 	if raceEnabled || sanitized {
-		t.Skip("not as it is in programs")
+		t.Skip("The race detector and asan instrument every access: what is counted here is not what programs have.")
 	}
 	p := openPool(t, "heap", slab.Config{})
 	var b *Buffer
