@@ -261,7 +261,8 @@ func TestGetWaitsForStreams(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if n := testing.AllocsPerRun(100, func() { mustGet[byte](t, p, "k", 50) }); n != 0 {
+	n := testing.AllocsPerRun(100, func() { mustGet[byte](t, p, "k", 50) })
+	if n != 0 && !sanitized { // the address sanitizer allocates
 		t.Errorf("a hit after all streams allocates %v times", n)
 	}
 }
