@@ -15,6 +15,7 @@
 //	trace        recordings of allocations: read, write, replay
 //	fuzz         models that property-test a device, a strategy, a pool or a unified buffer
 //	fuzz/soak    pools of every strategy on any device, for as long as it is told
+//	fuzz/stress  every way to use a pool at once, in a process that changes under it
 //	cmd/bufslab  replays traces over configurations
 //
 // Most programs need slab alone, and three names of it: Open, Get, Release. README.md has the

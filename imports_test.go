@@ -26,7 +26,7 @@ var below = map[string][]string{
 	"iobuf":    {"slab", "device"},
 	"growpool": {"slab", "device"},
 	"unified":  {"slab", "device"},
-	"fuzz":     {"unified", "growpool", "arena", "iobuf", "trace", "slab", "device"},
+	"fuzz":     {"unified", "growpool", "adapt", "arena", "iobuf", "trace", "slab", "device"},
 	"cmd":      {"unified", "growpool", "trace", "slab", "device"},
 }
 

@@ -1,10 +1,10 @@
 package soak
 
 import (
-	"encoding/binary"
 	"runtime"
 
 	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/fuzz/internal/marks"
 	"github.com/bufslab/bufslab/slab"
 )
 
@@ -56,10 +56,10 @@ func (w *worker) closeStream() {
 func (w *worker) write(b slab.PooledBuffer, id uint64) {
 	w.must("With", b.With(func(m []byte) {
 		if m != nil {
-			mark(m, id)
+			marks.Write(m, id)
 		} else if w.contents && b.Len() > 0 {
 			m = w.scratch[:b.Len()]
-			mark(m, id)
+			marks.Write(m, id)
 			w.copy(b, b.Block(), device.Host(m))
 		}
 	}))
@@ -72,7 +72,7 @@ func (w *worker) verify(o owned) {
 			clear(m)
 			w.copy(o.b, device.Host(m), o.b.Block())
 		}
-		if !marked(m, o.id) {
+		if !marks.Are(m, o.id) {
 			w.violation(w.name, "%d bytes: somebody else has written to them", len(m))
 		}
 	}))
@@ -98,22 +98,3 @@ func (w *worker) work(b slab.PooledBuffer) {
 		runtime.KeepAlive(b) // who forgets it keeps it until all work is enqueued
 	}
 }
-
-// mark writes to m what no other id would have there.
-func mark(m []byte, id uint64) {
-	for i := 0; i+8 <= len(m); i += stride(len(m)) {
-		binary.LittleEndian.PutUint64(m[i:], id+uint64(i))
-	}
-}
-
-func marked(m []byte, id uint64) bool {
-	for i := 0; i+8 <= len(m); i += stride(len(m)) {
-		if binary.LittleEndian.Uint64(m[i:]) != id+uint64(i) {
-			return false
-		}
-	}
-	return true
-}
-
-// stride samples large buffers.
-func stride(n int) int { return max(8, n/64&^7) }
