@@ -70,7 +70,7 @@ func TestNothingIsMoved(t *testing.T) {
 			check.Must(t, s.Copy(devcheck.Part(b, 3, 0), device.Block{}))
 			check.Must(t, s.Fill(devcheck.Part(b, 10, 0), 1), s.Sync())
 			d.Free(b)
-			if n := b.Region.(owned).base().uses.Load(); n != 0 {
+			if n := b.Region.(owned).base().life.Uses(); n != 0 {
 				t.Errorf("%d calls still hold the region", n)
 			}
 		})
@@ -121,7 +121,7 @@ func TestCopyFails(t *testing.T) {
 		t.Errorf("%+v, and there were %+v", l, before)
 	}
 	d.Free(b)
-	if n := b.Region.(*Buffer).uses.Load(); n != 0 {
+	if n := b.Region.(*Buffer).life.Uses(); n != 0 {
 		t.Errorf("%d calls still hold the region", n)
 	}
 }

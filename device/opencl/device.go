@@ -163,7 +163,7 @@ func (d *Device) Free(b device.Block) {
 		return
 	}
 	r, ok := b.Region.(owned)
-	if !ok || r.base().dev != d || b.Off != 0 || b.Len != r.Size() || r.base().gone.Swap(true) {
+	if !ok || r.base().dev != d || b.Off != 0 || b.Len != r.Size() || !r.base().life.End() {
 		d.base.BadFree(b.Len, b.Off)
 	}
 	r.base().drop()

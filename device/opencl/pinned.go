@@ -39,7 +39,7 @@ func newPinned(d *Device, size int) (owned, error) {
 
 // Bytes returns the memory, nil when it is freed.
 func (p *Pinned) Bytes() []byte {
-	if p.gone.Load() {
+	if p.life.Freed() {
 		return nil
 	}
 	return p.m

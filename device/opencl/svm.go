@@ -78,7 +78,7 @@ func (s *SVM) unmake() {
 
 // Bytes returns the memory, or nil while the device has it or when it is freed.
 func (s *SVM) Bytes() []byte {
-	if s.gone.Load() || s.lent.Load() {
+	if s.life.Freed() || s.lent.Load() {
 		return nil
 	}
 	return unsafe.Slice((*byte)(s.p), s.size)

@@ -32,3 +32,18 @@ func TestTexts(t *testing.T) {
 	check.Wraps(t, d.CheckAlloc(1), ErrClosed)
 	d.BadFree(100, 3)
 }
+
+// A region that is freed stays until the last call that uses it, and takes no more.
+func TestLife(t *testing.T) {
+	var l Life
+	l.Begin()
+	if !l.Hold() || l.Freed() || !l.End() || l.End() || !l.Freed() {
+		t.Fatal("a region is not freed once")
+	}
+	if l.Hold() {
+		t.Error("a freed region takes another call")
+	}
+	if l.Drop() || l.Uses() != 1 || !l.Drop() || l.Uses() != 0 || l.Hold() {
+		t.Error("the last use of a freed region is not the end of it")
+	}
+}
