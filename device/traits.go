@@ -15,6 +15,10 @@ type Traits struct {
 	// used. If there is no room, Alloc succeeds and that first use fails; a
 	// pool cannot make room by giving back what it holds.
 	Deferred bool
+	// Shared says that CPU and device reach the same bytes at the same speed, and that work of the device
+	// finds what the CPU has written before it was enqueued. Then package unified keeps one
+	// copy of an array, and makes no other.
+	Shared bool
 	// CallBytes is how many bytes a copy moves in the time that one more call
 	// takes. Two ranges with fewer bytes than that between them are copied
 	// faster by one call. It is negative where calls take no time, and 0 where
