@@ -34,6 +34,14 @@ func (s side) String() string { return [2]string{"host", "device"}[s] }
 
 func (s side) other() side { return 1 - s }
 
+// place returns the side whose memory a side has: the device's, where CPU and device share it.
+func (a *array) place(d side) side {
+	if a.mem.shared {
+		return onDevice
+	}
+	return d
+}
+
 func newArray(m *memory, n, elem int, pinned bool) *array {
 	a := &array{mem: m, pinned: pinned, n: n, elem: elem}
 	if elem > 0 { // elements of size 0 need no memory
@@ -96,12 +104,15 @@ func (c access) handsOut() bool {
 // take takes a step of an access of side to.
 func (a *array) take(x step, to side, s device.Stream) error {
 	switch {
+	case x.do == pull && a.mem.shared:
+		a.mem.uncopied.add((x.hi - x.lo) * a.elem)
+		return nil
 	case s != nil:
 		return a.enqueue(x, to, s)
 	case x.do == pull:
 		return a.mem.dev.Copy(a.block(to, x.lo, x.hi), a.block(to.other(), x.lo, x.hi))
-	case to == host:
-		clear(device.Bytes(a.block(host, x.lo, x.hi)))
+	case to == host || a.mem.shared:
+		clear(device.Bytes(a.block(to, x.lo, x.hi)))
 		return nil
 	}
 	return a.zeroDevice(x)
@@ -121,7 +132,7 @@ func (a *array) zeroDevice(x step) error {
 
 // block returns the memory of some elements of a side that has memory.
 func (a *array) block(d side, lo, hi int) device.Block {
-	b := a.sides[d].buf.Block()
+	b := a.sides[a.place(d)].buf.Block()
 	if b.Region == nil || lo == hi {
 		return device.Block{}
 	}
@@ -130,7 +141,7 @@ func (a *array) block(d side, lo, hi int) device.Block {
 
 // base returns where the host side begins.
 func (a *array) base() unsafe.Pointer {
-	return unsafe.Pointer(unsafe.SliceData(a.sides[host].buf.Bytes()))
+	return unsafe.Pointer(unsafe.SliceData(a.sides[a.place(host)].buf.Bytes()))
 }
 
 // bytes returns what all elements take on one side.

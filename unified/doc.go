@@ -30,6 +30,14 @@
 // the device: a mark that would lose one gives [ErrConflict]. When the device is
 // lost, the elements that are current on the host can still be read and written.
 //
+// # Shared memory
+//
+// Where CPU and device share their memory ([device.Traits].Shared: a Mac's metal:0) both sides are the same bytes.
+// States and methods are the same, and nothing is copied: [Pool.MemoryUsage] counts what was not. An access of
+// the host side then waits for all work on the elements, as the device reads and writes what the program does. A slice does
+// not keep the memory, so keep the Buffer; of one that is forgotten after a slice was taken the memory stays out. [NewPoolOn] with
+// a host pool keeps two copies.
+//
 // # Streams
 //
 // The methods whose names end in On put work on a stream of the buffer's
@@ -55,6 +63,5 @@
 //
 // # What it is not for
 //
-// Types with pointers, which no device can follow. Memory that the CPU and the
-// device both reach: the buffer keeps two copies even then.
+// Types with pointers, which no device can follow.
 package unified

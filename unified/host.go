@@ -38,7 +38,10 @@ func (b *Buffer[T]) sliceOf(i, j int, c access) ([]T, error) {
 }
 
 func (b *Buffer[T]) slice(c access) (m []T, err error) {
-	err = b.with(c, func(own []T) { m = own })
+	err = b.with(c, func(own []T) {
+		b.a.handedOut()
+		m = own
+	})
 	return m, err
 }
 

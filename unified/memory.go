@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/bufslab/bufslab/device"
 	"github.com/bufslab/bufslab/slab"
@@ -18,6 +19,17 @@ type memory struct {
 	device *slab.Pool
 	host   *source
 	pinned *source // may be host
+
+	shared   bool // the device's memory is the host's too: see [device.Traits]
+	uncopied tally
+}
+
+// A tally counts the copies that shared memory makes needless.
+type tally struct{ calls, bytes atomic.Int64 }
+
+func (t *tally) add(n int) {
+	t.calls.Add(1)
+	t.bytes.Add(int64(n))
 }
 
 // A source is a slab.Pool that is opened when it is first asked for.
@@ -56,7 +68,7 @@ func newMemory(d device.Device) (*memory, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &memory{dev: d, device: p, host: hosts, pinned: pinnedOf(d)}, nil
+	return &memory{dev: d, device: p, host: hosts, pinned: pinnedOf(d), shared: device.TraitsOf(d).Shared}, nil
 }
 
 // memoryOn is the memory of pools that are the caller's. A host pool that is given is
@@ -69,7 +81,7 @@ func memoryOn(host, dev *slab.Pool) (*memory, error) {
 	if d == nil {
 		return nil, fmt.Errorf("unified: the slab.Pool for the device side draws on an Allocator that names no device to copy with: %w", device.ErrUnavailable)
 	}
-	m := &memory{dev: d, device: dev, host: hosts, pinned: pinnedOf(d)}
+	m := &memory{dev: d, device: dev, host: hosts, pinned: pinnedOf(d), shared: host == nil && device.TraitsOf(d).Shared}
 	if host != nil {
 		if _, err := host.Get(-1); errors.Is(err, slab.ErrClosed) { // or one that Open did not return
 			return nil, fmt.Errorf("unified: no slab.Pool for the host side: %w", err)
@@ -111,7 +123,7 @@ func pinnedOf(d device.Device) *source {
 // pool returns the one for a side.
 func (m *memory) pool(d side, pinned bool) (*slab.Pool, error) {
 	switch {
-	case d == onDevice:
+	case d == onDevice || m.shared:
 		return m.device, nil
 	case pinned:
 		return m.pinned.get()
@@ -143,6 +155,7 @@ func (m *memory) usage() (u Usage) {
 		return u
 	}
 	u.Device = m.device.Stats()
+	u.UncopiedCalls, u.UncopiedBytes = m.uncopied.calls.Load(), m.uncopied.bytes.Load()
 	if p := m.pinned.opened(); p != nil {
 		u.Pinned = p.Stats()
 	}
@@ -165,6 +178,9 @@ const defaultCallBytes = 4 << 10
 
 // callBytes is how many bytes are cheaper to copy than to make another call.
 func (m *memory) callBytes() int {
+	if m.shared {
+		return 0
+	}
 	if n := device.TraitsOf(m.dev).CallBytes; n != 0 {
 		return max(n, 0)
 	}

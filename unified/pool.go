@@ -62,12 +62,12 @@ func openPool(c PoolConfig) func(*memory, error) *Pool {
 }
 
 // Default returns the pool of the process, the same one at each call. Its
-// device is the first of cuda:0 and opencl:0 that opens, or else the heap; see
+// device is the first of cuda:0, metal:0 and opencl:0 that opens, or else the heap; see
 // [Pool.Device].
 func Default() *Pool { return defaultPool() }
 
 var defaultPool = sync.OnceValue(func() *Pool {
-	for _, name := range []string{"cuda:0", "opencl:0"} {
+	for _, name := range []string{"cuda:0", "metal:0", "opencl:0"} {
 		if d, err := device.Open(name); err == nil {
 			return NewPool(d, PoolConfig{})
 		}
@@ -177,7 +177,13 @@ func (p *Pool) TotalBytes() int64 { return p.inner().keptBytes() }
 // Usage says what the slab pools have that a [Pool] draws on, zeros for one that nothing
 // was asked of. Buffers that are out or kept are active there. All that draws on them
 // counts; where host memory is all page-locked it is in Pinned.
-type Usage struct{ Device, Host, Pinned slab.Stats }
+//
+// HeldBytes of a side is what is cached there, and PeakManagedBytes the most that there was. Copies
+// that were not made, as CPU and device share the memory, are counted since the first of them.
+type Usage struct {
+	Device, Host, Pinned         slab.Stats
+	UncopiedCalls, UncopiedBytes int64
+}
 
 // MemoryUsage returns what the slab pools have.
 func (p *Pool) MemoryUsage() Usage { return p.inner().mem.usage() }

@@ -19,6 +19,7 @@ type store struct {
 // provide sees to it that a side has memory. That of the device may have been
 // used by s until now, where s is the one to use it next.
 func (a *array) provide(d side, s device.Stream) error {
+	d = a.place(d)
 	m := &a.sides[d]
 	if m.has {
 		return nil
@@ -48,12 +49,15 @@ func (a *array) get(m *store, d side, s device.Stream) error {
 		return err
 	}
 	if d == host || s == nil {
-		if m.buf, err = p.Get(a.n * a.elem); err == nil && d == host {
-			err = m.reachable()
+		if m.buf, err = p.Get(a.n * a.elem); err == nil {
+			err = a.reaches(m, d)
 		}
 		return err
 	}
 	if m.buf, err = p.GetOn(a.n*a.elem, s); err != nil {
+		return err
+	}
+	if err = a.reaches(m, d); err != nil {
 		return err
 	}
 	// What s has written to the memory until now is no result of this array.
@@ -63,15 +67,27 @@ func (a *array) get(m *store, d side, s device.Stream) error {
 	return nil
 }
 
-// reachable gives memory back that is to be the host's and that the CPU cannot reach.
-func (m *store) reachable() error {
+// reaches gives memory back that is to be the host's, too, and that the CPU cannot reach.
+func (a *array) reaches(m *store, d side) error {
+	if d != a.place(host) {
+		return nil
+	}
 	var has bool
 	_ = m.buf.With(func(b []byte) { has = b != nil })
 	if has || m.buf.Len() == 0 {
 		return nil
 	}
 	err := m.buf.Release()
-	return errors.Join(fmt.Errorf("unified: the CPU does not reach the memory of the slab.Pool for the host side: %w", device.ErrUnavailable), err)
+	return errors.Join(fmt.Errorf("unified: the CPU does not reach the memory of the slab.Pool for the %v side: %w", d, device.ErrUnavailable), err)
+}
+
+// handedOut notes that the program has a slice of the host side. Where that is the device's
+// memory, the slice does not keep the array from being found forgotten, and whoever gets the
+// memory then would share it: it stays out instead.
+func (a *array) handedOut() {
+	if a.mem.shared {
+		a.sides[onDevice].watch.Stop()
+	}
 }
 
 // release gives the memory back. The pool keeps it until work that uses it is

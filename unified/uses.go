@@ -102,6 +102,7 @@ func (c access) writes() bool     { return c.overwrites() || c == writeHost || c
 // writes says so. Whether the work before has failed matters if results does.
 // A stream is made to wait, without one the caller waits.
 func (a *array) await(lo, hi int, d side, writes, results bool, s device.Stream) (again bool, err error) {
+	d = a.place(d)
 	if s != nil {
 		err = a.hold(lo, hi, d, writes, s)
 	}

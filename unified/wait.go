@@ -88,6 +88,7 @@ func (a *array) provideBoth(provide func(side) error) error {
 
 // provideWaiting is provide that waits for memory.
 func (a *array) provideWaiting(ctx context.Context, d side) error {
+	d = a.place(d)
 	m := &a.sides[d]
 	if m.has {
 		return nil
@@ -99,10 +100,8 @@ func (a *array) provideWaiting(ctx context.Context, d side) error {
 	if m.buf, err = p.GetContext(ctx, a.n*a.elem); err != nil {
 		return err
 	}
-	if d == host {
-		if err := m.reachable(); err != nil {
-			return err
-		}
+	if err := a.reaches(m, d); err != nil {
+		return err
 	}
 	a.own(m, d)
 	return nil

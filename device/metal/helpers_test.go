@@ -1,15 +1,30 @@
 package metal
 
 import (
+	"os"
+	"slices"
 	"testing"
+	"unsafe"
 
 	"github.com/bufslab/bufslab/device"
 	"github.com/bufslab/bufslab/device/internal/devcheck"
 	"github.com/bufslab/bufslab/device/metal/internal/double"
 	"github.com/bufslab/bufslab/internal/check"
+	"github.com/bufslab/bufslab/slab"
 )
 
 var names = []string{"metal:0", "metal:0:private", "metal:0:pinned"}
+
+// some returns what test.sh tests in full, and of which go test takes the first, to be quick.
+func some[T any](all ...T) []T {
+	if os.Getenv("BUFSLAB_METAL") == "" {
+		return all[:1]
+	}
+	return all
+}
+
+// strategies are those of pools, the default off the heap first.
+var strategies = some(slices.Insert(slices.DeleteFunc(slab.Strategies(), func(s string) bool { return s == "slab" }), 0, "slab")...)
 
 // opened returns a device that is closed, and watched, until the test ends.
 func opened(t testing.TB, name string) *Device {
@@ -98,3 +113,6 @@ func pinnedOf(t testing.TB, d device.Device) device.Device {
 	t.Helper()
 	return check.Ok(d.(device.Pinner).Pinned())(t)
 }
+
+// bytesOf is where a slice begins.
+func bytesOf[T any](m []T) unsafe.Pointer { return unsafe.Pointer(unsafe.SliceData(m)) }
