@@ -208,20 +208,23 @@ func TestConsumerOfSlabInheritsLittle(t *testing.T) {
 }
 
 // purego makes every program that it is part of a dynamically linked one.
-func TestOnlyOpenCLReachesPurego(t *testing.T) {
-	const opencl, purego = module + "device/opencl", "github.com/ebitengine/purego"
+func TestOnlyOpenCLAndMetalReachPurego(t *testing.T) {
+	const opencl, metal, purego = module + "device/opencl", module + "device/metal", "github.com/ebitengine/purego"
 	for _, line := range list(t, "-f", `{{.ImportPath}} {{join .Deps " "}} {{join .TestImports " "}} {{join .XTestImports " "}}`, "./...") {
 		paths := strings.Fields(line)
-		if paths[0] != opencl && (slices.Contains(paths[1:], purego) || slices.Contains(paths[1:], opencl)) {
+		own := paths[0] == opencl || strings.HasPrefix(paths[0], metal)
+		if !own && slices.ContainsFunc([]string{purego, opencl, metal}, func(p string) bool { return slices.Contains(paths[1:], p) }) {
 			t.Errorf("%s reaches purego", paths[0])
 		}
 	}
-	if deps := list(t, "-deps", opencl); buildsOpenCL() && !slices.Contains(deps, purego) {
-		t.Error("package opencl does without purego, and this test without a reason")
+	for _, p := range []string{opencl, metal} {
+		if deps := list(t, "-deps", p); loadsLibraries() && !slices.Contains(deps, purego) {
+			t.Errorf("%s does without purego, and this test without a reason", p)
+		}
 	}
 }
 
-// buildsOpenCL says whether package opencl has anything to load here.
-func buildsOpenCL() bool {
+// loadsLibraries says whether packages opencl and metal have anything to load here.
+func loadsLibraries() bool {
 	return (runtime.GOOS == "linux" || runtime.GOOS == "darwin") && (runtime.GOARCH == "amd64" || runtime.GOARCH == "arm64")
 }

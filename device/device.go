@@ -17,7 +17,7 @@
 //	virtual     addresses without memory behind them, of any capacity
 //
 // Others live in directories of their own and call [Register] when they are imported: device/sim is
-// a simulated accelerator, device/cuda and device/opencl drive real ones.
+// a simulated accelerator, device/cuda, device/opencl and device/metal drive real ones.
 //
 // # A device of your own
 //

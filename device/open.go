@@ -24,6 +24,7 @@ var registry = struct {
 var elsewhere = map[string]string{
 	"cuda":   "; build with CGO_ENABLED=1 and -tags cuda and import github.com/bufslab/bufslab/device/cuda",
 	"opencl": "; import github.com/bufslab/bufslab/device/opencl, or build the command bufslab with -tags opencl",
+	"metal":  "; import github.com/bufslab/bufslab/device/metal, or build the command bufslab with -tags metal",
 	"sim":    "; import github.com/bufslab/bufslab/device/sim",
 }
 

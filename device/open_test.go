@@ -59,6 +59,7 @@ func TestUnknownSchemeListsTheKnownAndSaysWhatToImport(t *testing.T) {
 		"tape":   "heap, mmap",
 		"cuda:0": "-tags cuda and import github.com/bufslab/bufslab/device/cuda",
 		"opencl": "import github.com/bufslab/bufslab/device/opencl",
+		"metal":  "import github.com/bufslab/bufslab/device/metal",
 	} {
 		if _, err := Open(name); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("Open(%q): %v does not say %q", name, err, want)

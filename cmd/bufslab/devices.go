@@ -17,7 +17,7 @@ const devicesHelp = `bufslab devices [-json]
 
 Lists the schemes that device.Open knows here, of hardware every device that
 there is, with free and total bytes where a device answers. OpenCL's are
-known to a command that was built with -tags opencl.
+known to a command that was built with -tags opencl, a Mac's with -tags metal.
 
 	-json    an object a line: device, free_bytes and total_bytes, which are left out
 	         where there is no limit, note and error
