@@ -102,6 +102,17 @@ func TestManyBatches(t *testing.T) {
 	check.Same(t, device.Bytes(b), []byte{9, 9, 9, 9}, "bytes")
 }
 
+// A wait ends the encoder that is open, and comes between what was asked for before it and after it.
+func TestWaitAmongWork(t *testing.T) {
+	lazy(t)
+	d := opened(t, "metal:0")
+	a, b, s, other := allocated(t, d, 8), allocated(t, d, 8), streamOn(t, d), streamOn(t, d)
+	check.Must(t, other.Fill(a, 1))
+	e := devcheck.Record(t, other)
+	check.Must(t, s.Fill(b, 7), s.Wait(e), s.Copy(devcheck.Part(b, 0, 4), devcheck.Part(a, 0, 4)), s.Sync())
+	check.Same(t, device.Bytes(b), []byte{1, 1, 1, 1, 7, 7, 7, 7}, "bytes")
+}
+
 // Record of nothing new makes no command buffer, unless others have the queue.
 func TestRecordOfNothingNew(t *testing.T) {
 	d := opened(t, "metal:0")
