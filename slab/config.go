@@ -15,6 +15,10 @@ type Config struct {
 	// What memory.
 	Device   string // see device.Open; "" is heap
 	MaxBytes int64  // hard budget of managed bytes; 0 is none
+	// MaxShare is MaxBytes as a share of what the device has in all, up to 1; 0 is none. Text has it as
+	// max_bytes=75%. It is resolved once, by Open: of host memory it is a share of the memory of the
+	// machine or of the limit of the control group, if that is less; see ShareOf.
+	MaxShare float64
 	Name     string // of the pool, up to 200 bytes of printable characters; "" is the line: see Pool.Name
 	Zero     bool   // blocks are cleared when handed out
 

@@ -14,7 +14,7 @@ func ExampleParseConfig() {
 	fmt.Println(err)
 	// Output:
 	// device=mmap,strategy=slab,miss_target=0.02,max_bytes=4GiB,cache_bytes=0 <nil>
-	// slab: config: 2 faults: max_bytes=0: want a size of 1 byte or more or none; bits=4: strategy slab has no use for it, only bitlog
+	// slab: config: 2 faults: max_bytes=0: want a size of 1 byte or more or a share up to 100% or none; bits=4: strategy slab has no use for it, only bitlog
 }
 
 func ExampleConfig_Explain() {

@@ -78,7 +78,7 @@ func TestAStrategysOptionFollowsItsName(t *testing.T) {
 func TestEveryValueOutOfRangeIsNamed(t *testing.T) {
 	const want = `device=: want a name for device.Open
 miss_target=0: want a share above 0 and up to 1 (1% is 0.01)
-max_bytes=0: want a size of 1 byte or more or none
+max_bytes=0: want a size of 1 byte or more or a share up to 100% or none
 max_held=-1: want a size or 0 or none
 max_held_blocks=-1: want 1 block or more or 0 or none
 max_block_bytes=0: want a size of 1 byte or more or none

@@ -30,7 +30,7 @@ func (p *pool) stats() Stats {
 	s.Misses = min(s.UpstreamAllocs, cached.Gets)
 	s.Hits = cached.Gets - s.Misses
 	s.AllocatedBytes = cached.Got
-	s.ManagedBytes = u.ManagedBytes()
+	s.ManagedBytes, s.MaxBytes = u.ManagedBytes(), p.config.MaxBytes
 
 	s.WaitingBlocks, s.WaitingBytes = waiting.Blocks, waiting.Bytes
 	s.HeldBlocks = u.HeldBlocks + cached.Blocks + deferred.Blocks + waiting.Blocks

@@ -22,7 +22,8 @@ import (
 // a block only when it is first used, a warning goes to Config.Logger and to Explain.
 //
 // The error is a *ConfigError that names every fault of c, a *[FileError], that of opening or
-// creating a file that c names, or that of the device where it has no room for Config.Reserve.
+// creating a file that c names, that of the device where it has no room for Config.Reserve, or that of
+// [ShareOf].
 // The pool then has nothing of its upstream.
 func Open(upstream Allocator, c Config) (*Pool, error) {
 	if upstream == nil {
@@ -36,10 +37,15 @@ func Open(upstream Allocator, c Config) (*Pool, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	full := c.withDefaults()
+	c, full, err := c.resolved(upstream)
+	if err != nil {
+		return nil, err
+	}
 	full.Name = c.nameOr(full)
-	if warning := c.traits.warning(); warning != "" {
-		full.log().Warn("slab: " + warning)
+	for _, warning := range []string{c.traits.warning(), c.traits.share.odd} {
+		if warning != "" {
+			full.log().Warn("slab: " + warning)
+		}
 	}
 	p := &pool{config: settings{Config: full, given: c, on: upstream}}
 	if err := p.open(); err != nil {

@@ -18,7 +18,8 @@ import (
 // device=virtual:fixed,64MiB. What one strategy alone has may follow its name: strategy=bitlog:4 is
 // strategy=bitlog,bits=4, and so are steps of sizeclass, the miss_target of bestfit and slab, and the
 // file of plan. [device.ParseSize] reads sizes,
-// [time.ParseDuration] reads durations, and a miss_target is 0.01 or 1%.
+// [time.ParseDuration] reads durations, and a miss_target is 0.01 or 1%. max_bytes=75% is a
+// share of what the device has: see MaxShare in Config.
 //
 // An omitted key takes its default. cache_bytes=0, max_held=0,
 // max_held_blocks=0 and gc_trigger=0 turn these off, which is -1 in the Config, as is
@@ -71,6 +72,9 @@ func (c Config) String() string { return options.Line(c) }
 // [Pool.Explain].
 func (c Config) Explain() string {
 	text := options.Explain(c)
+	if s := c.traits.share; s.bytes > 0 {
+		text += fmt.Sprintf("max_bytes is %d bytes, %s\n", s.bytes, s.source)
+	}
 	if warning := c.traits.warning(); warning != "" {
 		text += "warning: " + warning + "\n"
 	}

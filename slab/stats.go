@@ -35,6 +35,7 @@ type Stats struct {
 	UnusableBytes    int64 `json:"unusable_bytes"`     // tails of slabs, memory that a guard withholds, and of blocks and parts forgotten off the heap whose bytes escaped what could not go back
 	ManagedBytes     int64 `json:"managed_bytes"`      // from upstream now, less what is on its way back; in ranges of mmap, pages count from when they are handed out first, and up to 64 KiB behind the last may be resident
 	PeakManagedBytes int64 `json:"peak_managed_bytes"` // from upstream at most, since Open or the last ResetPeaks
+	MaxBytes         int64 `json:"max_bytes"`          // the budget, Config.MaxBytes or what Config.MaxShare comes to; 0 is none. Pool.Explain says of what
 
 	WaitingBlocks int64 `json:"waiting_blocks"` // of the held: until streams that use it are done
 	WaitingBytes  int64 `json:"waiting_bytes"`
@@ -91,6 +92,7 @@ var statFields = [...]statField{
 	{"unusable_bytes", Gauge, func(s *Stats) int64 { return s.UnusableBytes }, "Bytes in tails of slabs, in quarantine, and withheld."},
 	{"managed_bytes", Gauge, func(s *Stats) int64 { return s.ManagedBytes }, "Bytes that the pool has from its upstream."},
 	{"peak_managed_bytes", Gauge, func(s *Stats) int64 { return s.PeakManagedBytes }, "Bytes that the pool had from its upstream at most."},
+	{"max_bytes", Gauge, func(s *Stats) int64 { return s.MaxBytes }, "Bytes that the pool may have from its upstream; 0 is no limit."},
 	{"waiting_blocks", Gauge, func(s *Stats) int64 { return s.WaitingBlocks }, "Released blocks that streams still use."},
 	{"waiting_bytes", Gauge, func(s *Stats) int64 { return s.WaitingBytes }, "Released bytes that streams still use."},
 	{"hits", Counter, func(s *Stats) int64 { return s.Hits }, "Gets without a call upstream."},

@@ -12,7 +12,8 @@ import (
 type traits struct {
 	device.Traits
 	name   string
-	locked bool // page-locked memory: see device.Pinner
+	locked bool   // page-locked memory: see device.Pinner
+	share  shared // what Config.MaxShare comes to
 }
 
 func traitsOf(d device.Device) (t traits) {

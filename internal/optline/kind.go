@@ -1,6 +1,7 @@
 package optline
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -25,6 +26,8 @@ var (
 	Counts = Kind[int]{Parse: parseCount, Format: strconv.Itoa, Bare: true}
 	// Fractions are numbers such as 0.01, which may be written 1%.
 	Fractions = Kind[float64]{Parse: parseFraction, Format: formatFraction, Bare: true}
+	// Shares are percentages such as 75%, which are written with as many digits as they need.
+	Shares = Kind[float64]{Parse: parseShare, Format: formatShare}
 	// Durations are what [time.ParseDuration] reads.
 	Durations = Kind[time.Duration]{Parse: time.ParseDuration, Format: time.Duration.String}
 )
@@ -50,6 +53,30 @@ func parseFraction(text string) (float64, error) {
 }
 
 func formatFraction(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+
+// parseShare moves the decimal point in the text: to divide by 100 would round.
+func parseShare(text string) (float64, error) {
+	number, percent := strings.CutSuffix(text, "%")
+	if !percent {
+		return 0, strconv.ErrSyntax
+	}
+	return strconv.ParseFloat(strings.TrimSpace(number)+"e-2", 64)
+}
+
+// formatShare moves it back.
+func formatShare(v float64) string {
+	whole, part, _ := strings.Cut(formatPlain(v), ".")
+	for len(part) < 2 {
+		part += "0"
+	}
+	whole, part = strings.TrimLeft(whole+part[:2], "0"), part[2:]
+	if part != "" {
+		part = "." + part
+	}
+	return cmp.Or(whole, "0") + part + "%"
+}
+
+func formatPlain(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 
 func formatSize(n int64) string {
 	units := []string{"", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"}
