@@ -7,6 +7,7 @@
 //	slab/wrap    what goes through an Allocator: counted, recorded, checked
 //	iobuf        a bytes.Buffer in pooled memory, bodies that own theirs, reads that wait without any
 //	arena        many small pieces of pooled memory that are freed at once
+//	pressure     all pools of a process, and what the collector should know of their memory
 //	slabtest     pools for tests, which fail with the places of what they did not release
 //	growpool     buffers with keys that grow, seen through views
 //	unified      arrays in two places, host and device, that copy only what changed
@@ -22,7 +23,7 @@
 // program.
 //
 // Imports point one way only, cmd to trace, growpool, unified, iobuf, arena, adapt,
-// inspect and slabtest to slab to device, so that each package can be read and used without those above it.
+// inspect, pressure and slabtest to slab to device, so that each package can be read and used without those above it.
 // Packages slab, device and inspect need nothing outside the standard library but
 // golang.org/x/sys; only fuzz imports rapid, only growpool
 // ristretto, and only the devices in directories of their own a driver. The

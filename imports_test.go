@@ -22,6 +22,7 @@ var below = map[string][]string{
 	"arena":    {"slab", "device"},
 	"inspect":  {"slab"},
 	"slabtest": {"slab"},
+	"pressure": {"slab"},
 	"trace":    {"slab", "device"},
 	"iobuf":    {"slab", "device"},
 	"growpool": {"slab", "device"},

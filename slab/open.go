@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"runtime"
 	"unsafe"
+	"weak"
 
 	"github.com/bufslab/bufslab/device"
 	_ "github.com/bufslab/bufslab/device/sim" // so that Config.Device can name it
 	"github.com/bufslab/bufslab/internal/gcwatch"
+	"github.com/bufslab/bufslab/internal/poolset"
 	"github.com/bufslab/bufslab/slab/internal/budget"
 	"github.com/bufslab/bufslab/slab/internal/clock"
 	"github.com/bufslab/bufslab/slab/internal/guard"
@@ -52,6 +54,8 @@ func Open(upstream Allocator, c Config) (*Pool, error) {
 		return nil, err
 	}
 	front := &Pool{p}
+	p.front = weak.Make(front)
+	poolset.Add(p)
 	runtime.AddCleanup(front, (*pool).abandon, p)
 	return front, nil
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
+	"weak"
 
 	"github.com/bufslab/bufslab/device"
 	"github.com/bufslab/bufslab/internal/pin"
@@ -93,6 +94,8 @@ type pool struct {
 	onClose    []func() error
 
 	abandoned, ended, deviceClosed atomic.Bool // see close.go
+
+	front weak.Pointer[Pool] // what the program has
 }
 
 // poolOf returns the pool of a slot.

@@ -1,0 +1,102 @@
+package memlimit
+
+import (
+	"runtime/debug"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// limit sets the limit of the process until the test ends.
+func limit(t *testing.T, n int64) {
+	t.Helper()
+	before := debug.SetMemoryLimit(n)
+	t.Cleanup(func() { debug.SetMemoryLimit(before) })
+}
+
+func wantLimit(t *testing.T, want int64, when string) {
+	t.Helper()
+	if got := debug.SetMemoryLimit(-1); got != want {
+		t.Errorf("the limit is %d %s, not %d", got, when, want)
+	}
+}
+
+// What is off the heap is taken off the total, again and again, and stop restores the limit.
+func TestAdjustFollows(t *testing.T) {
+	limit(t, None)
+	synctest.Test(t, func(t *testing.T) {
+		var off atomic.Int64
+		off.Store(1 << 30)
+		stop := Adjust(4<<30, off.Load)
+		wantLimit(t, 3<<30, "at once")
+		if Total() != 4<<30 {
+			t.Error(Total())
+		}
+		off.Store(2 << 30)
+		time.Sleep(every)
+		synctest.Wait()
+		wantLimit(t, 2<<30, "when more is off the heap")
+		off.Store(0)
+		time.Sleep(every)
+		synctest.Wait()
+		wantLimit(t, 4<<30, "when nothing is")
+		stop()
+		stop() // does nothing
+		wantLimit(t, None, "after stop")
+		off.Store(1 << 30)
+		time.Sleep(10 * every)
+		synctest.Wait()
+		wantLimit(t, None, "after stop")
+	})
+}
+
+// The limit is never 0 and never negative, however much is off the heap.
+func TestAdjustLeavesTheHeapSome(t *testing.T) {
+	limit(t, None)
+	for _, off := range []int64{1 << 30, 1 << 40, 1<<63 - 1, -5} {
+		stop := Adjust(1<<30, func() int64 { return off })
+		if got := debug.SetMemoryLimit(-1); got < 1<<26 || got > 1<<30 {
+			t.Errorf("%d with %d off the heap", got, off)
+		}
+		stop()
+	}
+}
+
+// A limit that the program has set is never raised: 0 takes it, and so does a total above it.
+func TestAdjustHonoursTheLimitThatIsSet(t *testing.T) {
+	limit(t, 1<<30)
+	for _, total := range []int64{0, 8 << 30} {
+		stop := Adjust(total, func() int64 { return 256 << 20 })
+		wantLimit(t, 768<<20, "with 256 MiB off the heap")
+		if Total() != 1<<30 {
+			t.Error(Total())
+		}
+		stop()
+		wantLimit(t, 1<<30, "after stop")
+	}
+}
+
+// Without any limit there is nothing to adjust.
+func TestAdjustWithoutALimit(t *testing.T) {
+	limit(t, None)
+	stop := Adjust(0, func() int64 { return 1 << 30 })
+	wantLimit(t, None, "with a total of 0")
+	stop()
+	wantLimit(t, None, "after stop")
+	if Total() != None {
+		t.Error(Total())
+	}
+}
+
+// Of several the least counts, and the last to stop restores the limit.
+func TestAdjustTogether(t *testing.T) {
+	limit(t, None)
+	off := func() int64 { return 1 << 20 }
+	large, small := Adjust(4<<30, off), Adjust(1<<30, off)
+	wantLimit(t, 1<<30-1<<20, "with both")
+	small()
+	wantLimit(t, 4<<30-1<<20, "with the larger")
+	large()
+	wantLimit(t, None, "after both")
+}
