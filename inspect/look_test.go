@@ -174,6 +174,10 @@ func TestWarnings(t *testing.T) {
 	if list := warningsOf(slab.Stats{Hits: 1, Failed: 1}); list != nil {
 		t.Errorf("%q", list)
 	}
+	short := warningsOf(slab.Stats{PressureSteps: 2, PressureBytes: 3 << 20})
+	if len(short) != 1 || short[0] != "Memory was short: 2 steps gave back 3.00 MiB" {
+		t.Errorf("%q", short)
+	}
 	got := strings.Join(warningsOf(slab.Stats{Forgotten: 1000, DoubleReleases: 2, ForeignPuts: 3, GuardFaults: 4}), "; ")
 	if want := "Buffers that were never released, found by the collector: 1,000; Releases of what had been released before: 2; Puts of slices that the pool did not have out: 3; Guarded buffers that were used after their Release, or are still reached: 4"; got != want {
 		t.Errorf("%s, want %s", got, want)

@@ -45,6 +45,9 @@ func warningsOf(s slab.Stats) (list []string) {
 			list = append(list, w.text+": "+count(w.n))
 		}
 	}
+	if s.PressureSteps > 0 {
+		list = append(list, "Memory was short: "+several(s.PressureSteps, "step")+" gave back "+size(s.PressureBytes))
+	}
 	return list
 }
 

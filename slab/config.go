@@ -44,6 +44,7 @@ type Config struct {
 	MaxBlockBytes int64         // larger blocks are never kept; 0 is no limit (exact: 1 GiB)
 	CacheBytes    int64         // per-processor caches, bytes a processor at most; 0 is the strategy's default, -1 turns them off
 	TrimAfter     time.Duration // held memory idle for so long goes back; 0 is never
+	Pressure      bool          // held memory goes back as the system runs short of memory, half of it at a time: see docs/containers.md
 	Idle          time.Duration // a pool without a Get or Release for so long gives back all it holds; 0 is 10 s on heap and never elsewhere, -1 is never
 
 	// What happens to buffers that are forgotten or misused. With Guard n, about one buffer in n is

@@ -31,6 +31,7 @@ func ExampleConfig_Explain() {
 	// cache_bytes      64MiB                     default of sizeclass
 	// trim_after       none                      default
 	// idle             10s                       default on heap
+	// pressure         off                       default
 	// name             the line of this Config   default
 	// on_forget        return                    default
 	// zero             false                     default

@@ -26,6 +26,7 @@ func (p *pool) stats() Stats {
 	s.DoubleReleases, s.ForeignPuts = p.leaks.Misuse()
 	s.Failed, s.Collections = p.counted.failed.Load(), p.gc.Ran()
 	s.Trims, s.TrimmedBytes = p.counted.trims.Load(), p.counted.trimmed.Load()
+	s.PressureSteps, s.PressureBytes = p.counted.steps.Load(), p.counted.relieved.Load()
 	s.UpstreamAllocs, s.UpstreamFrees = up.Allocs(), up.Frees()
 	s.Misses = min(s.UpstreamAllocs, cached.Gets)
 	s.Hits = cached.Gets - s.Misses

@@ -19,6 +19,11 @@ type Hooks struct {
 	// on one of the pool's. bytes is above 0.
 	Trimmed func(pool string, bytes int64)
 
+	// Pressure is called when held memory went upstream as memory was short: with Config.Pressure, on a
+	// goroutine of the watcher's, which waits for it. why is a sentence that names the file, the limit
+	// and what is used, or what else was short. bytes is above 0.
+	Pressure func(pool string, bytes int64, why string)
+
 	// Leaked is called for each buffer that the collector found forgotten, some time after,
 	// on a goroutine of the pool's. Of a buffer with parts it is called once, and off the
 	// heap for each part that was forgotten while another handle has the memory. Site is
@@ -50,5 +55,11 @@ func (h *Hooks) outOfMemory(err *OutOfMemoryError) {
 func (h *Hooks) trimmed(pool string, bytes int64) {
 	if h != nil && h.Trimmed != nil && bytes > 0 {
 		h.Trimmed(pool, bytes)
+	}
+}
+
+func (h *Hooks) pressure(pool string, bytes int64, why string) {
+	if h != nil && h.Pressure != nil && bytes > 0 {
+		h.Pressure(pool, bytes, why)
 	}
 }

@@ -69,6 +69,7 @@ func (p *pool) open() error {
 	if !p.config.replayed() {
 		clock.Start(&p.clock, p, (*pool).ownClock, (*pool).isOpen)
 		watchCollections(p)
+		watchPressure(p)
 	}
 	return nil
 }
@@ -150,6 +151,7 @@ func (p *pool) openStrategy(c Config) error {
 			p.emptyCachesLocked(false)
 		}
 	}})
+	p.unwrapped = p.strategy
 	finish, err := k.take(p.strategy)
 	if err != nil {
 		return err

@@ -71,6 +71,8 @@ var options = optline.Table[Config]{
 	key[time.Duration]{Name: "idle", Field: func(c *Config) *time.Duration { return &c.Idle }, Kind: optline.Durations,
 		Range: optline.Positive[time.Duration]("a positive duration like 30s"), Words: map[string]time.Duration{"keep": -1},
 		Needs: holding, DefaultFor: defaultIdle},
+	key[bool]{Name: "pressure", Field: func(c *Config) *bool { return &c.Pressure }, Kind: optline.Switches,
+		Range: optline.Range[bool]{Want: "on or off"}, Needs: holding, ZeroText: "off"},
 	key[string]{Name: "name", Field: func(c *Config) *string { return &c.Name }, Kind: optline.Strings,
 		Range: names, ZeroText: "the line of this Config"},
 	key[string]{Name: "on_forget", Field: func(c *Config) *string { return &c.OnForget }, Kind: optline.Strings,

@@ -68,8 +68,9 @@ type pool struct {
 	upstream   Allocator
 	accounting *upstream.Accounting
 	strategy   Allocator
-	blocks     numbered // of strategy
-	joint      numbered // blocks, if mu guards them and nothing stands before them; else nil
+	unwrapped  Allocator // strategy, without what verifies or checks it
+	blocks     numbered  // of strategy
+	joint      numbered  // blocks, if mu guards them and nothing stands before them; else nil
 
 	direct  int // bytes up to which a hit is all that Get has to do; 0 where it never is
 	cache   percpu.Cache
@@ -183,5 +184,6 @@ func (h *heldBound) note() {
 // counted is what a pool counts beside its caches.
 type counted struct {
 	failed, trims, trimmed atomic.Int64
-	floors                 floors // of metrics
+	steps, relieved        atomic.Int64 // of Config.Pressure
+	floors                 floors       // of metrics
 }

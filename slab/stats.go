@@ -59,6 +59,9 @@ type Stats struct {
 	TrimmedBytes int64 `json:"trimmed_bytes"` // that these gave upstream
 	Collections  int64 `json:"collections"`   // of garbage that the pool has run: see Config.GCTrigger
 
+	PressureSteps int64 `json:"pressure_steps"` // times that the pool was asked to give back as memory was short: see Config.Pressure
+	PressureBytes int64 `json:"pressure_bytes"` // that went upstream then
+
 	Waiters  int64         `json:"waiters"`      // calls of GetContext that wait now
 	Waits    int64         `json:"waits"`        // that had to wait
 	WaitTime time.Duration `json:"wait_time_ns"` // of those that have ended, in all
@@ -110,6 +113,8 @@ var statFields = [...]statField{
 	{"trims", Counter, func(s *Stats) int64 { return s.Trims }, "Times that memory was looked for that was not used."},
 	{"trimmed_bytes", Counter, func(s *Stats) int64 { return s.TrimmedBytes }, "Bytes that went upstream as they were not used."},
 	{"collections", Counter, func(s *Stats) int64 { return s.Collections }, "Garbage collections that the pool has run."},
+	{"pressure_steps", Counter, func(s *Stats) int64 { return s.PressureSteps }, "Times that held memory went back as the system was short of it."},
+	{"pressure_bytes", Counter, func(s *Stats) int64 { return s.PressureBytes }, "Bytes that went upstream as the system was short of memory."},
 	{"waiters", Gauge, func(s *Stats) int64 { return s.Waiters }, "Calls of GetContext that wait."},
 	{"waits", Counter, func(s *Stats) int64 { return s.Waits }, "Calls of GetContext that had to wait."},
 	{"wait_time_ns", Counter, func(s *Stats) int64 { return int64(s.WaitTime) }, "How long calls of GetContext have waited."},

@@ -22,6 +22,8 @@ var (
 	Strings = Kind[string]{Parse: func(s string) (string, error) { return s, nil }, Format: func(s string) string { return s }}
 	// Bools are true and false, and what else [strconv.ParseBool] reads.
 	Bools = Kind[bool]{Parse: strconv.ParseBool, Format: strconv.FormatBool, Bare: true}
+	// Switches are on and off.
+	Switches = Kind[bool]{Parse: parseSwitch, Format: func(on bool) string { return map[bool]string{true: "on", false: "off"}[on] }}
 	// Counts are decimal integers without a sign: a negative count needs a word.
 	Counts = Kind[int]{Parse: parseCount, Format: strconv.Itoa, Bare: true}
 	// Fractions are numbers such as 0.01, which may be written 1%.
@@ -36,6 +38,13 @@ var (
 // largest of the units KiB to EiB that divides them; parse must know these.
 func Sizes(parse func(string) (int64, error)) Kind[int64] {
 	return Kind[int64]{Parse: parse, Format: formatSize}
+}
+
+func parseSwitch(text string) (bool, error) {
+	if text != "on" && text != "off" {
+		return false, strconv.ErrSyntax
+	}
+	return text == "on", nil
 }
 
 func parseCount(text string) (int, error) {

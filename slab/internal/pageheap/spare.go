@@ -1,6 +1,9 @@
 package pageheap
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // A trim gives memory back while a program runs. A free extent is as young as the memory that came
 // back to it last, so a small block that comes and goes would keep all of a large one. But a heap
@@ -16,6 +19,46 @@ func (h *Heap) Trim(idle int) int64 {
 	defer h.mu.Unlock()
 	h.epoch++
 	return n
+}
+
+// Shrink gives back n bytes, or all that can go: what was free longest, of that the longest extents
+// first. A segment that is no range goes whole: where it is more than twice what is left of n, it stays,
+// unless nothing else goes.
+func (h *Heap) Shrink(n int64) {
+	h.growMu.Lock()
+	defer h.growMu.Unlock()
+	list, left := h.oldest(), n
+	for _, i := range list {
+		if left > 0 {
+			left -= h.releasePart(i, h.partOf(i, left))
+		}
+	}
+	for k := 0; k < len(list) && left == n && n > 0; k++ {
+		left -= h.release(list[k])
+	}
+}
+
+// partOf is how much of extent i goes where n bytes are wanted.
+func (h *Heap) partOf(i int32, n int64) int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	x := h.at(i)
+	if x.state == free && h.segs[x.seg].rng == nil && int64(x.len) <= 2*min(n, int64(maxInt/2)) {
+		return maxInt
+	}
+	return int(min(n, int64(maxInt)))
+}
+
+// oldest returns the free extents in the order of Shrink.
+func (h *Heap) oldest() []int32 {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	list := slices.Collect(h.each(free))
+	slices.SortFunc(list, func(i, j int32) int {
+		a, b := h.at(i), h.at(j)
+		return cmp.Or(cmp.Compare(a.stamp, b.stamp), cmp.Compare(b.len, a.len))
+	})
+	return list
 }
 
 // leastSpare is the least extent that is worth a call.

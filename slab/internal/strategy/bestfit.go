@@ -175,6 +175,9 @@ func (p *Bestfit) StopHolding() { p.heap.StopHolding() }
 // Trim ends an epoch; see slab.Trimmer.
 func (p *Bestfit) Trim(idle int) int64 { return p.heap.Trim(idle) }
 
+// Shrink gives back what was free longest, about n bytes.
+func (p *Bestfit) Shrink(n int64) { p.heap.Shrink(n) }
+
 // Prefill gets n bytes from upstream at once, to be held.
 func (p *Bestfit) Prefill(n int) error { return p.heap.Prefill(n) }
 

@@ -129,6 +129,13 @@ func (k *keeper) Trim(idle int) int64 {
 	return k.letGo(idle, func(also []device.Block) []device.Block { return k.held.Trim(idle, also) })
 }
 
+// Shrink gives back what was held longest, n bytes or a block more.
+func (k *keeper) Shrink(n int64) {
+	k.letGo(0, func(also []device.Block) []device.Block {
+		return k.held.ShrinkBytes(max(0, k.held.Bytes()-n), also)
+	})
+}
+
 // letGo gives upstream what is gathered and what take adds to that, and returns the bytes.
 func (k *keeper) letGo(idle int, take func(also []device.Block) []device.Block) (bytes int64) {
 	k.mu.Lock()

@@ -204,6 +204,12 @@ func (s *Slab) Trim(idle int) int64 {
 	return s.Bestfit.Trim(idle)
 }
 
+// Shrink gives back what was free longest, about n bytes.
+func (s *Slab) Shrink(n int64) {
+	s.giveUpQuarantined()
+	s.Bestfit.Shrink(n)
+}
+
 // Usage reports where the managed bytes are.
 func (s *Slab) Usage() Usage {
 	s.heap.Lock()

@@ -32,6 +32,9 @@ type Strategy interface {
 	// Trim ends an epoch, gives back what was held, untouched, for the last idle
 	// epochs, and returns the bytes of that.
 	Trim(idle int) int64
+	// Shrink gives back what was held longest, until about n bytes have gone or nothing is left
+	// that can go.
+	Shrink(n int64)
 	// Quarantine takes a block that is out, of an extent as FreeExtent has it, out of
 	// use for good. Where it cannot it reports false, and the block stays out.
 	Quarantine(b device.Block, extent int32) bool

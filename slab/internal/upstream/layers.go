@@ -25,3 +25,13 @@ func LayerOf[T any, A Source](a A) (t T, ok bool) {
 	}
 	return t, ok
 }
+
+// Shrink gives back about n bytes of the nearest layer of a that shrinks, what was held longest first,
+// else all of one that holds memory. It is no method of Forward: wrappers would export it.
+func Shrink[A Source](a A, n int64) {
+	if s, ok := LayerOf[interface{ Shrink(n int64) }](a); ok {
+		s.Shrink(n)
+	} else if h, ok := LayerOf[holder](a); ok {
+		h.FreeHeld()
+	}
+}

@@ -1,0 +1,78 @@
+package relief
+
+import (
+	"fmt"
+	"runtime/metrics"
+
+	"github.com/bufslab/bufslab/internal/cgroup"
+	"github.com/bufslab/bufslab/internal/memlimit"
+	"github.com/bufslab/bufslab/internal/poolset"
+)
+
+const (
+	// shortAt is the share of a group's limit from which memory is short. Above it are some 50 MiB of
+	// a pod of 512 MiB.
+	shortAt = 0.9
+	// nearAt is the share from which looks are frequent.
+	nearAt = 0.5
+	// heapAt is the share of GOMEMLIMIT that live objects and the pools may have. Beyond it the
+	// collector runs again and again.
+	heapAt = 0.9
+)
+
+// A sensor says whether memory is short.
+type sensor struct {
+	system cgroup.System
+	events map[cgroup.Group]int64 // as read last
+	odd    string                 // what a file says that cannot be meant
+	used   float64                // of a limit, the most at the last look; 1 before the first
+	live   []metrics.Sample
+}
+
+func newSensor(s cgroup.System) *sensor {
+	n := &sensor{system: s, events: map[cgroup.Group]int64{}, odd: s.Limit().Odd, used: 1}
+	n.live = []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+	for _, g := range s.Groups() {
+		n.events[g] = s.Usage(g, 0).Events
+	}
+	return n
+}
+
+// short says what is short, or returns "". The process may be in other groups than last time.
+func (n *sensor) short() (why string) {
+	n.used = 0
+	for _, g := range n.system.Groups() {
+		u := n.system.Usage(g, shortAt)
+		before, known := n.events[g]
+		n.events[g] = u.Events
+		n.used = max(n.used, u.Used())
+		switch {
+		case known && u.Events > before:
+			why = fmt.Sprintf("/%s/%s counts %d more", g.Dir, cgroup.EventsFile, u.Events-before)
+		case u.Used() > shortAt:
+			why = fmt.Sprintf("%d bytes are used of the %d of %s", u.Bytes, u.Limit, u.Source)
+		}
+	}
+	if why == "" {
+		why = n.heap()
+	}
+	return why
+}
+
+// heap says that live objects and the pools leave the collector too little of GOMEMLIMIT.
+func (n *sensor) heap() string {
+	limit := memlimit.Total()
+	if limit == memlimit.None || limit <= 0 {
+		return ""
+	}
+	metrics.Read(n.live)
+	if n.live[0].Value.Kind() != metrics.KindUint64 {
+		return ""
+	}
+	live := float64(n.live[0].Value.Uint64()) + float64(poolset.OffHeapBytes())
+	n.used = max(n.used, live/float64(limit))
+	if live <= heapAt*float64(limit) {
+		return ""
+	}
+	return fmt.Sprintf("%.0f bytes are live of the memory limit of %d", live, limit)
+}

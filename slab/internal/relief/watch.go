@@ -1,0 +1,125 @@
+package relief
+
+import (
+	"log/slog"
+	"time"
+)
+
+const (
+	// calm is how often the watcher looks while little is used, near how often it looks else. A look opens
+	// two files of each group.
+	calm, near = time.Second, 100 * time.Millisecond
+	// rest is the least between two looks, whatever happens.
+	rest = 2 * time.Millisecond
+	// lookShare bounds the time that looks take: one for each so many times as long.
+	lookShare = 2000
+	// epoch is how often memory that is held grows older.
+	epoch = 10 * time.Second
+	// leastWait and mostWait bound the time until the watcher asks again when there was nothing to give.
+	leastWait, mostWait = time.Second, time.Minute
+)
+
+// A waiter sleeps until time is up or something has happened.
+type waiter interface {
+	// wait returns what has happened, "" where time is up. It returns false after stop.
+	wait(d time.Duration) (event string, more bool)
+	stop()
+	watched() (files, failed []string)
+}
+
+// A watcher is the loop of a group, on a goroutine of its own.
+type watcher struct {
+	group  *group
+	sensor *sensor
+	waiter waiter
+
+	aged  time.Time
+	cost  time.Duration // of a look
+	idle  time.Duration // to wait as there was nothing to give; 0 where there was
+	until time.Time     // not to ask before
+}
+
+func startWatcher(g *group, log *slog.Logger) *watcher {
+	system := g.system()
+	w := &watcher{group: g, sensor: newSensor(system), aged: time.Now()}
+	w.waiter = g.waiter(system)
+	w.report(log)
+	go w.run()
+	return w
+}
+
+// report says in one line what cannot be watched.
+func (w *watcher) report(log *slog.Logger) {
+	files, failed := w.waiter.watched()
+	if w.sensor.odd != "" {
+		failed = append(failed, w.sensor.odd)
+	}
+	if len(failed) > 0 {
+		log.Warn("slab: pressure: some files cannot be watched", "failed", failed, "watched", files)
+	}
+}
+
+// end ends the loop, which ends by itself then: a hook that the loop calls may close the last pool.
+func (w *watcher) end() { w.waiter.stop() }
+
+func (w *watcher) run() {
+	for {
+		event, more := w.waiter.wait(w.pause())
+		if !more {
+			return
+		}
+		w.look(event)
+		time.Sleep(rest)
+	}
+}
+
+// pause is how long to sleep: less near a limit, and never so little that looks take more than their share
+// of a processor.
+func (w *watcher) pause() time.Duration {
+	d := calm
+	if w.sensor.used > nearAt {
+		d = near
+	}
+	return max(d, lookShare*w.cost)
+}
+
+// look gives back for as long as memory is short and there is anything.
+func (w *watcher) look(event string) {
+	begin := time.Now()
+	why := w.sensor.short()
+	if w.group.looked(); begin.Sub(w.aged) > epoch {
+		w.aged = begin
+		w.group.age()
+	}
+	w.cost = time.Since(begin)
+	if why != "" {
+		for why != "" && w.give(why) {
+			why = w.sensor.short()
+		}
+	} else if event != "" {
+		w.give(event) // a step for each event: nothing else says when it is enough
+	}
+}
+
+// give gives back a step, and reports whether that was worth it. If not, it is not tried again for a while,
+// unless much is held.
+func (w *watcher) give(why string) bool {
+	if now := time.Now(); now.Before(w.until) && w.group.held() <= leastStep {
+		return false
+	}
+	if w.group.step(why) > leastStep/16 {
+		w.idle, w.until = 0, time.Time{}
+		return true
+	}
+	w.idle = min(max(leastWait, 2*w.idle), mostWait)
+	w.until = time.Now().Add(w.idle)
+	return false
+}
+
+// held is what all members hold.
+func (g *group) held() (n int64) {
+	for _, m := range g.looked() {
+		n += m.HeldBytes()
+	}
+	return n
+}

@@ -1,0 +1,78 @@
+package slab
+
+import (
+	"log/slog"
+	"math"
+
+	"github.com/bufslab/bufslab/slab/internal/relief"
+	"github.com/bufslab/bufslab/slab/internal/upstream"
+)
+
+// A pool with Config.Pressure gives back what it holds as the system runs short: see slab/internal/relief.
+
+// A pressed is a pool as the watcher sees it.
+type pressed struct{ *pool }
+
+var _ relief.Member = pressed{}
+
+// watchPressure has the watcher ask p, until it is closed.
+func watchPressure(p *pool) {
+	if p.config.Pressure {
+		relief.Join(pressed{p})
+		p.onClose = append(p.onClose, func() error { relief.Leave(pressed{p}); return nil })
+	}
+}
+
+// Calls returns the Gets and Releases so far.
+func (p pressed) Calls() int64 {
+	u := p.cache.Usage()
+	return u.Gets + u.Releases
+}
+
+// HeldBytes is what the pool holds.
+func (p pressed) HeldBytes() int64 { return p.stats().HeldBytes }
+
+// GiveBack gives back about n bytes, and counts a step. Where somebody else empties the caches, or waits
+// with that lock for a stream, there is nothing to do.
+func (p pressed) GiveBack(n int64, keepers bool, why string) int64 {
+	if keepers {
+		p.reclaimers.Reclaim(nil)
+		n = math.MaxInt64
+	}
+	if !p.reclaimMu.TryLock() {
+		return 0
+	}
+	bytes := p.shrinkLocked(n)
+	p.counted.steps.Add(1)
+	p.counted.relieved.Add(bytes)
+	p.config.Hooks.pressure(p.config.Name, bytes, why)
+	return bytes
+}
+
+// shrinkLocked gives back about n bytes, and unlocks reclaimMu.
+func (p *pool) shrinkLocked(n int64) int64 {
+	defer p.reclaimMu.Unlock()
+	before := p.stats().ManagedBytes
+	p.sweepLocked()
+	p.emptyCachesLocked(false)
+	p.guard.FreeHeld()
+	upstream.Shrink(p.unwrapped, n)
+	if n -= before - p.stats().ManagedBytes; n > 0 {
+		below(p.upstream).FreeHeld()
+	}
+	return max(0, before-p.stats().ManagedBytes)
+}
+
+// Age ends an epoch of what is held, unless a clock does.
+func (p pressed) Age() {
+	if p.clock.Ticks() {
+		return
+	}
+	p.trim(math.MaxInt)
+}
+
+// Log returns where the pool logs.
+func (p pressed) Log() *slog.Logger { return p.config.log() }
+
+// OnGoHeap reports whether what goes back is the collector's.
+func (p pressed) OnGoHeap() bool { return onHeap(p.config.Config) }
