@@ -252,3 +252,5 @@ var names = optline.Range[string]{
 
 // mostName bounds the bytes of a name: it stands in each error and each metric.
 const mostName = 200
+
+var shares = optline.Range[float64]{Want: "a share above 0 and up to 100%", Has: func(v float64) bool { return 0 < v && v <= 1 }}

@@ -26,13 +26,6 @@ func ShareOf(upstream Allocator, share float64) (bytes int64, source string, err
 	return s.bytes, s.source, err
 }
 
-// A shared is what a share comes to. Odd is what a file of the system says that cannot be meant.
-type shared struct {
-	bytes  int64
-	source string
-	odd    string
-}
-
 func shareOf(on Allocator, share float64) (s shared, err error) {
 	if !shares.Has(share) {
 		return s, configError([]string{fmt.Sprintf("max_bytes=%s: want %s", optline.Shares.Format(share), shares.Want)})
@@ -78,8 +71,6 @@ func isHost(d device.Device) bool {
 	scheme, _, _ := strings.Cut(d.Name(), ":")
 	return scheme == "heap" || scheme == "mmap" || strings.HasSuffix(d.Name(), ":pinned")
 }
-
-var shares = optline.Range[float64]{Want: "a share above 0 and up to 100%", Has: func(v float64) bool { return 0 < v && v <= 1 }}
 
 // resolved is c with the bytes that its share comes to on an upstream, and with what Explain says of that.
 func (c Config) resolved(on Allocator) (given, full Config, err error) {

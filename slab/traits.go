@@ -16,6 +16,13 @@ type traits struct {
 	share  shared // what Config.MaxShare comes to
 }
 
+// A shared is what a share comes to. Odd is what a file of the system says that cannot be meant.
+type shared struct {
+	bytes  int64
+	source string
+	odd    string
+}
+
 func traitsOf(d device.Device) (t traits) {
 	if t.Traits = device.TraitsOf(d); t.Traits != (device.Traits{}) {
 		t.name = d.Name()

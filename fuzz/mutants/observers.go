@@ -81,7 +81,7 @@ var ofCounts = []mutant{
 	{
 		name: "hooks: a Trim of nothing is told",
 		file: "slab/hooks.go",
-		old:  " && bytes > 0", new: "",
+		old:  "h.Trimmed != nil && bytes > 0", new: "h.Trimmed != nil",
 		killer: killer{pkg: "slab", test: "TestHookOfTrim"},
 	},
 	{
