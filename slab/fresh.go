@@ -74,7 +74,7 @@ func (p *pool) makeRoom(size int, how effort, err error) (b device.Block, extent
 	if p.emptyCaches() {
 		b, extent, err = p.blocks.AllocExtent(size)
 	}
-	for how == fully && outOfMemory(err) && p.freeOldest() {
+	for how >= fully && outOfMemory(err) && p.freeOldest() {
 		b, extent, err = p.blocks.AllocExtent(size)
 	}
 	for how >= again && outOfMemory(err) {
@@ -93,7 +93,7 @@ func (p *pool) reclaimAndAlloc(size int, how effort) (b device.Block, extent int
 	if b, extent, err = p.blocks.AllocExtent(size); !outOfMemory(err) {
 		return b, extent, err
 	}
-	if how == fully {
+	if how >= fully {
 		p.FreeHeld()
 		for _, b := range budgetsOf(p.upstream) {
 			b.Reclaim(p)
@@ -114,4 +114,5 @@ const (
 	again                 // gives back what is held, here and elsewhere
 	atOnce                // looks for what was forgotten: all that needs no wait for a stream
 	fully                 // waits for streams
+	growing               // fully, for a Grow, which tells the log itself
 )

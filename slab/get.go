@@ -40,7 +40,7 @@ func (p *Pool) Get(size int) (PooledBuffer, error) {
 	if e.Slot == nil {
 		return p.miss(size, class)
 	}
-	return q.hand(e, size, stands)
+	return q.hand(e, size, stands, fully)
 }
 
 // get is Get where a hit is not all that it has to do, or where no cache takes the size. The Pool
@@ -68,7 +68,7 @@ func (p *Pool) miss(size, class int) (PooledBuffer, error) {
 func (p *pool) getNow(size int, how effort) (PooledBuffer, error) {
 	class, _ := p.cache.Fit(size)
 	if e, stands := p.cache.RetryPinned(class, size); e.Slot != nil {
-		return p.hand(e, size, stands)
+		return p.hand(e, size, stands, how)
 	}
 	return p.get(size, class, how)
 }
@@ -96,7 +96,7 @@ func (p *pool) get(size, class int, how effort) (PooledBuffer, error) {
 	if class < p.cache.Uncached() {
 		if e, stands := p.refill(class, size); e.Slot != nil {
 			p.held.note()
-			return p.hand(e, size, stands)
+			return p.hand(e, size, stands, how)
 		}
 		_, ask = p.cache.Fit(size)
 	}
@@ -104,7 +104,7 @@ func (p *pool) get(size, class int, how effort) (PooledBuffer, error) {
 		p.sweep()
 	}
 	if e, stands := p.atHand(ask, class, size); e.Slot != nil {
-		b, err := p.hand(e, size, stands)
+		b, err := p.hand(e, size, stands, how)
 		p.keepWithinHeldBeside(b)
 		return b, err
 	}
@@ -120,13 +120,13 @@ func (p *pool) getFresh(size, ask, class int, how effort) (PooledBuffer, error) 
 	if ask > size && outOfMemory(err) { // there may be room for what was asked
 		e, stands, err = p.fresh(size, p.cache.Uncached(), size, how)
 	}
-	if how == fully && outOfMemory(err) {
+	if how >= fully && outOfMemory(err) {
 		e, stands, err = p.besideOthers(size, err)
 	}
 	if err != nil {
 		return PooledBuffer{}, p.refused(size, ask, how, err)
 	}
-	b, err := p.hand(e, size, stands)
+	b, err := p.hand(e, size, stands, how)
 	p.keepWithinHeldBeside(b)
 	return b, err
 }
@@ -137,7 +137,7 @@ func (p *pool) refused(size, ask int, how effort, err error) error {
 		s := p.stats()
 		err = &OutOfMemoryError{size, ask, s.HeldBytes, max(0, s.ActiveBytes), err, p.config.Name}
 	}
-	if how == fully { // else the caller has more to try
+	if how >= fully { // else the caller has more to try
 		p.fail(err)
 	}
 	return err
@@ -184,20 +184,24 @@ func lend(e handle.Entry, size int) PooledBuffer {
 
 // hand makes a block a handle. stands says how many Gets this one stands for in the profile,
 // 0 if it is not sampled.
-func (p *pool) hand(e handle.Entry, size int, stands float64) (PooledBuffer, error) {
+func (p *pool) hand(e handle.Entry, size int, stands float64, how effort) (PooledBuffer, error) {
 	b := lend(e, size)
 	if stands > 0 {
 		p.profile.Sample(b.slot, b.n, stands)
 	}
 	if p.config.needsFinish {
-		return p.finish(b)
+		return p.finish(b, how)
 	}
 	return b, nil
 }
 
 // finish does what only some pools have to do for a Get.
-func (p *pool) finish(b PooledBuffer) (PooledBuffer, error) {
-	p.leaks.Got(b.slot, b.gen, b.n)
+func (p *pool) finish(b PooledBuffer, how effort) (PooledBuffer, error) {
+	if how == growing {
+		p.leaks.GotToGrow(b.slot, b.gen, b.n)
+	} else {
+		p.leaks.Got(b.slot, b.gen, b.n)
+	}
 	if p.config.Zero {
 		return zero(b, p.upstream)
 	}

@@ -70,10 +70,11 @@ type growth struct {
 	pool    *pool
 	from    PooledBuffer
 	to      int
-	ended   bool // the pin
-	stay    bool // it is not to be copied
-	escaped bool // there may be a slice of the memory
-	bySlice bool // GetBytes returned b: the program may keep the slice alone
+	ended   bool   // the pin
+	stay    bool   // it is not to be copied
+	escaped bool   // there may be a slice of the memory
+	bySlice bool   // GetBytes returned b: the program may keep the slice alone
+	mark    uint64 // of b in a recording
 }
 
 func (g *growth) unpin() {
@@ -89,6 +90,7 @@ func (g *growth) end() bool {
 	s := g.from.slot
 	if g.ended = s.EndOwn(g.from.gen); g.ended {
 		g.escaped, g.bySlice = s.MayHaveEscaped(), s.IsBySlice(g.from.gen)
+		g.mark = g.pool.leaks.Growing(s)
 		g.pool.leaks.Released(s)
 		g.pool.profile.Released(s)
 	}
@@ -121,7 +123,7 @@ func (g *growth) inPlace() (c PooledBuffer, ok bool) {
 	if g.bySlice {
 		c.gen = c.slot.BySlice()
 	}
-	p.leaks.Got(c.slot, c.gen, c.n)
+	p.leaks.Grown(g.mark, c.slot, c.gen, c.n)
 	if stands > 0 {
 		p.profile.Sample(c.slot, c.n, stands)
 	}
@@ -171,8 +173,10 @@ func (g *growth) byCopy() (PooledBuffer, error) {
 	for _, s := range on {
 		_ = s.Sync() // one that has failed has nothing under way
 	}
-	if err := copyContents(deviceOf(p.upstream), c, b, min(b.n, c.n)); err != nil {
-		return PooledBuffer{}, err
+	if !p.config.replayed() { // there the contents are nobody's, and memory may have none
+		if err := copyContents(deviceOf(p.upstream), c, b, min(b.n, c.n)); err != nil {
+			return PooledBuffer{}, err
+		}
 	}
 	if b.slot.IsBySlice(b.gen) {
 		c.gen = c.slot.BySlice()
@@ -180,6 +184,7 @@ func (g *growth) byCopy() (PooledBuffer, error) {
 	if won, _ := b.slot.EndPinned(b.gen); !won {
 		return PooledBuffer{}, ErrReleased
 	}
+	p.leaks.Moved(b.slot, c.slot, c.n, b.slot.IsPart() || b.slot.IsShared())
 	if c.n > 0 {
 		p.pending.UseAll(c.slot, on)
 	}
@@ -199,11 +204,17 @@ func (g *growth) get() (PooledBuffer, error) {
 		if b, extent, ok := p.blocks.AllocRoomy(ask); ok {
 			p.gc.Relieve()
 			if e, stands := p.attach(b, extent, class, g.to); e.Slot != nil {
-				return p.hand(e, g.to, stands)
+				return p.hand(e, g.to, stands, growing)
 			}
 		}
 	}
-	return (&Pool{p}).Get(g.to)
+	switch {
+	case !p.config.needsFinish:
+		return (&Pool{p}).Get(g.to)
+	case p.cache.Caches(g.to):
+		return p.getNow(g.to, growing)
+	}
+	return p.get(g.to, p.cache.Uncached(), growing)
 }
 
 // copyContents copies the first n bytes, of device memory by d.

@@ -123,8 +123,8 @@ func TestReleasesOfTheGrownAreRecorded(t *testing.T) {
 			releaseAll(t, []PooledBuffer{room, more})
 		}
 		rows := recorded(t, p)
-		frees := slices.DeleteFunc(slices.Clone(rows), func(row string) bool { return row[0] == 'a' })
-		if len(rows) != 600 || len(frees) != 300 {
+		frees := slices.DeleteFunc(slices.Clone(rows), func(row string) bool { return row[0] != 'f' })
+		if len(rows) != 500 || len(frees) != 200 {
 			t.Errorf("%d rows, %d of them frees", len(rows), len(frees))
 		}
 	}
@@ -157,7 +157,7 @@ func TestSampleOfAPool(t *testing.T) {
 	}
 }
 
-// With record_sites the key of an allocation is the line of its Get.
+// With record_sites the key of an allocation is the line of its Get, that of a grow the line of its Grow.
 func TestRecordSites(t *testing.T) {
 	p := openPool(t, "mmap", Config{Strategy: "bestfit", RecordLast: 10, RecordSites: true})
 	_, file, line, _ := runtime.Caller(0)
@@ -166,7 +166,7 @@ func TestRecordSites(t *testing.T) {
 	releaseAll(t, []PooledBuffer{b, c})
 	rows := recorded(t, p)
 	site := file[max(0, len(file)+1+len(fmt.Sprint(line+2))-200):]
-	if len(rows) != 6 || rows[3] != fmt.Sprintf("a,2,5,%s:%d", site, line+2) || rows[1] != "f,0,1000," || !strings.Contains(rows[0], "support_test.go:") {
+	if len(rows) != 5 || rows[2] != fmt.Sprintf("a,1,5,%s:%d", site, line+2) || !strings.HasPrefix(rows[1], "g,0,9000,") || rows[3] != "f,0,9000," || !strings.Contains(rows[0], "support_test.go:") || !strings.Contains(rows[1], "grow_test.go:") {
 		t.Error(rows)
 	}
 }

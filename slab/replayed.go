@@ -28,6 +28,7 @@ func reopen(front any, processors int) (replaying.Machine, error) {
 	}
 	config := old.config
 	config.processors, old.config.device = processors, nil
+	config.Zero = false // nobody reads the memory, and there may be none
 	if err := p.Close(); err != nil {
 		return replaying.Machine{}, err
 	}

@@ -3,6 +3,7 @@ package slab
 import (
 	"testing"
 
+	"github.com/bufslab/bufslab/internal/check"
 	"github.com/bufslab/bufslab/internal/replaying"
 )
 
@@ -43,4 +44,13 @@ func releaseThirds(t *testing.T, out []PooledBuffer) {
 			t.Fatal(err)
 		}
 	}
+}
+
+// A replay neither clears nor copies: on memory without bytes it can do what the program did.
+func TestAReplayHasNoContents(t *testing.T) {
+	p := openPool(t, "virtual", Config{Strategy: "exact", Zero: true})
+	m, err := replaying.Reopen(p, 1)
+	check.Must(t, err)
+	m.RunOn(0)
+	mustRelease(t, mustGrow(t, mustGet(t, p, 100), 20_000))
 }

@@ -84,7 +84,7 @@ func (p *pool) getOn(size int, s device.Stream) (PooledBuffer, error) {
 	}
 	p.sweep()
 	if e, stands := p.cache.RetryPinned(class, size); e.Slot != nil {
-		return p.hand(e, size, stands)
+		return p.hand(e, size, stands, fully)
 	}
 	if usageOf(p.strategy, 0).HeldBytes < int64(ask) {
 		if b := p.steal(s, ask, ask); b != nil {
@@ -125,5 +125,5 @@ func (p *pool) handPending(b *pending.Block, size int) (PooledBuffer, error) {
 	p.mu.Lock()
 	stands := p.cache.CountGet(size)
 	p.mu.Unlock()
-	return p.hand(b.Entry, size, stands)
+	return p.hand(b.Entry, size, stands, fully)
 }

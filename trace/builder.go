@@ -10,6 +10,7 @@ import (
 type builder struct {
 	Trace
 	rows            *Reader
+	sizes           []int // of the live allocations, by slot
 	keyOf           map[string]uint32
 	largest         []int // request, by key
 	threads, stream names
@@ -67,13 +68,33 @@ func (b *builder) add(c *chunk, slot uint32, op *Op) error {
 		b.Frees++
 		b.LiveBytes -= int64(op.Size)
 		return nil
+	case Grow:
+		if err := b.lives(slot, op.Size, b.sizes[slot]); err != nil {
+			return err
+		}
+		c.add(slot|grows, op.Size)
+		b.Grows++
+		return nil
 	}
-	if int64(op.Size) > math.MaxInt64-b.LiveBytes {
-		return fmt.Errorf("%d bytes on top of %d live: %w", op.Size, b.LiveBytes, ErrSize)
+	if err := b.lives(slot, op.Size, 0); err != nil {
+		return err
 	}
 	c.add(slot, op.Size)
 	b.Allocs++
-	b.LiveBytes += int64(op.Size)
+	return nil
+}
+
+// lives counts that a slot has size bytes live, where it had others before.
+func (b *builder) lives(slot uint32, size, before int) error {
+	live := b.LiveBytes - int64(before)
+	if int64(size) > math.MaxInt64-live {
+		return fmt.Errorf("%d bytes on top of %d live: %w", size, live, ErrSize)
+	}
+	if int(slot) >= len(b.sizes) {
+		b.sizes = append(b.sizes, make([]int, int(slot)+1-len(b.sizes))...)
+	}
+	b.sizes[slot] = size
+	b.LiveBytes = live + int64(size)
 	b.PeakLiveBytes = max(b.PeakLiveBytes, b.LiveBytes)
 	return nil
 }

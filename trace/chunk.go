@@ -15,13 +15,15 @@ type chunk struct {
 const chunkSteps = 1 << 16
 
 // A step is what a replay needs of an op. In a keyed trace its slot is the place of the
-// key. Its size is below inLarge, or inLarge plus a place in large, or freed.
+// key; else it is that of the allocation, plus grows where that goes on with another size. Its
+// size is below inLarge, or inLarge plus a place in large, or freed.
 type step struct{ slot, size uint32 }
 
 const (
 	begins  = math.MaxUint32 // the slot of a mark: the program began a step; its size is freed
 	freed   = math.MaxUint32
 	inLarge = 1 << 31
+	grows   = 1 << 31 // no program has as many allocations live
 )
 
 // add adds a step, without time, thread and stream.
@@ -32,6 +34,11 @@ func (c *chunk) add(slot uint32, size int) {
 		c.large = append(c.large, size)
 	}
 	c.steps = append(c.steps, step{slot, n})
+}
+
+// grow returns the slot of an allocation that s grows, and whether it does.
+func (s step) grow() (slot uint32, is bool) {
+	return s.slot &^ grows, s.slot&grows != 0 && s.slot != begins
 }
 
 // size returns the bytes of a step that is no free.

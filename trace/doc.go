@@ -15,23 +15,25 @@
 //
 // # The file
 //
-// A trace is a CSV file, gzip or not, with a line for every allocation and every free in the order in
+// A trace is a CSV file, gzip or not, with a line for every allocation, grow and free in the order in
 // which a program made them:
 //
 //	op,id,size
 //	a,0,4096
 //	a,1,100
+//	g,1,200
 //	f,0,4096
-//	f,1,100
+//	f,1,200
 //
-// An id is any number that no other live allocation has; the size of a free repeats that of its
+// An id is any number that no other live allocation has. A row g says that the allocation goes on with
+// another size, as after slab.PooledBuffer.Grow. The size of a free repeats the last one of its
 // allocation or is left empty. The columns key, stream, thread and time_ns may follow. Without a
 // header the columns are in that order. Each row ends with a newline: a last one without was cut
 // short and is dropped. gzip files may have several members, one after another. Logs of RMM's logging
 // resource adaptor need no conversion. A row s,, marks the beginning of a step of the program: see
 // slab.Pool.Step.
 //
-// A keyed trace has the requests to the buffers of a growpool.Pool instead:
+// A keyed trace has the requests to the buffers of a growpool.Pool instead. Its rows g have a key and no id:
 //
 //	op,key,size
 //	g,coeff,65468160

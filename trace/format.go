@@ -89,8 +89,8 @@ func (op *Op) parseRow(order []column, fields [][]byte) error {
 	case op.Kind == Step:
 		*op = Op{Kind: Step, Thread: op.Thread, TimeNS: op.TimeNS}
 	case op.Kind == Get && (!named || op.Size < 1):
-		return fmt.Errorf("%w: op g wants a key and a size of 1 byte or more", ErrMalformed)
-	case !named || op.Kind == Alloc && op.Size == noSize:
+		return fmt.Errorf("%w: op g wants an id and a size, or a key and a size of 1 byte or more", ErrMalformed)
+	case !named || op.Kind != Free && op.Size == noSize:
 		return fmt.Errorf("%w: op %v wants an id and a size", ErrMalformed, op.Kind)
 	}
 	return nil
@@ -104,8 +104,8 @@ func (c column) longest() int {
 	return maxField
 }
 
-// parse parses one column. named is true if the column names the op: the key of
-// a Get, which has no id, or the id of an Alloc or a Free.
+// parse parses one column. named is true if the column names the op: the key of a Get, or the
+// id of any other. An id makes a Grow of op g.
 func (op *Op) parse(c column, text []byte) (named bool, err error) {
 	switch c {
 	case colOp:
@@ -114,8 +114,11 @@ func (op *Op) parse(c column, text []byte) (named bool, err error) {
 		if (op.Kind == Get || op.Kind == Step) && len(text) == 0 {
 			return false, nil
 		}
+		if op.Kind == Get {
+			op.Kind = Grow
+		}
 		op.ID, err = parseUint(text)
-		return op.Kind != Get, err
+		return true, err
 	case colSize:
 		op.Size, err = parseSize(text)
 	case colKey:

@@ -18,7 +18,12 @@ func (t *Trace) Halves() (first, second *Trace) {
 			b.addOp(&op)
 			continue
 		}
-		if a.addOp(&op); op.Kind != Step { // a step has no ID
+		a.addOp(&op)
+		switch op.Kind {
+		case Step: // it has no ID
+		case Grow: // as if it had been made so
+			live[op.ID].Size = op.Size
+		default:
 			live[op.ID] = op
 		}
 	}

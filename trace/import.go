@@ -31,12 +31,12 @@ type Log struct {
 //     first, and a block is freed as soon as the program asks for it. The decoded pickle
 //     may take 2 GiB, which is some 2 million events.
 //   - Umpire's replays, JSON lines of either generation. Times are kept, an allocator is
-//     a pool, and events of its own upstream are not in such a log.
+//     a pool, and events of its own upstream are not in such a log. A reallocation is a grow.
 //   - what CuPy's DebugPrintHook prints, JSON lines. A device is a pool.
 //
 // Lines of text are read one by one, and others between those of JSON are skipped. All
 // pools come mixed, in the order of the log, and [Op.Key] tells them apart. A pointer
-// gets a new id whenever it is allocated. The name is for errors and warnings.
+// gets a new id whenever it is allocated, and keeps it when it is reallocated. The name is for errors and warnings.
 func Import(r io.Reader, name string) (*Log, error) {
 	plain, err := uncompressed(r)
 	if err != nil {

@@ -100,19 +100,25 @@ func (b *blocks) free(e alloclog.Event, pointer uint64) []Op {
 	return []Op{{Kind: Free, ID: was.id, Size: was.size, Key: was.pool, Stream: e.Stream, Thread: e.Thread, TimeNS: e.TimeNS}}
 }
 
-// realloc is a free and an allocation, unless these stand in the log by themselves: then
-// the new block is there already, and the old one is not.
+// realloc is a grow, or an allocation where the old block is not known, unless these stand in the log by
+// themselves: then the new block is there already, and the old one is not.
 func (b *blocks) realloc(e alloclog.Event) (ops []Op) {
 	new, live := b.live[address{e.Space, e.Pointer}]
 	was, old := b.live[address{e.Space, e.Old}]
 	if live && new.size == e.Size && (!old || e.Old == e.Pointer) {
 		return nil
 	}
-	if old {
-		e := e
-		e.Size = -1
-		ops = b.free(e, e.Old)
+	e.Pool = cmp.Or(was.pool, e.Pool) // a row of another pool could not be told to belong
+	if !old {
+		return b.alloc(e)
 	}
-	e.Pool = cmp.Or(e.Pool, was.pool)
-	return append(ops, b.alloc(e)...)
+	delete(b.live, address{e.Space, e.Old})
+	if live && e.Old != e.Pointer {
+		b.over.add(e.At)
+		over := e
+		over.Size = -1
+		ops = b.free(over, e.Pointer)
+	}
+	b.live[address{e.Space, e.Pointer}] = block{was.id, e.Size, e.Pool}
+	return append(ops, Op{Kind: Grow, ID: was.id, Size: e.Size, Key: e.Pool, Stream: e.Stream, Thread: e.Thread, TimeNS: e.TimeNS})
 }

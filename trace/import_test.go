@@ -111,10 +111,9 @@ trace: log: 1 failed allocations, left out, the first in line 5
 a 0 134 "pool" stream 0 thread 0 at 5
 a 1 50 "HOST" stream 0 thread 0 at 7
 f 0 134 "pool" stream 0 thread 0 at 9
-f 1 50 "HOST" stream 0 thread 0 at 11
-a 2 70 "HOST" stream 0 thread 0 at 11
-a 3 1 "0x555" stream 0 thread 0 at 12
-f 2 70 "HOST" stream 0 thread 0 at 13
+g 1 70 "HOST" stream 0 thread 0 at 11
+a 2 1 "0x555" stream 0 thread 0 at 12
+f 1 70 "HOST" stream 0 thread 0 at 13
 trace: log: 1 failed allocations, left out
 trace: log: 1 lines or events of an unknown kind, left out, the first in line 8
 `}, {"Umpire replay", umpireSecond, `
@@ -124,8 +123,7 @@ a 2 60 "0x999" stream 0 thread 0 at 5
 f 2 60 "0x999" stream 0 thread 0 at 6
 a 3 99 "pool, \"the\" one" stream 0 thread 0 at 8
 f 0 134 "pool, \"the\" one" stream 0 thread 0 at 9
-f 1 50 "HOST" stream 0 thread 0 at 12
-a 4 70 "HOST" stream 0 thread 0 at 12
+g 1 70 "HOST" stream 0 thread 0 at 12
 `}, {"CuPy memory hook", cupySample, `
 a 0 24 "0" stream 0 thread 0 at 0
 a 1 40 "1" stream 0 thread 0 at 0

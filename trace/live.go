@@ -54,3 +54,13 @@ func (t *table) release(id uint64, given int) (slot uint32, size int, err error)
 	t.free = append(t.free, slot)
 	return slot, size, nil
 }
+
+// grow gives an allocation another size.
+func (t *table) grow(id uint64, size int) (slot uint32, err error) {
+	slot, is := t.slots[id]
+	if !is {
+		return 0, fmt.Errorf("id %d grown: %w", id, ErrUnknownID)
+	}
+	t.sizes[slot] = size
+	return slot, nil
+}

@@ -12,18 +12,27 @@ type Kind byte
 const (
 	Alloc Kind = 'a'
 	Free  Kind = 'f'
+	Grow  Kind = 'G' // a live allocation goes on with another size; see slab.PooledBuffer.Grow
 	Get   Kind = 'g' // a request to the buffer of a key, see package growpool
 	Step  Kind = 's' // the program began a step; see slab.Pool.Step. It has no ID and no Size
 )
 
-// String returns the letter of the op column.
-func (k Kind) String() string { return string(rune(k)) }
+// String returns the letter of the op column. It is g for a Grow, which has an id, and for a Get, which
+// has none.
+func (k Kind) String() string { return string(k.letter()) }
+
+func (k Kind) letter() byte {
+	if k == Grow {
+		return 'g'
+	}
+	return byte(k)
+}
 
 // An Op is one row of a trace.
 type Op struct {
 	Kind   Kind
 	ID     uint64 // of the allocation, its own as long as it is live; a Get has none
-	Size   int    // bytes, as the program asked for them
+	Size   int    // bytes, as the program asked for them; of a Grow the new ones
 	Key    string // the name of a keyed buffer, "" if there is none; a Get has one
 	Stream uint64 // the queue of device work that the memory is used on
 	Thread uint64 // that called, as the recording numbers threads
@@ -34,7 +43,7 @@ type Op struct {
 var (
 	// ErrMalformed says that a row is not what its columns want.
 	ErrMalformed = errors.New("malformed row")
-	// ErrUnknownID says that a free names an id that is not live.
+	// ErrUnknownID says that a free or a grow names an id that is not live.
 	ErrUnknownID = errors.New("unknown id")
 	// ErrDoubleFree says that a free names an id that is free already. Where ids do not
 	// count up by one that cannot be told from an unknown id, and is one.

@@ -120,6 +120,9 @@ func (r *Reader) row(op *Op) (slot uint32, skip bool, err error) {
 // check fails unless op may follow the rows before it. It fills in the size that
 // a free leaves out.
 func (r *Reader) check(op *Op) (slot uint32, err error) {
+	if op.Kind == Grow && op.Key != "" && (r.first == 0 || r.first == Get) {
+		op.Kind, op.ID = Get, 0 // older files may have ids there, which meant nothing
+	}
 	if r.first == 0 {
 		r.first = op.Kind
 	}
@@ -128,6 +131,8 @@ func (r *Reader) check(op *Op) (slot uint32, err error) {
 		return 0, ErrKeyed
 	case op.Kind == Alloc:
 		return r.live.alloc(op.ID, op.Size)
+	case op.Kind == Grow:
+		return r.live.grow(op.ID, op.Size)
 	case op.Kind == Free:
 		slot, op.Size, err = r.live.release(op.ID, op.Size)
 	}

@@ -21,7 +21,8 @@ func Replay(t *Trace, p *slab.Pool) (Result, error) { return Replayer{}.Run(t, p
 //   - how many processors there are;
 //   - the time: that of the recording, and where it has none a microsecond an event;
 //   - that nobody hears of the garbage collector. A replay forgets nothing, so nothing
-//     would be found.
+//     would be found;
+//   - that contents are neither cleared nor copied: nobody reads them.
 //
 // Nobody else may use the pool meanwhile, and what it has counted before is gone. Streams are not replayed:
 // when their work was done a recording does not say. The zero Replayer is ready for use.

@@ -39,7 +39,7 @@ func (r *replay) run(c *chunk, slots int) error {
 	r.elapsed += time.Since(start)
 
 	for _, s := range c.steps[:done] { // steps does not, as it is timed
-		if s.slot != begins {
+		if s.slot < grows {
 			r.live[s.slot] = s.size != freed
 		}
 	}
@@ -62,14 +62,25 @@ func (r *replay) steps(c *chunk) (done int, err error) {
 			r.pool.Step()
 		case s.size == freed:
 			err = r.handles[s.slot].Release()
-		default:
+		case s.slot < grows:
 			r.handles[s.slot], err = r.pool.Get(c.size(s))
+		default:
+			err = r.grow(s.slot&^grows, c.size(s))
 		}
 		if err != nil {
 			return i, err
 		}
 	}
 	return len(c.steps), nil
+}
+
+// grow grows a buffer. If it cannot the buffer is as before.
+func (r *replay) grow(slot uint32, size int) error {
+	b, err := r.handles[slot].Grow(size)
+	if err == nil {
+		r.handles[slot] = b
+	}
+	return err
 }
 
 // move goes to the time and the processor of event i of a chunk.

@@ -14,6 +14,7 @@ import (
 type Trace struct {
 	Name          string // the file
 	Allocs, Frees int
+	Grows         int   // of allocations that went on with another size
 	PeakLiveBytes int64 // the most bytes that were allocated at a time
 	LiveBytes     int64 // allocated and never freed
 
@@ -35,8 +36,8 @@ type Trace struct {
 // are replayed through a growpool.Pool, see [Trace.Requests].
 func (t *Trace) Keyed() bool { return t.Gets > 0 }
 
-// Events returns how many rows there are: allocations, frees, requests and marks of steps.
-func (t *Trace) Events() int { return t.Allocs + t.Frees + t.Gets + t.marks }
+// Events returns how many rows there are: allocations, frees, grows, requests and marks of steps.
+func (t *Trace) Events() int { return t.Allocs + t.Frees + t.Grows + t.Gets + t.marks }
 
 // Keys returns the keys of a keyed trace, in the order of their first requests.
 func (t *Trace) Keys() []string { return slices.Clone(t.keys) }
@@ -84,7 +85,11 @@ func (t *Trace) op(c *chunk, i int, sizes []int) Op {
 		op.Size = sizes[s.slot]
 	default:
 		op.Kind, op.Size = Alloc, c.size(s)
-		sizes[s.slot] = op.Size
+		slot, is := s.grow()
+		if is {
+			op.Kind, op.ID = Grow, uint64(slot)
+		}
+		sizes[slot] = op.Size
 	}
 	return op
 }

@@ -99,7 +99,7 @@ func (w *Writer) Write(op Op) error {
 	if len(w.buf) == 0 {
 		w.timer.Reset(tracefile.Every)
 	}
-	w.buf = append(w.buf, byte(op.Kind), ',')
+	w.buf = append(w.buf, op.Kind.letter(), ',')
 	if op.Kind != Get && op.Kind != Step {
 		w.buf = strconv.AppendUint(w.buf, op.ID, 10)
 	}

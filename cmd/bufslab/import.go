@@ -50,15 +50,24 @@ func importLog(args []string, stdout, stderr io.Writer) int {
 	if err != nil {
 		return fail(stderr, codeOf(err), err)
 	}
-	fmt.Fprintf(stdout, "%s: %d allocations and %d frees written to %s\n", n.format, n.allocs, n.frees, *out)
+	fmt.Fprintf(stdout, "%s: %s written to %s\n", n.format, n.rows(), *out)
 	return exitOK
 }
 
 // imported says what a trace was made of.
 type imported struct {
-	format        string
-	allocs, frees int
-	pools         map[string]bool // that were seen
+	format string
+	count  map[trace.Kind]int
+	pools  map[string]bool // that were seen
+}
+
+// rows says in words how many there are of each kind.
+func (n *imported) rows() string {
+	text := fmt.Sprintf("%d allocations and %d frees", n.count[trace.Alloc], n.count[trace.Free])
+	if grows := n.count[trace.Grow]; grows > 0 {
+		text = fmt.Sprintf("%d allocations, %d grows and %d frees", n.count[trace.Alloc], grows, n.count[trace.Free])
+	}
+	return text
 }
 
 // importFile writes a trace. If it fails, a file that was there is as before, also the log.
@@ -74,7 +83,7 @@ func importFile(in, out, pool string, stderr io.Writer) (n imported, err error) 
 	if err != nil {
 		return n, err
 	}
-	n = imported{format: log.Format(), pools: make(map[string]bool)}
+	n = imported{format: log.Format(), count: make(map[trace.Kind]int), pools: make(map[string]bool)}
 	if err := wholefile.Replace(out, func(part string) error {
 		w, err := trace.Create(part, log.Columns()...)
 		if err != nil {
@@ -102,11 +111,7 @@ func (n *imported) copy(w *trace.Writer, log *trace.Log, pool string) error {
 		if pool != "" && op.Key != pool {
 			continue
 		}
-		if op.Kind == trace.Alloc {
-			n.allocs++
-		} else {
-			n.frees++
-		}
+		n.count[op.Kind]++
 		if err := w.Write(op); err != nil {
 			return err
 		}

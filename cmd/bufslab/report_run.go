@@ -125,7 +125,11 @@ func (r *reporter) heapMap(t *trace.Trace, s setup, of row, m *sampling) (report
 
 // about says in a line how long a trace is, and of when its file.
 func (r *reporter) about(t *trace.Trace) string {
-	text := fmt.Sprintf("Allocations: %s, frees: %s. At most %s were live", humanize.Comma(int64(t.Allocs)), humanize.Comma(int64(t.Frees)), size(t.PeakLiveBytes))
+	text := fmt.Sprintf("Allocations: %s, frees: %s", humanize.Comma(int64(t.Allocs)), humanize.Comma(int64(t.Frees)))
+	if t.Grows > 0 {
+		text += ", grows: " + humanize.Comma(int64(t.Grows))
+	}
+	text += fmt.Sprintf(". At most %s were live", size(t.PeakLiveBytes))
 	if t.LiveBytes > 0 {
 		text += fmt.Sprintf(", and %s were never freed", size(t.LiveBytes))
 	}

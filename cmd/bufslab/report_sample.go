@@ -67,7 +67,7 @@ func timed(t *trace.Trace) bool {
 func sizesOf(t *trace.Trace) []report.Size {
 	var sizes report.Sizes
 	for op := range t.Ops() {
-		if op.Kind == trace.Alloc {
+		if op.Kind == trace.Alloc || op.Kind == trace.Grow {
 			sizes.Add(op.Size)
 		}
 	}
@@ -91,6 +91,6 @@ var reportHeader = []string{"config", "peak managed", "footprint", "upstream", "
 func reportCells(r row) []string {
 	return []string{
 		r.Config, size(r.PeakManagedBytes), fmt.Sprintf("%.3f", r.FootprintRatio), humanize.Comma(r.UpstreamAllocs), fmt.Sprintf("%.2f", 100*r.MissRatio),
-		fmt.Sprintf("%.2f", 100*float64(r.UncachedAllocs)/float64(max(r.Allocs, 1))), humanize.Comma(int64(math.Round(pairNS(r.Result)))),
+		fmt.Sprintf("%.2f", 100*float64(r.UncachedAllocs)/float64(max(r.Allocs+r.Grows, 1))), humanize.Comma(int64(math.Round(pairNS(r.Result)))),
 	}
 }

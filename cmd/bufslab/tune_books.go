@@ -29,27 +29,33 @@ var finest = slab.Grid(8, 16)
 func crowdOf(t *trace.Trace) (most crowd) {
 	var live crowd
 	used := map[int]bool{}
+	sizes := map[uint64]int{}
 	for op := range t.Ops() {
-		by := int64(1)
 		switch op.Kind {
-		case trace.Alloc:
+		case trace.Free, trace.Grow:
+			live.add(sizes[op.ID], -1)
+		}
+		switch op.Kind {
+		case trace.Alloc, trace.Grow:
 			used[finest.Index(op.Size)] = true
-		case trace.Free:
-			by = -1
-		default:
-			continue
-		}
-		live.all += by
-		if op.Size > 256 {
-			live.above256 += by
-		}
-		if op.Size > 32<<10 {
-			live.above32K += by
+			sizes[op.ID] = op.Size
+			live.add(op.Size, 1)
 		}
 		most.all, most.above256, most.above32K = max(most.all, live.all), max(most.above256, live.above256), max(most.above32K, live.above32K)
 	}
 	most.used = int64(len(used))
 	return most
+}
+
+// add counts that n more allocations of a size are live.
+func (k *crowd) add(size int, n int64) {
+	k.all += n
+	if size > 256 {
+		k.above256 += n
+	}
+	if size > 32<<10 {
+		k.above32K += n
+	}
 }
 
 // books returns the bytes of the records of a pool for such a crowd.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"slices"
 	"time"
 
@@ -42,18 +43,35 @@ func newTuner(o tuneOptions, traces []*trace.Trace, stderr io.Writer) *tuner {
 // declines reports whether the last quarter of the events has no peak near the highest.
 // What a program needed once, when it began, is no measure for what it will need.
 func declines(t *trace.Trace) bool {
-	live, last, n := int64(0), int64(0), 0
-	for op := range t.Ops() {
-		if op.Kind == trace.Alloc {
-			live += int64(op.Size)
-		} else {
-			live -= int64(op.Size)
-		}
+	last, n := int64(0), 0
+	for _, live := range liveBytes(t) {
 		if n++; n > t.Events()*3/4 {
 			last = max(last, live)
 		}
 	}
 	return float64(last) < 0.95*float64(t.PeakLiveBytes)
+}
+
+// liveBytes ranges over the events of a trace, with what is live after each.
+func liveBytes(t *trace.Trace) iter.Seq2[trace.Op, int64] {
+	return func(yield func(trace.Op, int64) bool) {
+		live, sizes := int64(0), map[uint64]int{}
+		for op := range t.Ops() {
+			switch op.Kind {
+			case trace.Alloc:
+				live += int64(op.Size)
+				sizes[op.ID] = op.Size
+			case trace.Grow:
+				live += int64(op.Size - sizes[op.ID])
+				sizes[op.ID] = op.Size
+			case trace.Free:
+				live -= int64(op.Size)
+			}
+			if !yield(op, live) {
+				return
+			}
+		}
+	}
 }
 
 // A finding is what tune has found: the defaults and the chosen line, with the front, on

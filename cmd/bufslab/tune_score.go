@@ -18,7 +18,7 @@ const (
 
 // pairNS estimates what an allocation and its free take.
 func pairNS(r trace.Result) float64 {
-	return cachedNS + strategyNS*float64(r.UncachedAllocs)/float64(max(r.Allocs, 1)) + upstreamNS*r.MissRatio
+	return cachedNS + strategyNS*float64(r.UncachedAllocs)/float64(max(r.Allocs+r.Grows, 1)) + upstreamNS*r.MissRatio
 }
 
 // A score is what a line takes on some traces.

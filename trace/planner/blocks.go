@@ -32,28 +32,41 @@ func read(ops iter.Seq[trace.Op], align int) (r recording, err error) {
 	live := map[uint64]int{}
 	var bytes int64
 	now := int32(0)
+	begin := func(op trace.Op) error {
+		b := block{asked: op.Size, size: (int64(op.Size) + int64(align) - 1) &^ int64(align-1), start: now, end: math.MaxInt32, step: int32(r.steps - 1)}
+		if b.size < 0 || b.size > math.MaxInt64-bytes {
+			return fmt.Errorf("planner: %d bytes beside %d, aligned: %w", op.Size, bytes, trace.ErrSize)
+		}
+		live[op.ID] = len(r.blocks)
+		r.blocks = append(r.blocks, b)
+		bytes += b.size
+		r.floor = max(r.floor, bytes)
+		return nil
+	}
+	end := func(id uint64) {
+		if at, is := live[id]; is { // an empty one has no block
+			b := &r.blocks[at]
+			b.end = now
+			bytes -= b.size
+			delete(live, id)
+		}
+	}
 	for op := range ops {
 		switch {
 		case now == math.MaxInt32:
 			return r, fmt.Errorf("planner: more than %d events", now)
 		case op.Kind == trace.Step:
 			r.steps++
-		case op.Kind == trace.Alloc && op.Size > 0:
-			b := block{asked: op.Size, size: (int64(op.Size) + int64(align) - 1) &^ int64(align-1), start: now, end: math.MaxInt32, step: int32(r.steps - 1)}
-			if b.size < 0 || b.size > math.MaxInt64-bytes {
-				return r, fmt.Errorf("planner: %d bytes beside %d, aligned: %w", op.Size, bytes, trace.ErrSize)
-			}
-			live[op.ID] = len(r.blocks)
-			r.blocks = append(r.blocks, b)
-			bytes += b.size
-			r.floor = max(r.floor, bytes)
-		case op.Kind == trace.Free && op.Size > 0:
-			b := &r.blocks[live[op.ID]]
-			b.end = now
-			bytes -= b.size
-			delete(live, op.ID)
 		case op.Kind == trace.Get:
 			return r, trace.ErrKeyed
+		default:
+			end(op.ID) // a grow, for a plan, is a free and an allocation
+			if op.Kind != trace.Free && op.Size > 0 {
+				err = begin(op)
+			}
+		}
+		if err != nil {
+			return r, err
 		}
 		now++
 	}

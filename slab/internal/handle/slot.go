@@ -107,6 +107,9 @@ func (s *Slot) Pin(gen uint64) bool {
 	}
 }
 
+// IsShared reports whether a part or another call pins the slot, too, which the caller has pinned.
+func (s *Slot) IsShared() bool { return s.word.Load()&pinMask > 1 }
+
 // Unpin undoes Pin. It reports whether the slot was released meanwhile and the
 // caller has to recycle it.
 func (s *Slot) Unpin() bool {

@@ -30,7 +30,7 @@ const clockEvents = 64
 
 // An event is what a program asked for, in few bytes: a ring has many.
 type event struct {
-	what uint64 // id<<opBits | op of the row: 'a', 'f', or 's' for a step
+	what uint64 // id<<opBits | op of the row: 'a', 'f', 'g' for a grow, or 's' for a step
 	size uint64 // site, as sites numbers it,<<sizeBits | size
 	ns   int64  // since the Recorder was opened
 }
@@ -44,6 +44,9 @@ func (e *event) op() byte   { return byte(e.what) }
 func (e *event) id() uint64 { return e.what >> opBits }
 func (e *event) site() int  { return int(e.size >> sizeBits) }
 
+// hasSite reports whether the row has a place: that of an Alloc or a Grow.
+func (e *event) hasSite() bool { return e.op() == 'a' || e.op() == 'g' }
+
 // bytes returns the size.
 func (e *event) bytes() uint64 { return e.size & (1<<sizeBits - 1) }
 
@@ -53,11 +56,17 @@ func newEvent(op byte, id uint64, size int) event {
 	return event{what: id<<opBits | uint64(op), size: min(uint64(size), 1<<sizeBits-1)}
 }
 
+// at returns e with the number of a site.
+func (e event) at(site uint64) event {
+	e.size |= site << sizeBits
+	return e
+}
+
 // Options say what is recorded.
 type Options struct {
 	Sample int                          // one Alloc in so many, with its Free; 0 and 1: all
 	Times  bool                         // rows have the column time_ns
-	Site   func(stack []uintptr) string // names the place of an Alloc, for the column key; nil: there is none
+	Site   func(stack []uintptr) string // names the place of an Alloc or a Grow, for the column key; nil: there is none
 }
 
 func (o Options) columns() columns { return columns{key: o.Site != nil, time: o.Times} }
@@ -105,18 +114,33 @@ func (r *Recorder) Alloc(size int) (mark uint64) {
 	if n := r.options.Sample; n > 1 && rand.IntN(n) != 0 {
 		return 0
 	}
-	site := int32(0)
-	if r.options.Site != nil {
-		site = r.sites.caller(r.options.Site)
-	}
+	site := r.site()
 	r.lock()
 	id := r.next
 	r.next++
-	e := newEvent('a', id, size)
-	e.size |= uint64(site) << sizeBits
-	r.add(e)
+	r.add(newEvent('a', id, size).at(site))
 	r.mu.Unlock()
 	return id + 1
+}
+
+// Grow records that an allocation goes on with size bytes, if mark is not 0.
+func (r *Recorder) Grow(mark uint64, size int) {
+	if mark == 0 {
+		return
+	}
+	site := r.site()
+	r.lock()
+	r.add(newEvent('g', mark-1, size).at(site))
+	r.mu.Unlock()
+}
+
+// site returns the number of the place that called the pool. Its caller is who has been called by
+// package watch.
+func (r *Recorder) site() uint64 {
+	if r.options.Site == nil {
+		return 0
+	}
+	return uint64(r.sites.caller(r.options.Site))
 }
 
 // Free records that an allocation of size bytes has ended, if mark is not 0.
@@ -168,7 +192,7 @@ func (r *Recorder) clock() int64 {
 }
 
 func (r *Recorder) nameOf(e *event) string {
-	if r.options.Site == nil || e.op() != 'a' {
+	if r.options.Site == nil || !e.hasSite() {
 		return ""
 	}
 	return r.sites.name(e.site())

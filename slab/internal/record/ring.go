@@ -68,6 +68,10 @@ func (g *ring) leave(e event) {
 	switch e.op() {
 	case 'a':
 		g.live[e.id()] = e
+	case 'g': // a row of its own would need one of before
+		was := g.live[e.id()]
+		was.size = was.size&^(1<<sizeBits-1) | e.bytes()
+		g.live[e.id()] = was
 	case 'f':
 		delete(g.live, e.id())
 	}
@@ -79,7 +83,7 @@ func (g *ring) rows(c columns, names []string) []byte {
 	w := writer{columns: c, rows: c.header()}
 	add := func(e event) {
 		key := ""
-		if c.key && e.op() == 'a' {
+		if c.key && e.hasSite() {
 			key = names[e.site()]
 		}
 		w.add(&e, key)

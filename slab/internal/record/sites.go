@@ -24,7 +24,7 @@ type sites struct {
 // caller returns the number of the place that called the pool.
 func (s *sites) caller(name func([]uintptr) string) int32 {
 	var at stack
-	n := runtime.Callers(3, at[:])
+	n := runtime.Callers(4, at[:])
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.of == nil {

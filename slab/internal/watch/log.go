@@ -62,6 +62,11 @@ func (l *Log) Got(s *handle.Slot, gen uint64, n int) {
 	if l.Record != nil {
 		s.SetMark(l.Record.Alloc(n))
 	}
+	l.got(s, gen, n)
+}
+
+// got is Got but for the recording.
+func (l *Log) got(s *handle.Slot, gen uint64, n int) {
 	if l.Scopes != nil {
 		l.Scopes.Alloc(n)
 	}
@@ -72,6 +77,45 @@ func (l *Log) Got(s *handle.Slot, gen uint64, n int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.sites[s.ID()] = callSite{got: at, gen: gen, bytes: n}
+}
+
+// GotToGrow is Got of a buffer that a Grow copies to. The recording hears of it by Moved.
+func (l *Log) GotToGrow(s *handle.Slot, gen uint64, n int) {
+	s.SetMark(0)
+	l.got(s, gen, n)
+}
+
+// Moved notes that from goes on as to, of n bytes, which GotToGrow knows. The caller has ended from, and
+// pins it. If other handles of from have its memory, stays, to is an allocation of its own.
+func (l *Log) Moved(from, to *handle.Slot, n int, stays bool) {
+	switch {
+	case l.Record == nil:
+	case stays:
+		to.SetMark(l.Record.Alloc(n))
+	default:
+		mark := l.Growing(from)
+		to.SetMark(mark)
+		l.Record.Grow(mark, n)
+	}
+}
+
+// Growing takes a buffer out of the recording, whose owner has ended its generation to go on with another size.
+// It returns what Grown wants to know.
+func (l *Log) Growing(s *handle.Slot) (mark uint64) {
+	if l.Record != nil {
+		mark = s.Mark()
+		s.SetMark(0)
+	}
+	return mark
+}
+
+// Grown notes that a buffer goes on in place with n bytes, as Got notes a Get.
+func (l *Log) Grown(mark uint64, s *handle.Slot, gen uint64, n int) {
+	if l.Record != nil {
+		s.SetMark(mark)
+		l.Record.Grow(mark, n)
+	}
+	l.got(s, gen, n)
 }
 
 // Released notes that the owner of s has ended its generation.
