@@ -40,7 +40,7 @@ func (p *pool) openLog(c Config) (err error) {
 		o.Scopes = new(watch.Scopes)
 	}
 	if c.records() {
-		o.Record, err = openRecord(c)
+		o.Record, err = openRecord(c, !p.config.replayed())
 	}
 	if h := c.Hooks; h != nil && h.DoubleRelease != nil {
 		o.DoubleRelease = func(bytes int) { h.DoubleRelease(c.Name, bytes) }
@@ -52,9 +52,9 @@ func (p *pool) openLog(c Config) (err error) {
 	return err
 }
 
-// openRecord opens the recording that c asks for.
-func openRecord(c Config) (*record.Recorder, error) {
-	o := record.Options{Sample: c.RecordSample, Times: true}
+// openRecord opens the recording that c asks for, with processors where they are those of the machine.
+func openRecord(c Config, processors bool) (*record.Recorder, error) {
+	o := record.Options{Sample: c.RecordSample, Processors: processors, Times: true}
 	if c.RecordSites {
 		o.Site = watch.SiteOf
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/bufslab/bufslab/device"
 )
 
-// recorded returns the rows that a ring has, without their times.
+// recorded returns the rows that a ring has, without processors and times.
 func recorded(t *testing.T, p *Pool) (rows []string) {
 	t.Helper()
 	var b bytes.Buffer
@@ -22,10 +22,11 @@ func recorded(t *testing.T, p *Pool) (rows []string) {
 		t.Fatal(err)
 	}
 	header, rest, _ := strings.Cut(b.String(), "\n")
-	if !strings.HasSuffix(header, ",time_ns") {
+	if !strings.HasSuffix(header, ",thread,time_ns") {
 		t.Errorf("columns %s", header)
 	}
 	for row := range strings.Lines(rest) {
+		row = row[:strings.LastIndex(row, ",")]
 		rows = append(rows, row[:strings.LastIndex(row, ",")])
 	}
 	return rows

@@ -35,7 +35,7 @@ type Op struct {
 	Size   int    // bytes, as the program asked for them; of a Grow the new ones
 	Key    string // the name of a keyed buffer, "" if there is none; a Get has one
 	Stream uint64 // the queue of device work that the memory is used on
-	Thread uint64 // that called, as the recording numbers threads
+	Thread uint64 // that called, as the recording numbers threads; that of a pool has processors there
 	TimeNS int64  // since the beginning of the recording
 }
 

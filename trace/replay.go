@@ -18,7 +18,8 @@ func Replay(t *Trace, p *slab.Pool) (Result, error) { return Replayer{}.Run(t, p
 // same each time. For that a Replayer opens the pool again, as it was configured, and
 // decides for it
 //
-//   - how many processors there are;
+//   - how many processors there are, and on which one a call runs: that of its thread in the recording.
+//     One goroutine plays them all, in the order of the recording;
 //   - the time: that of the recording, and where it has none a microsecond an event;
 //   - that nobody hears of the garbage collector. A replay forgets nothing, so nothing
 //     would be found;
@@ -27,8 +28,9 @@ func Replay(t *Trace, p *slab.Pool) (Result, error) { return Replayer{}.Run(t, p
 // Nobody else may use the pool meanwhile, and what it has counted before is gone. Streams are not replayed:
 // when their work was done a recording does not say. The zero Replayer is ready for use.
 type Replayer struct {
-	// Processors that the pool has; 0 is 1. The first thread of the recording runs on the
-	// first one, the next on the next one, and so on in turns.
+	// Processors that the pool has; 0 is as many as the recording has threads, at most 64, or 1 for a
+	// Stream, whose threads are not known before. The first thread of the recording runs on the first one,
+	// the next on the next one, and so on in turns.
 	Processors int
 	// Progress, if there is one, is called now and then with the events so far. Its time
 	// is not counted.
@@ -47,6 +49,9 @@ type Replayer struct {
 func (o Replayer) Run(t *Trace, p *slab.Pool) (Result, error) {
 	if t.Keyed() {
 		return Result{}, keyedError(t.Name)
+	}
+	if o.Processors < 1 {
+		o.Processors = min(t.Threads(), mostProcessors)
 	}
 	r, err := o.begin(p)
 	if err != nil {
@@ -83,6 +88,9 @@ func (o Replayer) Stream(rows *Reader, p *slab.Pool) (Result, error) {
 	}
 	return r.end(&b.Trace, err)
 }
+
+// mostProcessors bounds those that a recording asks for: a log may have thousands of threads.
+const mostProcessors = 64
 
 func keyedError(name string) error { return fmt.Errorf("trace: %s: %w", name, ErrKeyed) }
 

@@ -104,7 +104,7 @@ func TestKeyedTrace(t *testing.T) {
 func TestReplayOfNothing(t *testing.T) {
 	p := open(t, "device=virtual,strategy=direct")
 	defer p.Close()
-	if r, err := Replay(read(t, "op,id,size\n"), p); err != nil || r != (Result{}) {
+	if r, err := Replay(read(t, "op,id,size\n"), p); err != nil || r != (Result{Processors: 1}) {
 		t.Errorf("%+v, %v", r, err)
 	}
 }
@@ -118,7 +118,7 @@ func TestReplayCounts(t *testing.T) {
 		t.Errorf("%v ns an op", r.NsPerOp)
 	}
 	r.NsPerOp = 0
-	want := Result{Allocs: 3, Frees: 3, PeakLiveBytes: 150, PeakManagedBytes: 150, FootprintRatio: 1,
+	want := Result{Allocs: 3, Frees: 3, Processors: 1, PeakLiveBytes: 150, PeakManagedBytes: 150, FootprintRatio: 1,
 		UpstreamAllocs: 2, UpstreamFrees: 2, UncachedAllocs: 3, MissRatio: 2.0 / 3}
 	if err != nil || r != want {
 		t.Errorf("%+v, %v\nwant %+v", r, err, want)

@@ -11,6 +11,7 @@ type Result struct {
 	Allocs           int64   `json:"allocs"`
 	Frees            int64   `json:"frees"`
 	Grows            int64   `json:"grows"`
+	Processors       int     `json:"processors"`         // that the pool had
 	PeakLiveBytes    int64   `json:"peak_live_bytes"`    // of the program
 	PeakManagedBytes int64   `json:"peak_managed_bytes"` // of the pool, from its upstream
 	FootprintRatio   float64 `json:"footprint_ratio"`    // peak managed by peak live

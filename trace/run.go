@@ -106,7 +106,7 @@ func (r *replay) end(t *Trace, err error) (Result, error) {
 	stats := r.pool.Stats()
 	stats.UpstreamAllocs -= r.reserve
 	s := result(t, stats, r.elapsed, r.events)
-	s.UncachedAllocs = r.machine.Uncached()
+	s.UncachedAllocs, s.Processors = r.machine.Uncached(), r.Processors
 	r.pool.StopHolding()
 	end := r.pool.Stats()
 	s.EndActiveBytes, s.EndHeldBytes, s.EndUpstreamBytes = end.ActiveBytes, end.HeldBytes, end.ManagedBytes

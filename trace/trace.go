@@ -39,6 +39,10 @@ func (t *Trace) Keyed() bool { return t.Gets > 0 }
 // Events returns how many rows there are: allocations, frees, grows, requests and marks of steps.
 func (t *Trace) Events() int { return t.Allocs + t.Frees + t.Grows + t.Gets + t.marks }
 
+// Threads returns how many threads the recording has, 1 where it has none: of a recording of a pool,
+// the processors that its calls ran on.
+func (t *Trace) Threads() int { return max(1, len(t.threads)) }
+
 // Keys returns the keys of a keyed trace, in the order of their first requests.
 func (t *Trace) Keys() []string { return slices.Clone(t.keys) }
 

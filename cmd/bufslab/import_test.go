@@ -33,7 +33,7 @@ func TestImportedTracesCanBeReplayed(t *testing.T) {
 		t.Fatalf("exit %d: %s", code, stderr)
 	}
 	code, stdout, stderr := command("replay", "-json", "-config", "strategy=direct", out)
-	if code != exitOK || stderr != "" || !strings.Contains(stdout, `"allocs":1,"frees":1,"grows":0,"peak_live_bytes":24,`) {
+	if code != exitOK || stderr != "" || !strings.Contains(stdout, `"allocs":1,"frees":1,"grows":0,"processors":1,"peak_live_bytes":24,`) {
 		t.Errorf("exit %d: %s%s", code, stdout, stderr)
 	}
 }

@@ -47,7 +47,7 @@ func (o *options) jobs(traces []*trace.Trace, plain, keyed []setup) (jobs []job,
 	if o.keyed.given && !requests {
 		return nil, errors.New("-growth and -budget are for keyed traces, and there is none")
 	}
-	if o.processors > 1 && !allocations {
+	if o.processors > 0 && !allocations {
 		return nil, errors.New("-procs is for traces of allocations, and there is none")
 	}
 	return jobs, nil

@@ -71,7 +71,7 @@ func TestReplayPrintsJSON(t *testing.T) {
 		t.Fatalf("exit %d: %s", code, stderr)
 	}
 	out = regexp.MustCompile(`"ns_per_op":[0-9.e+]+`).ReplaceAllString(out, `"ns_per_op":0`)
-	want := `{"trace":"small","config":"strategy=direct","allocs":3,"frees":3,"grows":0,"peak_live_bytes":3000,` +
+	want := `{"trace":"small","config":"strategy=direct","allocs":3,"frees":3,"grows":0,"processors":1,"peak_live_bytes":3000,` +
 		`"peak_managed_bytes":3000,"footprint_ratio":1,"upstream_allocs":3,"upstream_frees":3,"uncached_allocs":3,"miss_ratio":1,` +
 		`"ns_per_op":0,"end_active_bytes":0,"end_held_bytes":0,"end_upstream_bytes":0}` + "\n"
 	if out != want {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 
 	"github.com/bufslab/bufslab/trace"
 )
@@ -34,7 +35,8 @@ as what is evicted is sampled at random.
 	              caches off. A line without device= runs on device=virtual,
 	              which has addresses and no memory behind them
 	-procs N      processors that the pool has, on which the threads of TRACE run in
-	              turns; 1 if it is left out
+	              turns; if it is left out, as many as TRACE has threads, at most 64, or 1 for -.
+	              In a recording of a pool a thread is a processor that its calls ran on
 	-json         one JSON object a line instead of a table
 
 	peak live     the most bytes that the program had at a time
@@ -105,13 +107,23 @@ type options struct {
 func (o *options) define() *flag.FlagSet {
 	flags := flag.NewFlagSet("bufslab replay", flag.ContinueOnError)
 	flags.BoolVar(&o.json, "json", false, "")
-	flags.IntVar(&o.processors, "procs", 1, "")
+	processorsVar(flags, &o.processors)
 	flags.Func("config", "", func(line string) error {
 		o.lines = append(o.lines, line)
 		return nil
 	})
 	o.keyed.define(flags)
 	return flags
+}
+
+// processorsVar defines -procs, which is 0 where it is left out.
+func processorsVar(flags *flag.FlagSet, n *int) {
+	flags.Func("procs", "", func(text string) (err error) {
+		if *n, err = strconv.Atoi(text); err != nil || *n < 1 || *n > mostProcessors {
+			err = fmt.Errorf("want 1 to %d", mostProcessors)
+		}
+		return err
+	})
 }
 
 // mostProcessors bounds -procs: a pool has caches for each.
@@ -123,9 +135,6 @@ func (o *options) check(paths []string) (plain, keyed []setup, err error) {
 	plain, err = setupsOf(o.lines, plainLines())
 	keyed, _ = setupsOf(o.lines, []string{"device=virtual,strategy=direct"}) // the same lines have the same faults
 	faults := []error{err, overwritten(plain, paths)}
-	if o.processors < 1 || o.processors > mostProcessors {
-		faults = append(faults, fmt.Errorf("-procs %d: want 1 to %d", o.processors, mostProcessors))
-	}
 	if slices.Contains(paths, "-") && (len(paths) > 1 || len(o.lines) != 1 || o.keyed.given) {
 		faults = append(faults, errors.New("- is replayed as it comes: it wants one -config, and no other TRACE and keyed option beside it"))
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/bufslab/bufslab/trace"
 )
 
-const tuneHelp = `bufslab tune [-config LINE] [-budget SHARE] [-ns N] [-plan FILE] [-limit TIME] [-json] TRACE...
+const tuneHelp = `bufslab tune [-config LINE] [-budget SHARE] [-ns N] [-procs N] [-plan FILE] [-limit TIME] [-json] TRACE...
 
 Searches for the configuration that suits the program of TRACE. It replays the first half
 of each TRACE on one line after another, changes an option at a time, and prints the lines
@@ -33,6 +33,7 @@ which the search did not see. It ends with one line to paste.
 	               Lines are chosen that take at most 0.8 of it, or 8 calls
 	-ns N          the nanoseconds of a pair that a hundredth of the peak memory is worth; 50
 	               if it is left out. The fewer, the more time counts
+	-procs N       processors to judge by; as many as TRACE has threads if it is left out
 	-plan FILE     try strategy=plan, too, with a plan of the first half of TRACE. It is chosen
 	               if a plan of the first quarter pays on the second, and is then in FILE
 	-limit TIME    the search begins no replay after so long
@@ -59,6 +60,8 @@ type tuneOptions struct {
 	plan  string
 	limit time.Duration
 	json  bool
+
+	processors int // 0: of each TRACE, its threads
 
 	planTime time.Duration
 }
@@ -101,6 +104,7 @@ func (o *tuneOptions) define() *flag.FlagSet {
 	flags.StringVar(&o.plan, "plan", "", "")
 	flags.DurationVar(&o.limit, "limit", 0, "")
 	flags.BoolVar(&o.json, "json", false, "")
+	processorsVar(flags, &o.processors)
 	return flags
 }
 

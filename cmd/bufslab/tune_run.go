@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -18,6 +19,7 @@ type tuner struct {
 	tuneOptions
 	seen, unseen []*trace.Trace // the halves
 	crowds       []crowd        // of each trace
+	threads      []int
 	bar          progress
 	stderr       io.Writer
 	done         int64 // events
@@ -34,6 +36,7 @@ func newTuner(o tuneOptions, traces []*trace.Trace, stderr io.Writer) *tuner {
 		first, second := whole.Halves()
 		t.seen, t.unseen = append(t.seen, first), append(t.unseen, second)
 		t.crowds = append(t.crowds, crowdOf(whole))
+		t.threads = append(t.threads, whole.Threads())
 		events += first.Events()
 	}
 	t.bar = newProgress(int64(events)*expected, "tuning", stderr)
@@ -146,7 +149,7 @@ func (t *tuner) judge(line string, c slab.Config, halves []*trace.Trace) (score,
 	var results []trace.Result
 	var books []int64
 	for i, half := range halves {
-		r, err := t.replay(half, c)
+		r, err := t.replay(half, c, cmp.Or(t.processors, t.threads[i]))
 		if err != nil {
 			return score{}, fmt.Errorf("%s with %q: %w", half.Name, line, err)
 		}
@@ -155,13 +158,13 @@ func (t *tuner) judge(line string, c slab.Config, halves []*trace.Trace) (score,
 	return t.mean(line, results, books), nil
 }
 
-func (t *tuner) replay(half *trace.Trace, c slab.Config) (trace.Result, error) {
+func (t *tuner) replay(half *trace.Trace, c slab.Config, processors int) (trace.Result, error) {
 	p, err := slab.OpenConfig(c)
 	if err != nil {
 		return trace.Result{}, badSetup{err}
 	}
 	t.replays++
-	r, err := trace.Replayer{Progress: func(events int) { t.bar.set(t.done + int64(events)) }}.Run(half, p)
+	r, err := trace.Replayer{Processors: min(processors, mostProcessors), Progress: func(events int) { t.bar.set(t.done + int64(events)) }}.Run(half, p)
 	t.done += int64(half.Events())
 	return r, errors.Join(err, p.Close())
 }

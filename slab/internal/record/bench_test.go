@@ -17,7 +17,7 @@ func BenchmarkCall(b *testing.B) {
 	}
 	last, _ := Last(1<<16, "", Options{Times: true})
 	for name, r := range map[string]*Recorder{
-		"discard": To(io.Discard, Options{Times: true}), "csv": create("x.csv"), "gz": create("x.csv.gz"), "ring": last,
+		"discard": To(io.Discard, Options{Times: true}), "processors": To(io.Discard, Options{Times: true, Processors: true}), "csv": create("x.csv"), "gz": create("x.csv.gz"), "ring": last,
 	} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {

@@ -21,6 +21,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/bufslab/bufslab/internal/pin"
 	"github.com/bufslab/bufslab/internal/tracefile"
 )
 
@@ -30,18 +31,20 @@ const clockEvents = 64
 
 // An event is what a program asked for, in few bytes: a ring has many.
 type event struct {
-	what uint64 // id<<opBits | op of the row: 'a', 'f', 'g' for a grow, or 's' for a step
+	what uint64 // (id<<onBits | processor)<<opBits | op of the row: 'a', 'f', 'g' for a grow, or 's' for a step
 	size uint64 // site, as sites numbers it,<<sizeBits | size
 	ns   int64  // since the Recorder was opened
 }
 
 const (
 	opBits   = 8
+	onBits   = 12 // a processor beyond has the number of another one; ids count to 2^44
 	sizeBits = 48 // no memory has more bytes, see newEvent; maxSites fits into the rest
 )
 
 func (e *event) op() byte   { return byte(e.what) }
-func (e *event) id() uint64 { return e.what >> opBits }
+func (e *event) id() uint64 { return e.what >> (onBits + opBits) }
+func (e *event) on() uint64 { return e.what >> opBits & (1<<onBits - 1) }
 func (e *event) site() int  { return int(e.size >> sizeBits) }
 
 // hasSite reports whether the row has a place: that of an Alloc or a Grow.
@@ -53,7 +56,7 @@ func (e *event) bytes() uint64 { return e.size & (1<<sizeBits - 1) }
 // newEvent returns an event. A block of more bytes than any memory has, which addresses alone may
 // have, has as many as fit.
 func newEvent(op byte, id uint64, size int) event {
-	return event{what: id<<opBits | uint64(op), size: min(uint64(size), 1<<sizeBits-1)}
+	return event{what: id<<(onBits+opBits) | uint64(op), size: min(uint64(size), 1<<sizeBits-1)}
 }
 
 // at returns e with the number of a site.
@@ -64,12 +67,15 @@ func (e event) at(site uint64) event {
 
 // Options say what is recorded.
 type Options struct {
-	Sample int                          // one Alloc in so many, with its Free; 0 and 1: all
-	Times  bool                         // rows have the column time_ns
-	Site   func(stack []uintptr) string // names the place of an Alloc or a Grow, for the column key; nil: there is none
+	Sample     int                          // one Alloc in so many, with its Free; 0 and 1: all
+	Processors bool                         // rows have the column thread: the processor that a call ran on
+	Times      bool                         // rows have the column time_ns
+	Site       func(stack []uintptr) string // names the place of an Alloc or a Grow, for the column key; nil: there is none
 }
 
-func (o Options) columns() columns { return columns{key: o.Site != nil, time: o.Times} }
+func (o Options) columns() columns {
+	return columns{key: o.Site != nil, on: o.Processors, time: o.Times}
+}
 
 // A Recorder records. It is safe for concurrent use.
 type Recorder struct {
@@ -173,6 +179,9 @@ func (r *Recorder) add(e event) {
 	if r.closed {
 		return
 	}
+	if r.options.Processors {
+		e.what |= processor() << opBits
+	}
 	if r.options.Times {
 		e.ns = r.clock()
 	}
@@ -181,6 +190,14 @@ func (r *Recorder) add(e event) {
 		return
 	}
 	r.parts.add(&e, r.nameOf(&e))
+}
+
+// processor returns the number of the processor that the goroutine runs on.
+func processor() uint64 {
+	on := pin.Pin()
+	id := on.ID()
+	pin.Unpin(on)
+	return uint64(id) & (1<<onBits - 1)
 }
 
 func (r *Recorder) clock() int64 {

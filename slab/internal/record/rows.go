@@ -6,12 +6,15 @@ import (
 )
 
 // columns are those of the rows.
-type columns struct{ key, time bool }
+type columns struct{ key, on, time bool }
 
 func (c columns) header() []byte {
 	h := "op,id,size"
 	if c.key {
 		h += ",key"
+	}
+	if c.on {
+		h += ",thread"
 	}
 	if c.time {
 		h += ",time_ns"
@@ -28,12 +31,12 @@ type writer struct {
 }
 
 // maxNumbers is the most that the columns but the key have in a row.
-const maxNumbers = 2 + 3*(maxDigits+1) + 1
+const maxNumbers = 2 + 4*(maxDigits+1) + 1
 
 // maxRow is the most that a row has.
 const maxRow = maxNumbers + maxKey + 1
 
-// add appends a row. The key of a Free is empty, and a step has its time only.
+// add appends a row. The key of a Free is empty, and a step has its processor and its time only.
 func (w *writer) add(e *event, key string) {
 	rows := append(slices.Grow(w.rows, maxRow), e.op(), ',')
 	if e.op() == 's' {
@@ -44,6 +47,9 @@ func (w *writer) add(e *event, key string) {
 	}
 	if w.key {
 		rows = append(append(rows, ','), key...)
+	}
+	if w.on {
+		rows = appendDecimal(append(rows, ','), e.on())
 	}
 	if w.time {
 		rows = append(rows, w.timeOf(e)...)
