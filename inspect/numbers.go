@@ -21,13 +21,22 @@ func numbersOf(s slab.Stats) []number {
 		waited = fmt.Sprintf("%s in all, %v each", count(s.Waits), (s.WaitTime / ended).Round(time.Microsecond))
 	}
 	return []number{
-		{"Active", size(s.ActiveBytes), several(s.ActiveBlocks, "buffer") + " out"},
+		{"Active", size(s.ActiveBytes), several(s.ActiveBlocks, "buffer") + " out, at most " + size(s.PeakActiveBytes)},
 		{"Held", size(s.HeldBytes), several(s.HeldBlocks, "block")},
 		{"Managed", size(s.ManagedBytes), "at most " + size(s.PeakManagedBytes)},
+		{"Footprint", footprint(s), "managed by active, at most"},
 		{"Hit rate", hitRate(s), "of " + count(s.Hits+s.Misses) + " Gets"},
 		{"Waiters", count(s.Waiters), waited},
 		{"Failed", count(s.Failed), "Gets out of memory"},
 	}
+}
+
+// footprint is what a replay promises: the peak of managed bytes by that of active bytes.
+func footprint(s slab.Stats) string {
+	if s.PeakActiveBytes == 0 {
+		return "-"
+	}
+	return strconv.FormatFloat(float64(s.PeakManagedBytes)/float64(s.PeakActiveBytes), 'f', 2, 64)
 }
 
 // warningsOf are sentences about what should not be.

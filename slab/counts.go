@@ -22,6 +22,7 @@ func (p *pool) stats() Stats {
 
 	out := active(cached, forgotten)
 	s.ActiveBlocks, s.ActiveBytes = out.Blocks, out.Bytes
+	s.PeakActiveBytes = p.peak.raise(max(0, out.Bytes))
 	s.Forgotten = forgotten.Blocks + parts
 	s.DoubleReleases, s.ForeignPuts = p.leaks.Misuse()
 	s.Failed, s.Collections = p.counted.failed.Load(), p.gc.Ran()
@@ -61,6 +62,10 @@ func active(u percpu.Usage, forgotten handle.Tally) handle.Tally {
 // managed returns the bytes that the strategy has from the upstream.
 func (p *pool) managed() int64 { return p.accounting.Managed() - p.guard.managed() }
 
-// ResetPeaks begins Stats.PeakManagedBytes anew, at what is managed now. The peak of
-// reserve=learned:FILE is another one, and stays.
-func (p *Pool) ResetPeaks() { p.opened().accounting.ResetPeak() }
+// ResetPeaks begins Stats.PeakManagedBytes and Stats.PeakActiveBytes anew, at what is managed and out now.
+// The peak of reserve=learned:FILE is another one, and stays.
+func (p *Pool) ResetPeaks() {
+	q := p.opened()
+	q.accounting.ResetPeak()
+	q.peak.reset(q)
+}

@@ -96,6 +96,7 @@ func (p *pool) get(size, class int, how effort) (PooledBuffer, error) {
 	if class < p.cache.Uncached() {
 		if e, stands := p.refill(class, size); e.Slot != nil {
 			p.held.note()
+			p.peak.note(p, size)
 			return p.hand(e, size, stands, how)
 		}
 		_, ask = p.cache.Fit(size)
@@ -104,6 +105,7 @@ func (p *pool) get(size, class int, how effort) (PooledBuffer, error) {
 		p.sweep()
 	}
 	if e, stands := p.atHand(ask, class, size); e.Slot != nil {
+		p.peak.note(p, size)
 		b, err := p.hand(e, size, stands, how)
 		p.keepWithinHeldBeside(b)
 		return b, err
@@ -126,6 +128,7 @@ func (p *pool) getFresh(size, ask, class int, how effort) (PooledBuffer, error) 
 	if err != nil {
 		return PooledBuffer{}, p.refused(size, ask, how, err)
 	}
+	p.peak.note(p, size)
 	b, err := p.hand(e, size, stands, how)
 	p.keepWithinHeldBeside(b)
 	return b, err

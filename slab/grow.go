@@ -116,6 +116,7 @@ func (g *growth) inPlace() (c PooledBuffer, ok bool) {
 	p.mu.Lock()
 	stands := p.cache.CountGrow(b.n, g.to)
 	p.mu.Unlock()
+	p.peak.note(p, g.to)
 	c = lend(e, g.to)
 	if g.escaped {
 		c.slot.Escape()

@@ -160,6 +160,9 @@ func TestResetPeaks(t *testing.T) {
 	if s := p.Stats(); s.PeakManagedBytes < 2<<20 || s.PeakManagedBytes >= 3<<20 {
 		t.Errorf("%+v", s)
 	}
+	if s := p.Stats(); s.PeakActiveBytes != 2<<20 {
+		t.Errorf("%d bytes were out at most, want those since ResetPeaks and what was out then", s.PeakActiveBytes)
+	}
 	p.ResetPeaks()
 	mustRelease(t, a)
 	if s := p.Stats(); s.PeakManagedBytes < 1<<20 || s.ManagedBytes != 0 {

@@ -92,6 +92,7 @@ type pool struct {
 	held       heldBound
 	closed     atomic.Bool
 	counted    counted
+	peak       activePeak
 	onClose    []func() error
 
 	abandoned, ended, deviceClosed atomic.Bool // see close.go

@@ -23,6 +23,11 @@ import (
 // If the upstream is a strategy itself, a [UsageReporter], what it holds beyond the pool's
 // blocks is counted, too; PeakManagedBytes then knows of it what Stats has seen.
 //
+// PeakActiveBytes is what Gets saw that passed the caches, and Stats itself. Such a Get looks when, since the last
+// look, they have asked for a 64th of the peak. So it may be too small by that and by what the caches held: hits
+// in between are not seen. PeakManagedBytes by PeakActiveBytes is the footprint of the process, which a replay
+// promises (bufslab verify).
+//
 // Fields that count what has happened only grow, but for Hits and Misses, which a Get beside
 // the reading can make too small; [Pool.Metrics] evens that out.
 type Stats struct {
@@ -36,6 +41,7 @@ type Stats struct {
 	ManagedBytes     int64 `json:"managed_bytes"`      // from upstream now, less what is on its way back; in ranges of mmap, pages count from when they are handed out first, and up to 64 KiB behind the last may be resident
 	PeakManagedBytes int64 `json:"peak_managed_bytes"` // from upstream at most, since Open or the last ResetPeaks
 	MaxBytes         int64 `json:"max_bytes"`          // the budget, Config.MaxBytes or what Config.MaxShare comes to; 0 is none. Pool.Explain says of what
+	PeakActiveBytes  int64 `json:"peak_active_bytes"`  // out at most, since Open or the last ResetPeaks, as Gets saw that passed the caches
 
 	WaitingBlocks int64 `json:"waiting_blocks"` // of the held: until streams that use it are done
 	WaitingBytes  int64 `json:"waiting_bytes"`
@@ -96,6 +102,7 @@ var statFields = [...]statField{
 	{"managed_bytes", Gauge, func(s *Stats) int64 { return s.ManagedBytes }, "Bytes that the pool has from its upstream."},
 	{"peak_managed_bytes", Gauge, func(s *Stats) int64 { return s.PeakManagedBytes }, "Bytes that the pool had from its upstream at most."},
 	{"max_bytes", Gauge, func(s *Stats) int64 { return s.MaxBytes }, "Bytes that the pool may have from its upstream; 0 is no limit."},
+	{"peak_active_bytes", Gauge, func(s *Stats) int64 { return s.PeakActiveBytes }, "Bytes of buffers that were out at most."},
 	{"waiting_blocks", Gauge, func(s *Stats) int64 { return s.WaitingBlocks }, "Released blocks that streams still use."},
 	{"waiting_bytes", Gauge, func(s *Stats) int64 { return s.WaitingBytes }, "Released bytes that streams still use."},
 	{"hits", Counter, func(s *Stats) int64 { return s.Hits }, "Gets without a call upstream."},

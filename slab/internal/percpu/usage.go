@@ -48,6 +48,25 @@ func (c *Cache) Usage() (u Usage) {
 	return u
 }
 
+// OutBytes returns Usage's Got less Released, without the rest of it.
+func (c *Cache) OutBytes() (n int64) {
+	n -= c.counted().released
+	for i := range c.cpus {
+		n += c.cpus[i].outBytes()
+	}
+	return n + c.counted().got
+}
+
+func (p *cpu) outBytes() (n int64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for i := range p.caches {
+		got, released := p.caches[i].askedBytes()
+		n += got - released
+	}
+	return n
+}
+
 func (c *Cache) addUsage(u *Usage, p *cpu) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

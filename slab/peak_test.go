@@ -1,0 +1,63 @@
+package slab
+
+import (
+	"math/rand/v2"
+	"testing"
+)
+
+// PeakActiveBytes is the most that was out, as far as Gets see that pass the caches, and never more.
+func TestPeakActive(t *testing.T) {
+	for _, line := range []string{"heap,strategy=direct", "heap", "mmap", "mmap,strategy=bestfit,cache_bytes=0", "virtual,strategy=exact"} {
+		p := MustOpen("device=" + line)
+		r := rand.New(rand.NewPCG(1, 1))
+		var out []PooledBuffer
+		live, most, before := int64(0), int64(0), int64(0)
+		for range 20_000 {
+			if n := 1 + r.IntN(30_000); len(out) < 100 || r.IntN(2) == 0 && len(out) < 300 {
+				out = append(out, mustGet(t, p, n))
+				live += int64(n)
+				most = max(most, live)
+				continue
+			}
+			b := takeAt(&out, r.IntN(len(out)))
+			live -= int64(b.Len())
+			mustRelease(t, b)
+			if got := p.pool.peak.most.Load(); got > most || got < before {
+				t.Fatalf("%s: %d after %d, at most %d were out", line, got, before, most)
+			}
+			before = p.pool.peak.most.Load()
+		}
+		held := p.Stats().HeldBytes
+		if got := before; got < most-most/64-held {
+			t.Errorf("%s: %d, want %d", line, got, most)
+		}
+		if s := p.Stats(); s.PeakActiveBytes < before || s.PeakActiveBytes > most {
+			t.Errorf("%s: Stats has %d, Gets saw %d, at most %d were out", line, s.PeakActiveBytes, before, most)
+		}
+		releaseAll(t, out)
+	}
+}
+
+// Without caches each Get passes them: then no more than a 64th is missing, and of a few buffers nothing.
+func TestPeakActiveWithoutCaches(t *testing.T) {
+	p := openPool(t, "mmap", Config{Strategy: "slab", CacheBytes: -1})
+	a, b := mustGet(t, p, 1<<20), mustGet(t, p, 2<<20)
+	c := mustGrow(t, b, 5<<20)
+	mustRelease(t, a)
+	mustRelease(t, c)
+	if got := p.pool.peak.most.Load(); got != 6<<20 {
+		t.Errorf("%d", got)
+	}
+}
+
+// What was forgotten is not out.
+func TestPeakActiveKnowsTheForgotten(t *testing.T) {
+	p := openPool(t, "heap", Config{Strategy: "direct"})
+	mustGet(t, p, 8<<20)
+	eventually(t, "it is found", func() bool { cycle(); return p.Stats().Forgotten == 1 })
+	p.ResetPeaks()
+	mustRelease(t, mustGet(t, p, 3<<20))
+	if s := p.Stats(); s.PeakActiveBytes != 3<<20 {
+		t.Errorf("%d", s.PeakActiveBytes)
+	}
+}
