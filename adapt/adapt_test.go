@@ -15,8 +15,8 @@ import (
 
 // lines are pools that every adapter works on.
 var lines = []string{
-	"", "device=mmap", "strategy=slab", "align=16", "strategy=direct", "strategy=exact", "strategy=bitlog", "strategy=bestfit,align=64",
-	"device=mmap,strategy=sizeclass", "device=mmap,strategy=bestfit,align=64", "check=true,align=64", "strict=true", "zero=true", "max_held=0",
+	"", "device=mmap", "strategy=slab", "align=16", "strategy=direct", "strategy=exact", "strategy=bitlog", "strategy=bestfit",
+	"device=mmap,strategy=sizeclass", "device=mmap,strategy=bestfit", "check=true,align=64", "strict=true", "zero=true", "max_held=0",
 }
 
 // open is OpenConfig of a line where nothing can be wrong.

@@ -13,9 +13,8 @@ type ArrowAllocator struct{ pool *slab.Pool }
 // Arrow returns an arrow-go memory.Allocator over p: its slices are cleared, and begin at
 // multiples of 64.
 //
-// The blocks of p have to begin there, too. Of strategies bestfit and plan they do with
-// align=64 in the configuration, of the others without. Arrow tries p, and panics if they do
-// not, and so does Allocate.
+// The blocks of p have to begin there, too. Of every strategy they do, unless the configuration has an align below 64.
+// Arrow tries p, and panics if they do not, and so does Allocate.
 //
 // memory.Allocator has no errors. Where p has no room, or is closed, Allocate and Reallocate
 // panic with p's error, as arrow's own allocators panic; functions of Arrow that return an

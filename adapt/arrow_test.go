@@ -57,7 +57,7 @@ func TestArrowOverPoolsWithLittleRoom(t *testing.T) {
 }
 
 func TestArrowRefusesPoolsThatAlignLess(t *testing.T) {
-	for _, line := range []string{"strategy=bestfit", "device=mmap,strategy=bestfit"} {
+	for _, line := range []string{"strategy=bestfit,align=16", "device=mmap,strategy=bestfit,align=16"} {
 		p := open(t, line)
 		if text, _ := panics(t, func() { adapt.Arrow(p) }).(string); !strings.Contains(text, "align=64") {
 			t.Errorf("%s: %q", line, text)

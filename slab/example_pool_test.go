@@ -37,7 +37,7 @@ func ExampleOpen() {
 	// Output:
 	// <nil>
 	// 0
-	// slab: pool device=heap,strategy=bestfit,max_bytes=1MiB: no room for 2097152 bytes (a block of 2097152), 65424 held, 100 active: slab: limit of 1048576 bytes, 65536 in use, 2097152 asked: out of memory
+	// slab: pool device=heap,strategy=bestfit,max_bytes=1MiB: no room for 2097152 bytes (a block of 2097152), 65408 held, 100 active: slab: limit of 1048576 bytes, 65536 in use, 2097152 asked: out of memory
 	// <nil> <nil> <nil>
 }
 

@@ -148,5 +148,5 @@ func ExampleNewStrategy_plan() {
 	fmt.Println(c.Off)
 	// Output:
 	// 3008 0
-	// 4016
+	// 4032
 }

@@ -23,7 +23,7 @@ import (
 
 // Options say how to plan.
 type Options struct {
-	Align int // of offsets, a power of two; 0 is 16, the default of strategy plan
+	Align int // of offsets, a power of two; 0 is 16; that of strategy plan is 64
 	// Ceiling is the most that a plan may have, in bytes; 0 is no bound. If all blocks do not
 	// fit below it, the smallest stay without a place: best fit serves these better.
 	Ceiling int64

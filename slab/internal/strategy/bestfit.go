@@ -16,7 +16,7 @@ import (
 // 1/32 of what is managed; page-locked memory has none. Alloc and Free take constant
 // time.
 //
-// Blocks and their lengths are multiples of Options.Align: unless set 16 bytes,
+// Blocks and their lengths are multiples of Options.Align: of a pool, unless set, 64 bytes,
 // or what the device needs. For many small blocks use slab:
 // here each costs a record of 48 bytes, and a Free by address looks
 // through those of its page.
