@@ -27,7 +27,7 @@ it lay best, as far as it does the same again.
                with .plan.gz in place of .csv
   -limit TIME  how long to look for better places: 5s unless set. If that is too short
                for all allocations, the smallest are left to best fit
-  -align N     alignment of blocks, as of the pool that uses the plan: 16 unless set
+  -align N     alignment of blocks, as of the pool that uses the plan: 64 unless set
 
 A row s,, of TRACE marks the beginning of a step: see slab.Pool.Step. A plan that would
 need more than strategy=bestfit does is made for the largest allocations only.
@@ -39,7 +39,7 @@ func plan(args []string, stdout, stderr io.Writer) int {
 	flags := flag.NewFlagSet("bufslab plan", flag.ContinueOnError)
 	out := flags.String("o", "", "")
 	limit := flags.Duration("limit", planTime, "")
-	align := flags.Int("align", 16, "")
+	align := flags.Int("align", 64, "")
 	if code, done := parse(flags, args, planHelp, stdout, stderr); done {
 		return code
 	}

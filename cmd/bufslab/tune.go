@@ -49,7 +49,8 @@ which the search did not see. It ends with one line to paste.
 	unseen         the same of the second half
 
 Without -limit and -plan the same TRACE gives the same line each time. The defaults are kept unless a
-line costs 2 % less. A line for which there is no room is left out. It exits with 1 if a replay fails, with 2 if an option is wrong, with 3
+line costs 2 % less, and no more on the half that the search did not see; of the best lines the one is chosen that
+costs least on both. A reserve is tried where both halves have the same peak, to 5 %. A line for which there is no room is left out. It exits with 1 if a replay fails, with 2 if an option is wrong, with 3
 if TRACE is.
 `
 

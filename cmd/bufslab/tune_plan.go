@@ -56,7 +56,7 @@ func (t *tuner) tryPlan(best score) (score, error) {
 // savePlan plans for a trace, and writes the plan to a file.
 func (t *tuner) savePlan(of *trace.Trace, to string) error {
 	t.bar.clear()
-	p, err := planOf(of, 16, t.planTime, t.stderr)
+	p, err := planOf(of, 64, t.planTime, t.stderr)
 	if err != nil {
 		return badInput{err}
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"math"
 	"slices"
 	"time"
 
@@ -52,7 +53,7 @@ func declines(t *trace.Trace) bool {
 			last = max(last, live)
 		}
 	}
-	return float64(last) < 0.95*float64(t.PeakLiveBytes)
+	return float64(last) < agrees*float64(t.PeakLiveBytes)
 }
 
 // liveBytes ranges over the events of a trace, with what is live after each.
@@ -91,7 +92,7 @@ type finding struct {
 
 func (t *tuner) run() (*finding, error) {
 	begin := time.Now()
-	s := search{base: t.base, peaks: !slices.ContainsFunc(t.seen, declines), score: func(line string, c slab.Config) (score, error) { return t.judge(line, c, t.seen) }}
+	s := search{base: t.base, peaks: t.peaksAgree(), score: func(line string, c slab.Config) (score, error) { return t.judge(line, c, t.seen) }}
 	if t.limit > 0 {
 		s.until = begin.Add(t.limit)
 	}
@@ -102,35 +103,83 @@ func (t *tuner) run() (*finding, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &finding{defaults: defaults, chosen: best, front: s.front(), unseen: map[string]score{}, tried: s.tried, late: s.late}
-	for _, line := range append([]score{defaults, f.chosen}, f.front...) {
-		if _, is := f.unseen[line.Config]; is {
-			continue
-		}
-		c, _ := configOf(line.Config) // which was tried
-		got, err := t.judge(line.Config, c, t.unseen)
-		switch {
-		case err == nil:
-			f.unseen[line.Config] = got
-		case line.Config != defaults.Config && errors.Is(err, device.ErrOutOfMemory):
-			f.drop(line.Config)
-		default:
-			return nil, err
-		}
+	f := &finding{defaults: defaults, front: s.front(), unseen: map[string]score{}, tried: s.tried, late: s.late}
+	if err := t.lookAtUnseen(f, append([]score{defaults, best}, f.front...)); err != nil {
+		return nil, err
+	}
+	if err := t.confirm(f, best); err != nil {
+		return nil, err
 	}
 	t.bar.clear()
 	f.replays, f.took = t.replays, time.Since(begin)
 	return f, nil
 }
 
-// drop leaves out a line that does not fit into the half that the search did not see.
-func (f *finding) drop(line string) {
-	is := func(s score) bool { return s.Config == line }
-	if is(f.chosen) {
-		f.chosen = f.defaults
+// lookAtUnseen judges lines on the half that the search did not see. Those for which there is no room drop out of
+// the front.
+func (t *tuner) lookAtUnseen(f *finding, lines []score) error {
+	for _, line := range lines {
+		if _, is := f.unseen[line.Config]; is {
+			continue
+		}
+		c, err := configOf(line.Config)
+		if err != nil {
+			return err
+		}
+		got, err := t.judge(line.Config, c, t.unseen)
+		switch {
+		case err == nil:
+			f.unseen[line.Config] = got
+		case line.Config != f.defaults.Config && errors.Is(err, device.ErrOutOfMemory):
+			f.front = slices.DeleteFunc(f.front, func(s score) bool { return s.Config == line.Config })
+		default:
+			return err
+		}
 	}
-	f.front = slices.DeleteFunc(f.front, is)
+	return nil
 }
+
+// tries is how many lines are looked at on the half that the search did not see.
+const tries = 8
+
+// confirm chooses of best, and of what comes next to it, the line that costs least on both halves, if it gains on
+// the half that the search did not see, too; else the defaults.
+func (t *tuner) confirm(f *finding, best score) error {
+	next := slices.SortedStableFunc(slices.Values(f.tried), func(a, b score) int {
+		return boolToInt(b.better(a)) - boolToInt(a.better(b))
+	})
+	f.chosen = f.defaults
+	least := math.Inf(1)
+	next = slices.CompactFunc(slices.Insert(next, 0, best), func(a, b score) bool { return a.Cost == b.Cost && a.MissRatio == b.MissRatio })
+	for _, line := range next[:min(tries, len(next))] {
+		if choose(f.defaults, line) != line {
+			continue
+		}
+		if err := t.lookAtUnseen(f, []score{line}); err != nil {
+			return err
+		}
+		got, fits := f.unseen[line.Config]
+		if cost := line.Cost * got.Cost; fits && cost < least*(1-worthwhile) && got.holds(f.unseen[f.defaults.Config], line.memory() <= f.defaults.memory()) {
+			f.chosen, least = line, cost
+		}
+	}
+	return nil
+}
+
+// peaksAgree reports whether a reserve is worth trying: whether the highest peak of each trace is one that comes again,
+// at the end of the first half and in the second.
+func (t *tuner) peaksAgree() bool {
+	for i, seen := range t.seen {
+		a, b := float64(seen.PeakLiveBytes), float64(t.unseen[i].PeakLiveBytes)
+		if declines(seen) || min(a, b) < agrees*max(a, b) {
+			return false
+		}
+	}
+	return true
+}
+
+// agrees is the part of a peak that another one has at least to be one like it.
+const agrees = 0.95
 
 // enough is the share that a line has to cost less than the defaults to be chosen: a
 // line has to be maintained.

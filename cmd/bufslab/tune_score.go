@@ -34,6 +34,7 @@ type score struct {
 	peakLive int64 // of the largest trace
 	managed  int64 // at most, of any
 	over     float64
+	exceeds  bool // the budget itself, of which Within wants to keep away
 }
 
 // An objective says what a line costs.
@@ -62,6 +63,7 @@ func (o objective) mean(line string, results []trace.Result, bookkeeping []int64
 		s.over = max(s.over, r.MissRatio/o.misses)
 		if r.MissRatio > aim*o.misses && r.UpstreamAllocs > fewCalls {
 			s.Within = false
+			s.exceeds = s.exceeds || r.MissRatio > o.misses
 		}
 		s.peakLive, s.managed = max(s.peakLive, r.PeakLiveBytes), max(s.managed, r.PeakManagedBytes)
 	}
@@ -72,6 +74,18 @@ func (o objective) mean(line string, results []trace.Result, bookkeeping []int64
 
 // memory is all that a line takes, by peak live.
 func (s score) memory() float64 { return s.Footprint + s.Bookkeeping }
+
+// holds reports whether a line with score s keeps what it promised, where the defaults have the score t: it costs
+// no more, and if it was to take less memory it takes no more of that, and no more misses than may be.
+func (s score) holds(t score, less bool) bool {
+	switch {
+	case s.exceeds && (!t.exceeds || s.over > t.over), !t.exceeds && s.Cost > t.Cost:
+		return false
+	case less:
+		return s.memory() <= t.memory() && s.Footprint <= t.Footprint*(1+enough)
+	}
+	return true
+}
 
 // better reports whether s is to be preferred to t: what keeps the budget, then what
 // costs less.

@@ -63,14 +63,23 @@ func tuned(t *testing.T, args ...string) (scores map[string]score, found struct 
 	return scores, found
 }
 
-// The chosen line costs less than all others that were tried and keep the budget. It is
+// The chosen line costs less than all others that were tried and keep what they promise on the other half. It is
 // the same each time, and what it prints of the other half is what a replay of that gives.
 func TestTuneChoosesWhatCostsLeast(t *testing.T) {
 	path := steady(t, 4000)
 	scores, found := tuned(t, path)
+	whole, err := trace.Load(path)
+	check.Must(t, err)
+	both := newTuner(tuneOptions{objective: objective{misses: missBudget, ns: 50}}, []*trace.Trace{whole}, io.Discard)
 	for line, s := range scores {
-		if s.Within && s.Cost < found.Chosen.Cost*0.999 {
-			t.Errorf("%q costs %.4f, the chosen %q %.4f", line, s.Cost, found.Chosen.Config, found.Chosen.Cost)
+		if !s.Within || s.Cost >= found.Chosen.Cost*0.999 {
+			continue
+		}
+		c, _ := configOf(line)
+		u, err := both.judge(line, c, both.unseen)
+		check.Must(t, err)
+		if u.holds(found.Defaults, true) && s.Cost*u.Cost < found.Chosen.Cost*found.Unseen.Cost*(1-worthwhile) {
+			t.Errorf("%q costs %.4f and %.4f, the chosen %q %.4f and %.4f", line, s.Cost, u.Cost, found.Chosen.Config, found.Chosen.Cost, found.Unseen.Cost)
 		}
 	}
 	if len(scores) < 8 || found.Replays < len(scores)+2 {
@@ -78,10 +87,6 @@ func TestTuneChoosesWhatCostsLeast(t *testing.T) {
 	}
 	if found.Chosen.Cost > scores[""].Cost*(1-enough) || found.Unseen.Footprint >= found.Defaults.Footprint {
 		t.Errorf("%q gains nothing: %+v", found.Chosen.Config, found)
-	}
-	whole, err := trace.Load(path)
-	if err != nil {
-		t.Fatal(err)
 	}
 	_, second := whole.Halves()
 	c, _ := configOf(found.Chosen.Config)
@@ -148,10 +153,6 @@ func TestTuneLeavesOutWhatDoesNotFit(t *testing.T) {
 	}}
 	if _, best, err := s.run(); err != nil || best.Config != "" {
 		t.Errorf("%q, %v, where nothing but the defaults fits", best.Config, err)
-	}
-	f := finding{defaults: score{}, chosen: score{Config: "a"}, front: []score{{Config: "a"}, {Config: "b"}}}
-	if f.drop("a"); f.chosen.Config != "" || len(f.front) != 1 {
-		t.Errorf("%q is chosen, with %d on the front", f.chosen.Config, len(f.front))
 	}
 }
 
@@ -420,5 +421,60 @@ func TestTuneTriesAPlan(t *testing.T) {
 		if err != nil || seen.Footprint > 1.1 {
 			t.Errorf("footprint %.3f with a plan of the same half: %v", seen.Footprint, err)
 		}
+	}
+}
+
+// A line that is worse than the defaults on the half that the search did not see is not chosen, whatever it gains on the
+// other: that it takes less memory is told of both.
+func TestHolds(t *testing.T) {
+	defaults := score{Footprint: 1.2, Cost: 1.3, Within: true}
+	for _, c := range []struct {
+		s    score
+		less bool
+		want bool
+	}{
+		{score{Footprint: 1.1, Cost: 1.2, Within: true}, true, true},
+		{score{Footprint: 1.1, Cost: 1.31, Within: true}, true, false},                    // it costs more
+		{score{Footprint: 1.3, Cost: 1.2, Within: true}, true, false},                     // it was to take less
+		{score{Footprint: 1.3, Cost: 1.2, Within: true}, false, true},                     // it was to save time
+		{score{Footprint: 1.1, Cost: 1.2, over: 0.9}, true, true},                         // above what tune aims at
+		{score{Footprint: 1.1, Cost: 1.2, over: 1.1, exceeds: true}, true, false},         // above the budget
+		{score{Footprint: 1.19, Bookkeeping: 0.02, Cost: 1.2, Within: true}, true, false}, // with its records it takes more
+	} {
+		if got := c.s.holds(defaults, c.less); got != c.want {
+			t.Errorf("%+v holds: %v", c.s, got)
+		}
+	}
+	defaults.exceeds, defaults.over = true, 3
+	if s := (score{Footprint: 1.1, Cost: 1.2, over: 2, exceeds: true}); !s.holds(defaults, true) {
+		t.Error("it exceeds the budget by less")
+	}
+}
+
+// A program whose second half is another one keeps the defaults, and is offered no reserve of the first.
+func TestTuneConfirmsOnTheOtherHalf(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("op,id,size\n")
+	r := rand.New(rand.NewPCG(1, 2))
+	sizes := make([]int, 6000)
+	for i := range sizes {
+		if i >= 60 {
+			fmt.Fprintf(&b, "f,%d,%d\n", i-60, sizes[i-60])
+		}
+		sizes[i] = 1 << (10 + r.IntN(8))
+		if i >= 3000 { // a tenth of the memory
+			sizes[i] /= 10
+		}
+		fmt.Fprintf(&b, "a,%d,%d\n", i, sizes[i])
+	}
+	path := file(t, b.String())
+	scores, found := tuned(t, path)
+	for line := range scores {
+		if strings.Contains(line, "reserve") {
+			t.Errorf("%q is tried", line)
+		}
+	}
+	if found.Unseen.Cost > found.Defaults.Cost || found.Unseen.Footprint > found.Defaults.Footprint*1.02 {
+		t.Errorf("%q takes %+v, the defaults %+v", found.Chosen.Config, found.Unseen, found.Defaults)
 	}
 }
