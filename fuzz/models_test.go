@@ -23,6 +23,7 @@ var models = []modelOf{
 	{"pools", poolProgram},
 	{"keyed", keyedProgram},
 	{"unified", unifiedProgram},
+	{"references", referenceProgram},
 	{"devices", deviceProgram},
 	{"buffers", func(t *rapid.T) { bufferProperty(hosted(t))(t) }},
 	{"arenas", func(t *rapid.T) { arenaProperty(hosted(t))(t) }},

@@ -15,8 +15,9 @@ var (
 	// [device.ErrSize] too.
 	ErrShape = fmt.Errorf("no shape of a buffer: %w", device.ErrSize)
 	// ErrElement says that a type cannot be the element of a buffer: it holds
-	// pointers, which the collector would not see there, has no bytes, or
-	// wants to be aligned better than the pool's memory is.
+	// pointers, which the collector would not see there, has no bytes,
+	// wants to be aligned better than the pool's memory is, or is not that of the
+	// lease which a Ref names.
 	ErrElement = errors.New("no element of a buffer")
 	// ErrLeased says that Get was called for a key that is leased, by [Acquire].
 	ErrLeased = errors.New("leased")
@@ -26,8 +27,8 @@ var (
 	errNoStream = fmt.Errorf("growpool: no stream: %w", device.ErrUnavailable)
 	// errNotMade is of a Pool that New has not made.
 	errNotMade = fmt.Errorf("growpool: a nil or zero Pool, which New has not made: %w", device.ErrUnavailable)
-	// ErrReleased says that a lease was released before.
-	ErrReleased = errors.New("growpool: Lease released already")
+	// ErrReleased says that a lease was released before. It wraps [slab.ErrReleased].
+	ErrReleased = fmt.Errorf("growpool: Lease released already (%w)", slab.ErrReleased)
 )
 
 func shapeError(shape []int) error {

@@ -6,23 +6,26 @@ import (
 	"sync/atomic"
 
 	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/internal/refs"
 )
 
 // A Lease is a View that is its holder's alone, until Release. Its memory can go
 // back to the slab.Pool then, so do not use slices of it afterwards. Memory that streams of a
 // device work on may be released as soon as the work is enqueued: see [Lease.UsedOn].
 //
-// Release and UsedOn are safe for concurrent use; all else is for one goroutine at a time.
+// Release, UsedOn and Ref are safe for concurrent use; all else is for one goroutine at a time.
 type Lease[T any] struct {
 	View[T]
 	from     lessor
 	entry    any // of the key, nil if the buffer is the lease's alone
 	lent     *buffer
-	released atomic.Bool
+	released atomic.Bool // written under lent.uses.mu, as View and name are
+	name     refs.Name   // of its Ref
 }
 
 // A lessor is a Pool, whatever its keys are.
 type lessor interface {
+	count(leases int64)
 	takeBack(entry any, b *buffer)
 }
 
@@ -174,7 +177,8 @@ func private[T any, K comparable](wait patience, p *Pool[K], e *entry[K], t elem
 
 // newLease takes over the caller's reference to b.
 func newLease[T any, K comparable](p *Pool[K], e *entry[K], b *buffer, v View[T]) *Lease[T] {
-	p.leases.Add(1)
+	p.count(1)
+	b.uses.holders = 1
 	l := &Lease[T]{View: v, from: p, lent: b}
 	if e != nil {
 		l.entry = e
@@ -187,15 +191,37 @@ func newLease[T any, K comparable](p *Pool[K], e *entry[K], b *buffer, v View[T]
 // does that of a nil or zero Lease.
 //
 // If the lease was used on streams, the next owner of the key comes after their work. Release itself
-// waits only for a stream that cannot record an event.
+// waits only for a stream that cannot record an event. Where [Ref.Get] has returned other leases of the
+// memory, the next in line has it after the last of them.
 func (l *Lease[T]) Release() error {
-	if l == nil || l.from == nil || l.released.Swap(true) {
+	if l == nil || l.from == nil {
 		return ErrReleased
 	}
-	l.View = View[T]{}
+	last, err := l.end()
+	switch {
+	case err != nil:
+		return err
+	case !last:
+		l.from.count(-1)
+		return nil
+	}
 	defer l.from.takeBack(l.entry, l.lent) // also if a stream panics
 	l.lent.uses.end()
 	return nil
+}
+
+// end ends the lease, and its Ref. It reports whether no other lease has the memory.
+func (l *Lease[T]) end() (last bool, err error) {
+	u := &l.lent.uses
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if l.released.Swap(true) {
+		return false, ErrReleased
+	}
+	l.View = View[T]{}
+	leases.Remove(l.name)
+	u.holders--
+	return u.holders == 0, nil
 }
 
 // UsedOn says that work on s uses the lease's memory. Call it before the work is enqueued or after, at
@@ -213,8 +239,10 @@ func (l *Lease[T]) UsedOn(s device.Stream) error {
 	return l.lent.useOn(s, &l.released)
 }
 
+func (p *Pool[K]) count(leases int64) { p.leases.Add(leases) }
+
 func (p *Pool[K]) takeBack(entryOfKey any, b *buffer) {
-	p.leases.Add(-1)
+	p.count(-1)
 	if p.stopped.Load() {
 		defer p.slab.FreeHeld()
 	}

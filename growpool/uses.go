@@ -17,8 +17,9 @@ import (
 
 // uses are the streams that work on a buffer, each once.
 type uses struct {
-	mu   sync.Mutex // held across calls of streams and of the slab.Pool
-	list []use
+	mu      sync.Mutex // held across calls of streams and of the slab.Pool
+	list    []use
+	holders int // leases that have the buffer now: more than one after Ref.Get
 }
 
 // A use is a stream's. It has no event while the owner may still add to the work.

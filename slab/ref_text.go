@@ -3,8 +3,8 @@ package slab
 import (
 	"encoding"
 	"fmt"
-	"strconv"
-	"strings"
+
+	"github.com/bufslab/bufslab/internal/refs"
 )
 
 var (
@@ -12,38 +12,22 @@ var (
 	_ encoding.TextUnmarshaler = (*Ref)(nil)
 )
 
-// The text of a Ref has the number of its pool in 16 digits, behind it that of the buffer. Numbers of
-// pools count up from one that the process draws at random when it starts, so they are those of the
-// process as well.
-const (
-	refPrefix = "slabref-"
-	poolEnd   = len(refPrefix) + 16
-)
+// The text of a Ref has the number of its pool, behind it that of the buffer. Numbers of pools count up
+// from one that the process draws at random when it starts, so they are those of the process as well.
+const refPrefix = "slabref-"
 
 // String returns the text that [ParseRef] reads back to r, of at most 41 bytes: letters, digits and
 // hyphens. It is the same for equal Refs.
-func (r Ref) String() string { return fmt.Sprintf("%s%016x-%x", refPrefix, r.pool, r.number) }
+func (r Ref) String() string { return refs.Name{Table: r.pool, Number: r.number}.Text(refPrefix) }
 
 // ParseRef reads the text that String returns, and no other: the error is a *[RefError] then. [Ref.Get]
 // says whether the buffer is still out, and whether it is one of this process.
 func ParseRef(text string) (Ref, error) {
-	r, ok := refOf(text)
-	if !ok || r.String() != text { // of several spellings of a number one is ours
+	n, ok := refs.Parse(refPrefix, text)
+	if !ok {
 		return Ref{}, &RefError{Text: text}
 	}
-	return r, nil
-}
-
-func refOf(text string) (r Ref, ok bool) {
-	if len(text) <= poolEnd || !strings.HasPrefix(text, refPrefix) || text[poolEnd] != '-' {
-		return r, false
-	}
-	pool, err := strconv.ParseUint(text[len(refPrefix):poolEnd], 16, 64)
-	if err != nil {
-		return r, false
-	}
-	number, err := strconv.ParseUint(text[poolEnd+1:], 16, 64)
-	return Ref{pool, number}, err == nil
+	return Ref{n.Table, n.Number}, nil
 }
 
 // MarshalText returns the text of String, and no error. So JSON has a Ref as a string, also as the key of

@@ -20,6 +20,7 @@ type array struct {
 	res     residency
 	uses    []use
 	sides   [2]store
+	leases  int // that are not over: more than one after Ref.Get
 }
 
 // A side is one of the two places.
@@ -148,7 +149,7 @@ func (a *array) base() unsafe.Pointer {
 func (a *array) bytes() int64 { return int64(a.n) * int64(a.elem) }
 
 // free gives the memory of both sides back to its pools, that of the device also if
-// the pool of the host panics. The lease of the array is over.
+// the pool of the host panics. All leases of the array are over.
 func (a *array) free() {
 	a.uses, a.res = nil, residency{}
 	defer a.sides[onDevice].release(onDevice)

@@ -31,9 +31,14 @@ type Buffer[T any] struct {
 	shape  []int
 }
 
-// A lease is the right to use an array, from New or Acquire until Free or
+// A lease is the right to use elements of an array, from New, Acquire or Ref.Get until Free or
 // Release. Views share it. The array's lock guards it.
-type lease struct{ over bool }
+type lease struct {
+	a      *array
+	lo, hi int
+	over   bool
+	names  *names // of its Refs, nil while there are none
+}
 
 // New returns a buffer of the given shape, row by row, on a device. Without
 // dimensions it has one element; with a dimension of 0 it has none, and is
@@ -67,12 +72,18 @@ func newBuffer[T any](dev device.Device, pinned bool, dims []int) (*Buffer[T], e
 	if _, err := m.pool(host, pinned); err != nil {
 		return nil, err
 	}
-	return handle[T](newArray(m, n, sizeOf[T](), pinned), &lease{}, dims), nil
+	return handle[T](newArray(m, n, sizeOf[T](), pinned), dims), nil
 }
 
-// handle is a buffer over all of an array.
-func handle[T any](a *array, own *lease, dims []int) *Buffer[T] {
-	return &Buffer[T]{a: a, own: own, hi: a.n, shape: slices.Clone(dims)}
+// handle is a buffer over all of an array that nobody else has.
+func handle[T any](a *array, dims []int) *Buffer[T] {
+	a.leases = 1
+	return lend[T](a, part{0, a.n, len(dims)}, dims)
+}
+
+// lend is a buffer over a part of an array, by a lease of its own.
+func lend[T any](a *array, x part, dims []int) *Buffer[T] {
+	return &Buffer[T]{a: a, own: &lease{a: a, lo: x.lo, hi: x.hi}, lo: x.lo, hi: x.hi, shape: slices.Clone(dims)}
 }
 
 func sizeOf[T any]() int { return int(unsafe.Sizeof(*new(T))) }
@@ -153,15 +164,20 @@ func (b *Buffer[T]) access(c access, s device.Stream) error {
 // blocks of the buffer any more. State, Shape, Len, SizeBytes and Pinned still
 // work; every other call fails with ErrReleased, a second Free too. The error
 // wraps ErrView on a view of a part.
+//
+// Where [Ref.Get] has returned other buffers of the memory, Free ends b alone, and the last call for any
+// of them gives the memory back.
 func (b *Buffer[T]) Free() error { return b.end(false) }
 
 // Release gives a buffer back to the pool that it was acquired from. The pool
 // keeps it with its contents and state for the next Acquire. In all else it is
-// Free. A buffer of no pool it frees.
+// Free. A buffer of no pool it frees. Where Ref.Get has returned others of the memory, the last call for
+// any of them says which of the two it is.
 func (b *Buffer[T]) Release() error { return b.end(true) }
 
 func (b *Buffer[T]) end(keep bool) error {
-	if err := b.giveUp(); err != nil {
+	last, err := b.giveUp()
+	if err != nil || !last {
 		return err
 	}
 	if keep && b.a.pool != nil {
@@ -172,16 +188,18 @@ func (b *Buffer[T]) end(keep bool) error {
 	return nil
 }
 
-// giveUp ends the lease.
-func (b *Buffer[T]) giveUp() error {
+// giveUp ends the lease. It reports whether it was the last of the array.
+func (b *Buffer[T]) giveUp() (last bool, err error) {
 	a, err := b.lock()
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer a.mu.Unlock()
-	if b.lo != 0 || b.hi != a.n {
-		return fmt.Errorf("unified: elements %d to %d of %d to be freed: %w", b.lo, b.hi, a.n, ErrView)
+	if b.lo != b.own.lo || b.hi != b.own.hi {
+		return false, fmt.Errorf("unified: elements %d to %d of %d to be freed: %w", b.lo-b.own.lo, b.hi-b.own.lo, b.own.hi-b.own.lo, ErrView)
 	}
 	b.own.over = true
-	return nil
+	b.own.names.end()
+	a.leases--
+	return a.leases == 0, nil
 }

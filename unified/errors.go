@@ -15,8 +15,8 @@ var (
 	ErrUninitialized = errors.New("side holds nothing")
 	// ErrReleased says that the buffer was freed or released. It wraps slab.ErrReleased.
 	ErrReleased = fmt.Errorf("unified: Buffer freed or released already (%w)", slab.ErrReleased)
-	// ErrType says that an element type holds pointers.
-	ErrType = errors.New("element type holds pointers")
+	// ErrType says that an element type holds pointers, or is not that of the buffer which a Ref names.
+	ErrType = errors.New("no element type for it")
 	// ErrView says that Free or Release was called on a view of a part; only the
 	// whole buffer can be freed.
 	ErrView = errors.New("a view has no memory of its own")

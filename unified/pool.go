@@ -138,7 +138,7 @@ func acquire[T any](front *Pool, take func(*pool, *array) error, pinned bool, di
 	}
 	taken = true
 	p.acquired(kept)
-	return handle[T](a, &lease{}, dims), nil
+	return handle[T](a, dims), nil
 }
 
 // Clear gives back what the pool holds, now: it frees the buffers that it keeps, and the

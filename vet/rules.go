@@ -51,6 +51,7 @@ var rules = concat(
 	methods(bufslab+"slab", "PooledBuffer", lend, handle, "With"),
 	methods(bufslab+"slab", "PooledBuffer", use, handle, "UsedOn"),
 	methods(bufslab+"slab", "PooledBuffer", neutral, handle, "*"),
+	methods(bufslab+"slab", "Ref", acquire, handle, "Get"),
 	functions(bufslab+"slab", acquire, handle, "Make"),
 	methods(bufslab+"slab", "Slice", release, handle, "Release"),
 	methods(bufslab+"slab", "Slice", show, handle, "Slice"),
@@ -73,7 +74,8 @@ var rules = concat(
 	arenas(bufslab+"slab"),
 
 	// Leases of keyed buffers.
-	functions(bufslab+"growpool", acquire, handle, "Acquire"),
+	functions(bufslab+"growpool", acquire, handle, "Acquire", "AcquireOn"),
+	methods(bufslab+"growpool", "Ref", acquire, handle, "Get"),
 	methods(bufslab+"growpool", "Lease", release, handle, "Release"),
 	methods(bufslab+"growpool", "Lease", show, handle, "Block"),
 	methods(bufslab+"growpool", "Lease", use, handle, "At", "Set"),
@@ -83,7 +85,8 @@ var rules = concat(
 	methods(bufslab+"growpool", "View", neutral, handle, "*"),
 
 	// Arrays on two sides.
-	functions(bufslab+"unified", acquire, handle, "Acquire", "AcquirePinned"),
+	functions(bufslab+"unified", acquire, handle, "Acquire", "AcquirePinned", "AcquireContext", "AcquirePinnedContext"),
+	methods(bufslab+"unified", "Ref", acquire, handle, "Get"),
 	methods(bufslab+"unified", "Buffer", release, handle, "Release", "Free"),
 	methods(bufslab+"unified", "Buffer", show, handle, "Host*", "Device*", "View"),
 	methods(bufslab+"unified", "Buffer", use, handle, "Copy*", "ToSlice", "Fill", "Zero", "Sync*", "Mark*", "UsedOn"),

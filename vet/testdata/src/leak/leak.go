@@ -102,6 +102,24 @@ func lease(ctx context.Context, p *growpool.Pool[string]) (float64, error) {
 	return l.At(3), nil
 }
 
+func opened(r slab.Ref, l growpool.Ref[byte], u unified.Ref[byte]) error {
+	a, err := r.Get() // want `buffer of Get is never released`
+	if err != nil {
+		return err
+	}
+	b, err := l.Get() // want `buffer of Get is never released`
+	if err != nil {
+		return err
+	}
+	c, err := u.Get()
+	if err != nil {
+		return err
+	}
+	defer c.Release()
+	b.Set(a.Bytes()[0])
+	return c.Fill(b.At())
+}
+
 func leaseReleased(ctx context.Context, p *growpool.Pool[string]) (float64, error) {
 	l, err := growpool.Acquire[float64](ctx, p, "x", 10)
 	if err != nil {

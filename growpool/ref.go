@@ -1,0 +1,122 @@
+package growpool
+
+import (
+	"encoding"
+	"fmt"
+	"reflect"
+	"runtime"
+	"weak"
+
+	"github.com/bufslab/bufslab/internal/refs"
+	"github.com/bufslab/bufslab/slab"
+)
+
+var (
+	_ encoding.TextMarshaler   = Ref[byte]{}
+	_ encoding.TextUnmarshaler = (*Ref[byte])(nil)
+)
+
+// A Ref names a lease and keeps nothing alive. It is a value of 16 bytes for messages, maps, logs and
+// other goroutines, where the array itself would be too much. Get opens it: shape and element type come
+// along. It has a text, so it also passes through a queue or a library that carries text only.
+//
+// Copy a Ref, compare it, use it as the key of a map. Two leases never have equal ones, even if the
+// second has the buffer of the first. The zero Ref names nothing. All methods but UnmarshalText are safe
+// for concurrent use, also beside a Release.
+//
+// Keep the Lease until the Ref was opened: a Ref keeps neither the lease nor its pool.
+//
+// A Ref is not for other processes and not for storage: there Get returns ErrReleased. It is no
+// permission either: everybody can write such a text. Do not open the text of a peer that you do not
+// trust.
+type Ref[T any] struct{ name refs.Name }
+
+// leases has the leases that have a Ref.
+var leases = refs.New[named]()
+
+// A named is a lease that has a Ref.
+type named struct {
+	elem  reflect.Type
+	lease any // a weak.Pointer[Lease[T]]
+}
+
+// Ref returns the Ref of l, the same in each call: the zero Ref for a nil or zero Lease, and after
+// Release. A lease without elements has a Ref, too. The Ref ends with l: after Release its Get returns
+// ErrReleased, even if other leases share the memory.
+//
+// The first call for a lease takes an entry in a map of the process, until Release. A lease without a Ref
+// pays nothing.
+func (l *Lease[T]) Ref() (r Ref[T]) {
+	if l == nil || l.from == nil {
+		return r
+	}
+	u := &l.lent.uses
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if l.released.Load() {
+		return r
+	}
+	if l.name == (refs.Name{}) {
+		l.name = leases.Add(named{reflect.TypeFor[T](), weak.Make(l)})
+		runtime.AddCleanup(l, leases.Remove, l.name) // of one that the program forgets
+	}
+	return Ref[T]{l.name}
+}
+
+// Get returns a lease of its own of the array that r names: release it on its own, in any order. The key
+// is leased until the last of them is released, and the memory stays until then. The caller guards
+// reading and writing beside the other leases, as with a slice that goroutines share. Stats and the
+// Private of a Config do not see it; Close counts it among the leases that are out. Get works in a closed
+// pool, for leases that are still out.
+//
+// The error is ErrReleased if the lease was released or forgotten since, whoever has its memory now. So
+// it is for the zero Ref and for a Ref of another process: Get never returns the array of another lease.
+// It wraps ErrElement if the elements of the lease are not of type T, which a text does not say.
+func (r Ref[T]) Get() (*Lease[T], error) {
+	x, ok := leases.Find(r.name)
+	if !ok {
+		return nil, ErrReleased
+	}
+	w, ok := x.lease.(weak.Pointer[Lease[T]])
+	if !ok {
+		return nil, fmt.Errorf("growpool: a lease of %v opened as one of %v: %w", x.elem, reflect.TypeFor[T](), ErrElement)
+	}
+	if l := w.Value(); l != nil {
+		return l.share()
+	}
+	return nil, ErrReleased
+}
+
+// share returns a lease more of the memory of l.
+func (l *Lease[T]) share() (*Lease[T], error) {
+	u := &l.lent.uses
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if l.released.Load() {
+		return nil, ErrReleased
+	}
+	u.holders++
+	l.from.count(1)
+	return &Lease[T]{View: l.View, from: l.from, entry: l.entry, lent: l.lent}, nil
+}
+
+const refPrefix = "leaseref-"
+
+// String returns the text that UnmarshalText reads back to r: letters, digits and hyphens, of at most 42
+// bytes. It is the same for equal Refs.
+func (r Ref[T]) String() string { return r.name.Text(refPrefix) }
+
+// MarshalText returns the text of String, and no error. So JSON has a Ref as a string, also as the key of
+// a map.
+func (r Ref[T]) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
+
+// UnmarshalText reads the text that String returns, and no other: the error is a *[slab.RefError] then,
+// and r is as before. It must not run beside other uses of r.
+func (r *Ref[T]) UnmarshalText(text []byte) error {
+	n, ok := refs.Parse(refPrefix, string(text))
+	if !ok {
+		return &slab.RefError{Text: string(text)}
+	}
+	r.name = n
+	return nil
+}

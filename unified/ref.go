@@ -1,0 +1,137 @@
+package unified
+
+import (
+	"encoding"
+	"fmt"
+	"reflect"
+	"runtime"
+	"weak"
+
+	"github.com/bufslab/bufslab/internal/refs"
+	"github.com/bufslab/bufslab/slab"
+)
+
+var (
+	_ encoding.TextMarshaler   = Ref[byte]{}
+	_ encoding.TextUnmarshaler = (*Ref[byte])(nil)
+)
+
+// A Ref names a buffer, or a view of one, and keeps nothing alive. It is a value of 16 bytes for
+// messages, maps, logs and other goroutines, where the array itself would be too much. Get opens it:
+// shape, element type and residency come along. It has a text, so it also passes through a queue or a
+// library that carries text only.
+//
+// Copy a Ref, compare it, use it as the key of a map. Two buffers never have equal ones, even if a
+// [Pool] gave the second the array of the first. The zero Ref names nothing. All methods but
+// UnmarshalText are safe for concurrent use, also beside a Free.
+//
+// Keep the Buffer until the Ref was opened: a Ref does not. Of a view it is enough to keep the buffer
+// that the view is of.
+//
+// A Ref is not for other processes and not for storage: there Get returns ErrReleased. It is no
+// permission either: everybody can write such a text. Do not open the text of a peer that you do not
+// trust.
+type Ref[T any] struct{ name refs.Name }
+
+// buffers has the buffers and views that have a Ref.
+var buffers = refs.New[named]()
+
+// A named is a part of an array that has a Ref. The lease says whether it is still out.
+type named struct {
+	own   weak.Pointer[lease]
+	part  part
+	shape []int
+	elem  reflect.Type
+}
+
+// A part is elements from lo to below hi, in so many dimensions. A lease has at most one shape of each.
+type part struct{ lo, hi, rank int }
+
+// names are those of the parts of one lease. They do not reach it.
+type names struct{ of map[part]refs.Name }
+
+// end ends all names. The lease is over.
+func (n *names) end() {
+	if n == nil {
+		return
+	}
+	for _, x := range n.of {
+		buffers.Remove(x)
+	}
+}
+
+// Ref returns the Ref of b, the same in each call, and for views of b with the same elements and shape.
+// It is the zero Ref for a nil or zero Buffer and after Free. The Ref ends with b, or with the buffer that
+// b is a view of: after Free and Release its Get returns ErrReleased, even if other buffers share the
+// memory.
+//
+// The first call for a part takes an entry in a map of the process, until then. A buffer without a Ref
+// pays nothing.
+func (b *Buffer[T]) Ref() (r Ref[T]) {
+	a, err := b.lock()
+	if err != nil {
+		return r
+	}
+	defer a.mu.Unlock()
+	if b.own.names == nil {
+		b.own.names = &names{map[part]refs.Name{}}
+		runtime.AddCleanup(b.own, (*names).end, b.own.names) // of a buffer that the program forgets
+	}
+	x := part{b.lo, b.hi, len(b.shape)}
+	name, ok := b.own.names.of[x]
+	if !ok {
+		name = buffers.Add(named{weak.Make(b.own), x, b.shape, reflect.TypeFor[T]()})
+		b.own.names.of[x] = name
+	}
+	return Ref[T]{name}
+}
+
+// Get returns a buffer of its own of the array that r names, with its contents and states: what is
+// written to one is written to the other, on both sides. Free it on its own, in any order; of a Ref of a
+// view, too. The memory stays until the last of them is freed. A [Pool] counts it neither as acquired nor
+// as released; what the last call gives back counts.
+//
+// The error is ErrReleased if the buffer was freed, released or forgotten since, whoever has its memory
+// now. So it is for the zero Ref and for a Ref of another process: Get never returns the array of another
+// buffer. It wraps ErrType if the elements are not of type T, which a text does not say.
+func (r Ref[T]) Get() (*Buffer[T], error) {
+	x, ok := buffers.Find(r.name)
+	if !ok {
+		return nil, ErrReleased
+	}
+	if t := reflect.TypeFor[T](); t != x.elem {
+		return nil, fmt.Errorf("unified: a buffer of %v opened as one of %v: %w", x.elem, t, ErrType)
+	}
+	own := x.own.Value()
+	if own == nil {
+		return nil, ErrReleased
+	}
+	own.a.mu.Lock()
+	defer own.a.mu.Unlock()
+	if own.over {
+		return nil, ErrReleased
+	}
+	own.a.leases++
+	return lend[T](own.a, x.part, x.shape), nil
+}
+
+const refPrefix = "unifiedref-"
+
+// String returns the text that UnmarshalText reads back to r: letters, digits and hyphens, of at most 44
+// bytes. It is the same for equal Refs.
+func (r Ref[T]) String() string { return r.name.Text(refPrefix) }
+
+// MarshalText returns the text of String, and no error. So JSON has a Ref as a string, also as the key of
+// a map.
+func (r Ref[T]) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
+
+// UnmarshalText reads the text that String returns, and no other: the error is a *[slab.RefError] then,
+// and r is as before. It must not run beside other uses of r.
+func (r *Ref[T]) UnmarshalText(text []byte) error {
+	n, ok := refs.Parse(refPrefix, string(text))
+	if !ok {
+		return &slab.RefError{Text: string(text)}
+	}
+	r.name = n
+	return nil
+}
