@@ -37,8 +37,8 @@ func TestARefOpensABuffer(t *testing.T) {
 	check.Must(t, b.Free())
 	check.Wraps(t, b.Free(), unified.ErrReleased)
 	check.Wraps(t, check.Err(r.Get()), unified.ErrReleased, slab.ErrReleased)
-	if m := check.Ok(other.Host())(t); m[5] != 8 {
-		t.Errorf("the memory has gone with the first buffer: %v", m)
+	if s, m := other.State(), check.Ok(other.Host())(t); m[5] != 8 || s != unified.HostDirty {
+		t.Errorf("the array has gone with the first buffer: %v, %v", s, m)
 	}
 	check.Must(t, other.Free())
 	check.Wraps(t, check.Err(other.Host()), unified.ErrReleased)

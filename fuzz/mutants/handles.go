@@ -266,8 +266,8 @@ var ofSlots = []mutant{
 	},
 	{
 		name: "references: other spellings of a number are a Ref",
-		file: "slab/ref_text.go",
-		old:  "!ok || r.String() != text", new: "!ok",
+		file: "internal/refs/text.go",
+		old:  "!ok || n.Text(prefix) != text", new: "!ok",
 		killer: killer{pkg: "slab", test: "TestParseRefRefuses"},
 	},
 }
