@@ -1,6 +1,7 @@
 package fuzz_test
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 
@@ -89,5 +90,38 @@ func TestPoolOnDeafStreamsIsFound(t *testing.T) {
 	})))
 	if !strings.Contains(text, "another owner wrote") && !strings.Contains(text, "freed region") {
 		t.Errorf("not found: %q", text)
+	}
+}
+
+// A careless device copies what fits, and says that it has what it has not.
+type careless struct{ device.Device }
+
+func (d careless) Copy(dst, src device.Block) error {
+	n := min(dst.Len, src.Len)
+	dst.Len, src.Len = n, n
+	return d.Device.Copy(dst, src)
+}
+
+type boastful struct{ device.Device }
+
+func (d boastful) MemInfo() (free, total int64, err error) { return 3, 2, nil }
+
+// Copies of unequal lengths that pass are found, and figures of memory that cannot be.
+func TestCarelessDevicesAreFound(t *testing.T) {
+	quick(t)
+	for says, broken := range map[string]func(device.Device) device.Device{
+		`does not wrap device.ErrSize|byte \d+ of`: func(d device.Device) device.Device { return careless{d} },
+		"MemInfo says 3 of 2":                      func(d device.Device) device.Device { return boastful{d} },
+	} {
+		open := func() (device.Device, error) {
+			d, err := device.Open("heap")
+			if err != nil {
+				return nil, err
+			}
+			return broken(d), nil
+		}
+		if text := verdict(t, fuzz.DeviceProperty(open)); !regexp.MustCompile(says).MatchString(text) {
+			t.Errorf("no word of %q in %q", says, text)
+		}
 	}
 }

@@ -14,6 +14,7 @@ type budget struct {
 	max        int64      // of buffers
 	room       int64      // of buffers and their bookkeeping
 	perKey     int64
+	pool       string // for errors
 	held, peak int64
 	buffers    int64
 
@@ -60,7 +61,7 @@ func (b *budget) usage() (held, peak int64) {
 // refusal is the error after a reserve that failed.
 func (b *budget) refusal(n int) error {
 	held, _ := b.usage()
-	return &BudgetError{Bytes: int64(n), Held: held, MaxBytes: b.max}
+	return &BudgetError{Bytes: int64(n), Held: held, MaxBytes: b.max, Pool: b.pool}
 }
 
 // keyBytes is what a key's bookkeeping takes: its entry, counters and buffer,

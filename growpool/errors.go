@@ -46,10 +46,11 @@ type BudgetError struct {
 	Bytes    int64 // of the buffer
 	Held     int64 // by the pool
 	MaxBytes int64
+	Pool     string // the name of the slab.Pool
 }
 
 func (e *BudgetError) Error() string {
-	return fmt.Sprintf("growpool: budget of %d bytes, %d held, %d asked: %v", e.MaxBytes, e.Held, e.Bytes, device.ErrOutOfMemory)
+	return fmt.Sprintf("growpool: pool on %s: budget of %d bytes, %d held, %d asked: %v", e.Pool, e.MaxBytes, e.Held, e.Bytes, device.ErrOutOfMemory)
 }
 
 // Unwrap returns [device.ErrOutOfMemory].

@@ -199,7 +199,7 @@ func TestRequestAboveTheBudget(t *testing.T) {
 	wantError(t, err, errOutOfMemory)
 	_, err = Acquire[byte](t.Context(), p, "l", 1001)
 	wantError(t, err, errOutOfMemory)
-	if got := err.Error(); got != "growpool: budget of 1000 bytes, 1000 held, 1001 asked: out of memory" {
+	if got := err.Error(); got != "growpool: pool on device=heap: budget of 1000 bytes, 1000 held, 1001 asked: out of memory" {
 		t.Error(got)
 	}
 	wantStats(t, p, "k", KeyStats{Misses: 1, Bytes: 1000})

@@ -132,7 +132,7 @@ func New[K comparable](pool *slab.Pool, c Config) *Pool[K] {
 		c.GCTrigger = c.MaxBytes
 	}
 	p := &Pool[K]{slab: pool, config: c}
-	p.budget = &budget{max: math.MaxInt64, room: math.MaxInt64}
+	p.budget = &budget{max: math.MaxInt64, room: math.MaxInt64, pool: pool.Name()}
 	p.budget.left.trigger = c.GCTrigger
 	p.life, p.end = context.WithCancel(context.Background())
 	p.table.init()

@@ -37,7 +37,8 @@ func (b PooledBuffer) Cap() int {
 // Lookup returned for a slice of GetBytes stays out for the new slice alone, too.
 //
 // The error wraps ErrSize for a negative n, ErrReleased for a stale b, which does not count
-// in Stats.DoubleReleases; ErrClosed after Close, though not where the Pool was forgotten; or it is an *OutOfMemoryError where there
+// in Stats.DoubleReleases; ErrClosed after Close, if it takes memory (see Cap), though not
+// where the Pool was forgotten; or it is an *OutOfMemoryError where there
 // is room neither after b nor elsewhere. Device memory is copied by its device: without one
 // that is known the error wraps device.ErrUnavailable. Then b is as before.
 func (b PooledBuffer) Grow(n int) (c PooledBuffer, err error) {
@@ -49,10 +50,14 @@ func (b PooledBuffer) Grow(n int) (c PooledBuffer, err error) {
 	}
 	g := growth{pool: poolOf(b.slot), from: b, to: n}
 	defer g.unpin()
-	if g.pool.refuses() {
+	closed := g.pool.refuses()
+	if closed && n > b.slot.Len() {
 		return c, ErrClosed
 	}
 	c, ok := g.inPlace()
+	if !ok && closed {
+		return c, ErrClosed
+	}
 	if !ok {
 		c, err = g.byCopy()
 	}

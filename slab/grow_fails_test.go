@@ -29,9 +29,22 @@ func TestGrowThatFailsChangesNothing(t *testing.T) {
 		if err := p.Close(); err == nil {
 			t.Error("no leak")
 		}
-		if _, err := b.Grow(10); err != ErrClosed {
+		if _, err := b.Grow(b.Cap() + 1); err != ErrClosed {
 			t.Errorf("of a closed pool: %v", err)
 		}
+		cut, err := b.Grow(10) // takes no memory
+		if err != nil || cut.Len() != 10 {
+			t.Errorf("to fewer bytes, in a closed pool: %d, %v", cut.Len(), err)
+		}
+		part, err := cut.Slice(2, 8)
+		if err != nil {
+			t.Error(err)
+		}
+		if _, err := part.Grow(3); err != ErrClosed { // of a part it does
+			t.Errorf("of a part in a closed pool: %v", err)
+		}
+		mustRelease(t, part)
+		b = cut
 		mustRelease(t, b)
 		checkNothing(t, p)
 	})

@@ -7,6 +7,7 @@ import (
 
 	"github.com/bufslab/bufslab/device"
 	"github.com/bufslab/bufslab/internal/pin"
+	"github.com/bufslab/bufslab/internal/poolset"
 	"github.com/bufslab/bufslab/slab/internal/handle"
 )
 
@@ -49,9 +50,10 @@ func (p *Pool) Lookup(b []byte) (PooledBuffer, bool) {
 	return PooledBuffer{slot: s, ptr: at, gen: gen, n: n}, s != nil
 }
 
-// Put is Lookup and Release. If Lookup finds nothing the error is ErrForeign, counted in
-// Stats.ForeignPuts, and nothing changes; with Config.Strict that panics. Of two Puts of a
-// slice at a time one may return ErrReleased.
+// Put is Lookup and Release. If Lookup finds nothing the error wraps ErrForeign, counted in
+// Stats.ForeignPuts, and nothing changes; with Config.Strict that panics. Where another pool of the
+// process has the slice out, the text names that pool. Of two Puts of a slice at a time one may return
+// ErrReleased.
 func (p *Pool) Put(b []byte) error {
 	if !p.isOpened() {
 		return errNotOpened
@@ -61,10 +63,32 @@ func (p *Pool) Put(b []byte) error {
 	}
 	h, ok := p.Lookup(b)
 	if !ok {
-		p.pool.leaks.PutForeign(b)
-		return ErrForeign
+		return p.pool.foreign(b)
 	}
 	return h.Release()
+}
+
+// foreign counts a Put of what is not the pool's.
+func (p *pool) foreign(b []byte) error {
+	owner := ownerOf(b)
+	p.leaks.PutForeign(b, owner)
+	if owner == "" {
+		return ErrForeign
+	}
+	return fmt.Errorf("%w: pool %s has it", ErrForeign, owner)
+}
+
+// ownerOf returns the name of a pool of the process that Lookup would find b in, or "". It asks one after
+// the other, as a Put that fails is a mistake.
+func ownerOf(b []byte) string {
+	for _, m := range poolset.All() {
+		if p, ok := m.(*pool); ok {
+			if _, ok := (&Pool{p}).Lookup(b); ok {
+				return p.config.Name
+			}
+		}
+	}
+	return ""
 }
 
 // Hide keeps b from Lookup and Put: for code that hands out bytes of b and keeps the handle, so

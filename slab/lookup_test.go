@@ -390,3 +390,33 @@ func TestAnEmptySliceGrows(t *testing.T) {
 		check.Must(t, p.Close())
 	}
 }
+
+// The error of a Put names the pool that has the slice, also if that is closed, and none where none has
+// it: a part, what was released, and what is hidden.
+func TestPutNamesThePoolThatHasTheSlice(t *testing.T) {
+	a, b := openLine(t, "name=mine"), openLine(t, "device=mmap,name=yours")
+	strict := openLine(t, "strict=true")
+	m, err := b.GetBytes(5000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = "slab: the slice begins no buffer of this pool that is out: pool yours has it"
+	for range 2 {
+		if err := a.Put(m); !errors.Is(err, ErrForeign) || err.Error() != want {
+			t.Errorf("%v, want %s", err, want)
+		}
+		if text := panicOf(func() { strict.Put(m) }); !strings.Contains(text, "; pool yours has it") {
+			t.Errorf("strict says %s", text)
+		}
+		b.Close()
+	}
+	if err := a.Put(m[1:]); err != ErrForeign {
+		t.Errorf("a part: %v", err)
+	}
+	if err := b.Put(m); err != nil {
+		t.Error(err)
+	}
+	if err := a.Put(m); err != ErrForeign {
+		t.Errorf("a slice that was put: %v", err)
+	}
+}

@@ -30,6 +30,8 @@ func (m *deviceModel) actions() map[string]func(*rapid.T) {
 		"write":        m.write,
 		"poke":         m.poke,
 		"copy":         m.copy,
+		"copyUnequal":  m.copyUnequal,
+		"memInfo":      m.memInfo,
 		"fill":         m.fill,
 		"commit":       m.commit,
 		"decommit":     m.decommit,

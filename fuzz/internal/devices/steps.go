@@ -99,6 +99,36 @@ func (m *deviceModel) copy(t *rapid.T) {
 	copy(to.want[dst:dst+n], from.want[src:src+n])
 }
 
+// copyUnequal is refused before any byte moves: check looks at them.
+func (m *deviceModel) copyUnequal(t *rapid.T) {
+	m.needContents(t)
+	to, from := m.pick(t), m.pick(t)
+	dst, n := pickPart(t, to, to.block.Len)
+	src, k := pickPart(t, from, from.block.Len)
+	if n == k {
+		m.Skip(t, "the lengths are equal")
+	}
+	if err := m.dev.Copy(to.part(dst, n), from.part(src, k)); !errors.Is(err, device.ErrSize) {
+		t.Fatalf("Copy of %d bytes to %d: %v, which does not wrap device.ErrSize", k, n, err)
+	}
+}
+
+// memInfo fails unless there is room for what is out, and no more is free than there is.
+func (m *deviceModel) memInfo(t *rapid.T) {
+	free, total, err := m.dev.MemInfo()
+	if errors.Is(err, device.ErrUnavailable) {
+		m.Skip(t, "the device does not say what it has")
+	}
+	model.OK(t, err)
+	out := int64(0)
+	for _, b := range m.live() {
+		out += int64(b.block.Len)
+	}
+	if free < 0 || free > total || out > total {
+		t.Fatalf("MemInfo says %d of %d bytes free, with %d out", free, total, out)
+	}
+}
+
 // fill waits for a stream of its own; those of streams.go run on.
 func (m *deviceModel) fill(t *rapid.T) {
 	m.needContents(t)

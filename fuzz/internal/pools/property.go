@@ -3,8 +3,11 @@
 package pools
 
 import (
+	"regexp"
+
 	"pgregory.net/rapid"
 
+	"github.com/bufslab/bufslab/device"
 	"github.com/bufslab/bufslab/fuzz/internal/model"
 	"github.com/bufslab/bufslab/slab"
 )
@@ -17,13 +20,28 @@ func Property(open func(upstream slab.Allocator) (*slab.Pool, error), s model.Se
 		m.solid = m.bytes.Solid(t)
 		p, err := open(up.View())
 		model.OK(t, err)
-		m.pool = p
+		m.pool, m.holder = p, isHolder(t, p)
 		model.Repeat(t, m.actions())
 		m.close(t)
 		if dev != nil {
 			model.OK(t, dev.Close())
 		}
 	}
+}
+
+// isHolder reports whether the strategy of a pool gives back what it holds: that is optional. The pool
+// has no method that tells, so it is asked of another one of the name.
+func isHolder(t *rapid.T, p *slab.Pool) bool {
+	named := regexp.MustCompile(`(?m)^strategy +(\S+)`).FindStringSubmatch(p.Explain())
+	if named == nil {
+		t.Fatalf("a pool does not explain its strategy: %s", p.Explain())
+	}
+	nowhere, err := device.Open("virtual")
+	model.OK(t, err)
+	s, err := slab.NewStrategy(named[1], nowhere, slab.Config{})
+	model.OK(t, err)
+	_, is := s.(slab.Holder)
+	return is
 }
 
 func (m *poolModel) actions() map[string]func(*rapid.T) {

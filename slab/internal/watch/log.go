@@ -230,12 +230,17 @@ func (l *Log) ReleasedTwice(s *handle.Slot, gen uint64, n int) {
 	panic(fmt.Sprintf("slab: PooledBuffer released twice: at %s, before that at %s", Caller(), first))
 }
 
-// PutForeign counts a Put of what is no buffer that is out. If the Log is strict it panics.
-func (l *Log) PutForeign(b []byte) {
+// PutForeign counts a Put of what is no buffer that is out, but perhaps in a pool of the name owner. If
+// the Log is strict it panics.
+func (l *Log) PutForeign(b []byte, owner string) {
 	l.foreign.Add(1)
-	if l.Strict {
-		panic(fmt.Sprintf("slab: Put of %d bytes that begin no buffer of this pool that is out, at %s", cap(b), Caller()))
+	if !l.Strict {
+		return
 	}
+	if owner != "" {
+		owner = "; pool " + owner + " has it"
+	}
+	panic(fmt.Sprintf("slab: Put of %d bytes that begin no buffer of this pool that is out, at %s%s", cap(b), Caller(), owner))
 }
 
 // List lists what is out, by size, and after it what was forgotten. It is nil unless places are kept.
