@@ -23,7 +23,7 @@ import (
 
 // Options say how to plan.
 type Options struct {
-	Align int // of offsets, a power of two; 0 is 16; that of strategy plan is 64
+	Align int // of offsets, a power of two; 0 is 64, as of strategy plan
 	// Ceiling is the most that a plan may have, in bytes; 0 is no bound. If all blocks do not
 	// fit below it, the smallest stay without a place: best fit serves these better.
 	Ceiling int64
@@ -45,7 +45,7 @@ type Plan struct {
 // wraps [trace.ErrSize].
 func Make(t *trace.Trace, o Options) (*Plan, error) {
 	if o.Align == 0 {
-		o.Align = 16
+		o.Align = 64
 	}
 	r, err := read(t.Ops(), o.Align)
 	if err != nil {

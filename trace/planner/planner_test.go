@@ -155,7 +155,7 @@ func TestTheSmallestBlocksAreLeftOut(t *testing.T) {
 	for seed := range uint64(20) { // many sizes, of which some are the same when aligned
 		l := lives(random(rand.New(rand.NewPCG(seed, 2)), 300))
 		for i := range l {
-			l[i].size = 8192 + l[i].size%64
+			l[i].size = 8192 + l[i].size%256
 		}
 		tr := traceOf(t, opsOf(l))
 		p, err := Make(tr, Options{})
