@@ -49,6 +49,9 @@ func (p *pool) openLog(c Config) (err error) {
 		o.Leaked = func(l watch.Leak) { h.Leaked(c.Name, Leak(l)) }
 	}
 	p.leaks.Open(o)
+	if o.Record != nil {
+		p.recordPromise()
+	}
 	return err
 }
 

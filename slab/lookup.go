@@ -65,6 +65,7 @@ func (p *Pool) Put(b []byte) error {
 	if !ok {
 		return p.pool.foreign(b)
 	}
+	p.pool.leaks.PutBySlice(p.pool.promisedAlign(), bySlicePromise)
 	return h.Release()
 }
 

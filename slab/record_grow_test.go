@@ -25,7 +25,7 @@ func TestGrowBySliceIsARow(t *testing.T) {
 	b := check.Ok(p.GetBytes(1000))(t)
 	h, _ := p.Lookup(b)
 	check.Must(t, p.Put(mustGrow(t, h, 70_000).Bytes()))
-	wantRecorded(t, p, "a,0,1000", "g,0,70000", "f,0,70000")
+	wantRecorded(t, p, "p,0,4", "a,0,1000", "g,0,70000", "f,0,70000")
 }
 
 // While other handles have the memory, and where a part grows, the new memory is an allocation of its own:

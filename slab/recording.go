@@ -17,3 +17,27 @@ func (p *Pool) WriteRecord(w io.Writer) error {
 	}
 	return r.WriteLast(w)
 }
+
+// The bits of a promise in a recording: see trace.Promise.
+const (
+	zeroedPromise  = 1
+	pinnedPromise  = 2
+	bySlicePromise = 4
+)
+
+// recordPromise records what the pool promises from now on, if that is more than every pool does.
+func (p *pool) recordPromise() {
+	bits := 0
+	if p.config.Zero {
+		bits |= zeroedPromise
+	}
+	if p.config.traits.locked {
+		bits |= pinnedPromise
+	}
+	if align := p.promisedAlign(); bits != 0 || align != 0 {
+		p.leaks.Record.Promise(align, bits)
+	}
+}
+
+// promisedAlign returns the alignment that the program was promised by the Config, 0 for the default.
+func (p *pool) promisedAlign() int { return p.config.given.Align }

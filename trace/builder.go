@@ -35,6 +35,10 @@ func (b *builder) next() (*chunk, error) {
 		if err != nil {
 			return nil, err
 		}
+		if op.Kind == Pledge {
+			b.Promise = b.Promise.with(op.Promise())
+			continue
+		}
 		if err := b.row(c, slot, &op); err != nil {
 			return nil, b.rows.readError(err)
 		}

@@ -137,8 +137,8 @@ func (op *Op) parse(c column, text []byte) (named bool, err error) {
 }
 
 func parseKind(text []byte) (Kind, error) {
-	if len(text) != 1 || text[0] != 'a' && text[0] != 'f' && text[0] != 'g' && text[0] != 's' {
-		return 0, errors.New("want a, f, g or s")
+	if len(text) != 1 || strings.IndexByte("afgps", text[0]) < 0 {
+		return 0, errors.New("want a, f, g, p or s")
 	}
 	return Kind(text[0]), nil
 }

@@ -7,7 +7,8 @@ func (t *Trace) Halves() (first, second *Trace) {
 	if t.Keyed() {
 		return nil, nil
 	}
-	a, b := builder{Trace: Trace{Name: t.Name, slots: t.slots}}, builder{Trace: Trace{Name: t.Name, slots: t.slots}}
+	half := Trace{Name: t.Name, Promise: t.Promise, slots: t.slots}
+	a, b := builder{Trace: half}, builder{Trace: half}
 	live := make([]Op, t.slots)
 	middle, n := t.Events()/2, 0
 	for op := range t.Ops() {

@@ -28,7 +28,8 @@ which the search did not see. It ends with one line to paste.
 	TRACE          a file, as bufslab replay takes it, of allocations; several are tuned for together
 	-config LINE   options that every line has; device=virtual if it names no device, which has
 	               addresses and no memory behind them. It writes no file: leave record and
-	               reserve=learned:FILE out
+	               reserve=learned:FILE out. What the pool of TRACE promised (align, zero, page-locked
+	               memory) is added to it
 	-budget SHARE  the share of allocations that may go to the device, 1% if it is left out.
 	               Lines are chosen that take at most 0.8 of it, or 8 calls
 	-ns N          the nanoseconds of a pair that a hundredth of the peak memory is worth; 50
@@ -82,6 +83,9 @@ func tune(args []string, stdout, stderr io.Writer) int {
 	}
 	if err != nil {
 		return fail(stderr, exitInput, err)
+	}
+	if o.base, err = keepPromises(o.base, traces); err != nil {
+		return fail(stderr, exitBad, err)
 	}
 	t := newTuner(o, traces, stderr)
 	found, err := t.run()

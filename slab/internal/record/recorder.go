@@ -31,7 +31,7 @@ const clockEvents = 64
 
 // An event is what a program asked for, in few bytes: a ring has many.
 type event struct {
-	what uint64 // (id<<onBits | processor)<<opBits | op of the row: 'a', 'f', 'g' for a grow, or 's' for a step
+	what uint64 // (id<<onBits | processor)<<opBits | op of the row: 'a', 'f', 'g' for a grow, 's' for a step or 'p' for a promise
 	size uint64 // site, as sites numbers it,<<sizeBits | size
 	ns   int64  // since the Recorder was opened
 }
@@ -157,6 +157,19 @@ func (r *Recorder) Free(mark uint64, size int) {
 	r.lock()
 	r.add(newEvent('f', mark-1, size))
 	r.mu.Unlock()
+}
+
+// Promise records what the pool promises, as a row p: an alignment, and a sum of bits; see trace.Promise. A ring
+// keeps it.
+func (r *Recorder) Promise(align int, bits int) {
+	r.lock()
+	defer r.mu.Unlock()
+	e := newEvent('p', uint64(align), bits)
+	if r.ring != nil && !r.closed {
+		r.ring.promises = append(r.ring.promises, e)
+		return
+	}
+	r.add(e)
 }
 
 // Step records that a step of the program begins.

@@ -17,6 +17,8 @@ type ring struct {
 	most   int
 	oldest int
 	live   map[uint64]event // allocations before the oldest event, by id
+
+	promises []event
 }
 
 // Last returns a Recorder that remembers the last n events. Close writes them to a file,
@@ -48,6 +50,7 @@ func (r *Recorder) WriteLast(w io.Writer) error {
 func (g *ring) clone() *ring {
 	h := *g
 	h.events, h.live = slices.Clone(g.events), maps.Clone(g.live)
+	h.promises = slices.Clone(g.promises)
 	return &h
 }
 
@@ -87,6 +90,9 @@ func (g *ring) rows(c columns, names []string) []byte {
 			key = names[e.site()]
 		}
 		w.add(&e, key)
+	}
+	for _, e := range g.promises {
+		add(e)
 	}
 	for _, id := range slices.Sorted(maps.Keys(g.live)) {
 		add(g.live[id])

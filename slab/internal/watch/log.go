@@ -19,6 +19,8 @@ type Log struct {
 
 	doubles, foreign atomic.Int64
 
+	bySlice sync.Once // is recorded
+
 	mu          sync.Mutex // leaf
 	forgotten   handle.Tally
 	quarantined handle.Tally // off the heap, while a slice may be in use that no handle guards
@@ -77,6 +79,13 @@ func (l *Log) got(s *handle.Slot, gen uint64, n int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.sites[s.ID()] = callSite{got: at, gen: gen, bytes: n}
+}
+
+// PutBySlice notes that the program gives back a slice of which it kept no handle.
+func (l *Log) PutBySlice(promise, bit int) {
+	if l.Record != nil {
+		l.bySlice.Do(func() { l.Record.Promise(promise, bit) })
+	}
 }
 
 // GotToGrow is Got of a buffer that a Grow copies to. The recording hears of it by Moved.
