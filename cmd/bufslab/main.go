@@ -33,6 +33,7 @@ var commands = []subcommand{
 	{"import", "make a trace of what another allocator has recorded", importLog},
 	{"plan", "find places for the buffers of a recording, for strategy=plan", plan},
 	{"tune", "find the line that suits a recorded program", tune},
+	{"verify", "hold a process against what a replay of its recording promises", verify},
 	{"devices", "list the places where memory can live", devices},
 	{"version", "say what this command was built from", version},
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/bufslab/bufslab/internal/wholefile"
 )
 
-const reportHelp = `bufslab report [-config LINE]... -o PAGE [TRACE...]
+const reportHelp = `bufslab report [-config LINE]... [-stats STATS] -o PAGE [TRACE...]
 
 Runs every TRACE through a new pool for every LINE, as bufslab replay does, and writes one page
 of HTML with what that took: bytes over time, the sizes, what lay where at the peak, and what
@@ -28,6 +28,8 @@ each LINE costs. It needs no network. The same traces and lines give the same pa
 	-config LINE  a configuration, once for each pool. If there is none: slab, slab without
 	              caches, bestfit and sizeclass. A line without device= runs on device=virtual.
 	              It writes no file: leave record and reserve=learned:FILE out
+	-stats STATS  Stats of a process that has run, as bufslab verify takes them: the page has its footprint
+	              beside those that the replays promise
 	-o PAGE       the file to write
 
 It exits with 1 if a replay or writing PAGE fails, with 2 if LINE or an option is wrong, with 3
@@ -41,7 +43,7 @@ var reportLines = []string{"strategy=slab", "strategy=slab,cache_bytes=0", "stra
 func reportPage(args []string, stdout, stderr io.Writer) int {
 	var lines []string
 	flags := flag.NewFlagSet("bufslab report", flag.ContinueOnError)
-	out := flags.String("o", "", "")
+	out, live := flags.String("o", "", ""), flags.String("stats", "", "")
 	flags.Func("config", "", func(line string) error {
 		lines = append(lines, line)
 		return nil
@@ -68,6 +70,13 @@ func reportPage(args []string, stdout, stderr io.Writer) int {
 		return fail(stderr, exitInput, err)
 	}
 	r := newReporter(traces, setups, stderr)
+	if *live != "" {
+		s, err := readStats(*live)
+		if err != nil {
+			return fail(stderr, exitInput, err)
+		}
+		r.live = &s
+	}
 	r.ofFiles = len(paths) > 0
 	page, err := r.run()
 	if err == nil {

@@ -23,7 +23,8 @@ type reporter struct {
 	rows    []row       // of each trace all lines
 	seen    []*sampling // of each row
 	bar     progress
-	done    int // events
+	done    int         // events
+	live    *slab.Stats // of a process, or nil
 }
 
 func newReporter(traces []*trace.Trace, setups []setup, stderr io.Writer) *reporter {
@@ -136,5 +137,16 @@ func (r *reporter) about(t *trace.Trace) string {
 	if f, err := os.Stat(t.Name); err == nil && r.ofFiles {
 		text += ". The file is of " + f.ModTime().UTC().Format("2 January 2006")
 	}
-	return text + "."
+	return text + "." + liveFootprint(r.live)
+}
+
+// liveFootprint says what a process had, beside what the rows below promise; "" of none.
+func liveFootprint(s *slab.Stats) string {
+	switch {
+	case s == nil:
+		return ""
+	case s.PeakActiveBytes == 0:
+		return fmt.Sprintf(" The process managed at most %s.", size(s.PeakManagedBytes))
+	}
+	return fmt.Sprintf(" The process managed at most %s and had at most %s out: a footprint of %.3f.", size(s.PeakManagedBytes), size(s.PeakActiveBytes), float64(s.PeakManagedBytes)/float64(s.PeakActiveBytes))
 }

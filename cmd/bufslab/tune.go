@@ -19,7 +19,7 @@ const tuneHelp = `bufslab tune [-config LINE] [-budget SHARE] [-ns N] [-procs N]
 Searches for the configuration that suits the program of TRACE. It replays the first half
 of each TRACE on one line after another, changes an option at a time, and prints the lines
 that no other one beats in both memory and time, with their figures on the second half,
-which the search did not see. It ends with one line to paste.
+which the search did not see. It ends with one line to paste, and with how to check the promise in the next run.
 
 	bufslab tune program.csv.gz
 	bufslab tune -budget 0.1% -ns 10 monday.csv.gz tuesday.csv.gz
@@ -63,6 +63,7 @@ type tuneOptions struct {
 	limit time.Duration
 	json  bool
 
+	file       string // the first TRACE
 	processors int // 0: of each TRACE, its threads
 
 	planTime time.Duration
@@ -87,6 +88,7 @@ func tune(args []string, stdout, stderr io.Writer) int {
 	if o.base, err = keepPromises(o.base, traces); err != nil {
 		return fail(stderr, exitBad, err)
 	}
+	o.file = flags.Arg(0)
 	t := newTuner(o, traces, stderr)
 	found, err := t.run()
 	if err != nil {

@@ -21,7 +21,7 @@ func (f *finding) print(w io.Writer, o tuneOptions) error {
 		g.t.AppendRow(table.Row{f.mark(s), ratio3(s.Footprint), ratio3(s.Bookkeeping), percentOf(s.MissRatio),
 			fmt.Sprintf("%.0f", s.PairNS), ratio3(s.Cost), ratio3(u.Footprint), percentOf(u.MissRatio)})
 	}
-	_, err := fmt.Fprintf(w, "%s\n%s\n", g.t.Render(), f.advice())
+	_, err := fmt.Fprintf(w, "%s\n%s%s\n", g.t.Render(), f.advice(), f.howToVerify(o))
 	return err
 }
 
@@ -70,6 +70,11 @@ func (f *finding) advice() string {
 		b.WriteString("But it exceeds the budget of misses there, and the defaults do not: record a longer run.\n")
 	}
 	return b.String()
+}
+
+// howToVerify says how to hold the next run against what was promised.
+func (f *finding) howToVerify(o tuneOptions) string {
+	return fmt.Sprintf("To check the promise, run the program on the line, write json.Marshal(pool.Stats()) to a file at its end, and call, with the device in the line,\n\n\tbufslab verify %q stats.json %s\n", f.chosen.Config, o.file)
 }
 
 func saving(was, is float64) string {

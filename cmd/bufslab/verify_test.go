@@ -1,0 +1,131 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/bufslab/bufslab/internal/check"
+	"github.com/bufslab/bufslab/slab"
+)
+
+// statsFile writes Stats, and returns the path.
+func statsFile(t *testing.T, v any) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "stats.json")
+	check.Must(t, os.WriteFile(path, check.Ok(json.Marshal(v))(t), 0o666))
+	return path
+}
+
+// What a process managed is held against the replay; if it had more out than the recording, against as much more.
+func TestVerify(t *testing.T) {
+	path := file(t, small) // at most 3,000 bytes live, and managed by strategy=direct
+	for _, c := range []struct {
+		managed, active int64
+		args            []string
+		code            int
+		ratio           float64
+	}{
+		{3000, 3000, nil, exitOK, 1},
+		{3300, 3000, nil, exitOK, 1.1},
+		{3301, 3000, nil, exitFailed, 3301.0 / 3000},
+		{3301, 2000, nil, exitFailed, 3301.0 / 3000}, // less out is no excuse
+		{3301, 0, nil, exitFailed, 3301.0 / 3000},    // unknown
+		{6600, 6000, nil, exitOK, 1.1},
+		{6700, 6000, nil, exitFailed, 6700.0 / 6000},
+		{6000, 3000, []string{"-most", "2"}, exitOK, 2},
+	} {
+		s := slab.Stats{PeakManagedBytes: c.managed, PeakActiveBytes: c.active}
+		code, out, stderr := command(append([]string{"verify", "-json", "strategy=direct", statsFile(t, s), path}, c.args...)...)
+		var v verdict
+		check.Must(t, json.Unmarshal([]byte(out), &v))
+		if code != c.code || stderr != "" || v.Holds != (code == exitOK) || v.LiveBytes != c.managed || fmt.Sprintf("%.6f", v.Ratio) != fmt.Sprintf("%.6f", c.ratio) {
+			t.Errorf("%+v: exit %d: %s%s", c, code, out, stderr)
+		}
+	}
+	states := []map[string]any{{"name": "x", "stats": slab.Stats{PeakManagedBytes: 4000, PeakActiveBytes: 2500}}}
+	code, out, _ := command("verify", "strategy=direct", statsFile(t, states), path)
+	if want := "1.333 of the promise. The promise does not hold: at most 1.10 was to be.\n"; code != exitFailed || !strings.HasSuffix(out, want) || !strings.Contains(out, "(footprint 1.600, 2.4 KiB live at most)") {
+		t.Errorf("exit %d: %s", code, out)
+	}
+}
+
+func TestVerifyRefuses(t *testing.T) {
+	good, stats := file(t, small), statsFile(t, slab.Stats{PeakManagedBytes: 10})
+	for _, c := range []struct {
+		code int
+		says string
+		args []string
+	}{
+		{exitBad, "wants LINE, STATS and TRACE", []string{"strategy=direct", stats}},
+		{exitBad, "stratgy", []string{"stratgy=direct", stats, good}},
+		{exitBad, "leave it out", []string{"record=x.csv", stats, good}},
+		{exitBad, "-most 0", []string{"-most", "0", "strategy=direct", stats, good}},
+		{exitInput, "absent.json", []string{"strategy=direct", "absent.json", good}},
+		{exitInput, "want the Stats of a pool", []string{"strategy=direct", good, good}},
+		{exitInput, "no peak_managed_bytes above 0", []string{"strategy=direct", statsFile(t, slab.Stats{}), good}},
+		{exitInput, "absent.csv", []string{"strategy=direct", stats, "absent.csv"}},
+		{exitInput, "verify is for allocations", []string{"strategy=direct", stats, file(t, keyedSmall)}},
+		{exitFailed, "out of memory", []string{"strategy=direct,max_bytes=10", stats, good}},
+	} {
+		if code, _, stderr := command(append([]string{"verify"}, c.args...)...); code != c.code || !strings.Contains(stderr, c.says) {
+			t.Errorf("%q: exit %d: %s", c.args, code, stderr)
+		}
+	}
+}
+
+// tune ends with the command that verifies its line, which is one that verify takes.
+func TestTuneSaysHowToVerify(t *testing.T) {
+	path := steady(t, 2000)
+	_, out, _ := command("tune", path)
+	words := strings.Fields(out[strings.LastIndex(out, "bufslab verify"):])
+	if len(words) != 5 || words[3] != "stats.json" || words[4] != path {
+		t.Fatal(words)
+	}
+	line := strings.Trim(words[2], `"`)
+	if code, _, stderr := command("verify", line, statsFile(t, slab.Stats{PeakManagedBytes: 1}), path); code != exitOK {
+		t.Errorf("exit %d: %s", code, stderr)
+	}
+}
+
+// A pool that plays the program of its recording keeps what the replay promises, and Stats has the footprint of it.
+func TestAPoolKeepsItsPromise(t *testing.T) {
+	for _, line := range []string{"device=heap", "device=mmap"} {
+		path := filepath.Join(t.TempDir(), "t.csv")
+		p := slab.MustOpen(line + ",record=" + path)
+		var out []slab.PooledBuffer
+		for i := range 3000 {
+			b := check.Ok(p.Get(1000 + 7919*i%100_000))(t)
+			if i%3 == 0 {
+				b = check.Ok(b.Grow(2 * b.Len()))(t)
+			}
+			if out = append(out, b); len(out) > 50 {
+				check.Must(t, out[0].Release())
+				out = out[1:]
+			}
+		}
+		for _, b := range out {
+			check.Must(t, b.Release())
+		}
+		s := p.Stats()
+		check.Must(t, p.Close())
+		if code, text, stderr := command("verify", line, statsFile(t, s), path); code != exitOK {
+			t.Errorf("%s: exit %d: %s%s", line, code, text, stderr)
+		}
+	}
+}
+
+// The page has the footprint of a process beside those of the replays.
+func TestReportOfAProcess(t *testing.T) {
+	stats := statsFile(t, slab.Stats{PeakManagedBytes: 3 << 20, PeakActiveBytes: 2 << 20})
+	page := reported(t, "-stats", stats, steadyTrace(t, 500))
+	if !strings.Contains(page, "The process managed at most 3.0 MiB and had at most 2.0 MiB out: a footprint of 1.500.") {
+		t.Error("the page does not say what the process had")
+	}
+	if code, _, stderr := command("report", "-stats", "absent.json", "-o", t.TempDir()+"/p.html", file(t, small)); code != exitInput || !strings.Contains(stderr, "absent.json") {
+		t.Errorf("exit %d: %s", code, stderr)
+	}
+}
