@@ -117,7 +117,8 @@ type CheckError struct{ Faults []string }
 
 func (e *CheckError) Error() string { return strings.Join(e.Faults, "\n") }
 
-// A FileError says that a file that a Config names is there, but not what it should be.
+// A FileError says that a file that a Config names is not what it should be: there, but something else; to be written by
+// another pool that is open; or in a folder that is not there.
 type FileError struct {
 	File string
 	Err  error // what is wrong

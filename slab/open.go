@@ -23,6 +23,8 @@ import (
 // [OpenConfig], and there for the order of the stack. If the device puts memory behind
 // a block only when it is first used, a warning goes to Config.Logger and to Explain.
 //
+// No two pools of the process that are open write one file.
+//
 // The error is a *ConfigError that names every fault of c, a *[FileError], that of opening or
 // creating a file that c names, that of the device where it has no room for Config.Reserve, or that of
 // [ShareOf].
@@ -62,9 +64,14 @@ func Open(upstream Allocator, c Config) (*Pool, error) {
 
 // open builds the stack of a pool that has its settings, and lets it run.
 func (p *pool) open() error {
-	if err := p.stack(p.config.on); err != nil {
+	release, err := p.claimFiles()
+	if err != nil {
 		return err
 	}
+	if err := p.stack(p.config.on); err != nil {
+		return errors.Join(err, release())
+	}
+	p.onClose = append(p.onClose, release) // last: until then the files are written
 	p.enterBudgets()
 	if !p.config.replayed() {
 		clock.Start(&p.clock, p, (*pool).ownClock, (*pool).isOpen)

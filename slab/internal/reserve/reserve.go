@@ -31,6 +31,15 @@ func Valid(text string) bool {
 	return is && file != "" || Size(text) > 0
 }
 
+// File returns the file that a text names, "" of any other.
+func File(text string) string {
+	file, _ := strings.CutPrefix(text, prefix)
+	if file == text {
+		return ""
+	}
+	return file
+}
+
 // Size returns the bytes of a text that is a size, 0 of any other.
 func Size(text string) int64 {
 	n, err := device.ParseSize(text)
