@@ -13,7 +13,7 @@ import (
 // [Reader.All] ranges over them. It checks that the trace could have happened:
 // every free follows the one allocation of its id. It remembers what is live and no
 // more. A row has at most 2,000 bytes, a key 200 and every other field 64. A last
-// row without its newline is dropped, as is what a cut compressed file lacks: see [Reader.Warnings]. A Reader is for one
+// row without its newline is dropped, but where it is the only one: without a header or a row a file is no trace. So is what a cut compressed file lacks: see [Reader.Warnings]. A Reader is for one
 // goroutine at a time.
 type Reader struct {
 	file  string
@@ -144,11 +144,17 @@ func (r *Reader) check(op *Op) (slot uint32, err error) {
 
 // readError adds the place to an error of reading.
 func (r *Reader) readError(err error) error {
-	if err == io.EOF {
+	switch {
+	case err == io.EOF && r.parse == nil:
+		return r.syntaxError(r.rows.lines+1, errNoRow)
+	case err == io.EOF:
 		return err
 	}
 	return r.syntaxError(r.rows.line, err)
 }
+
+// errNoRow says that a file, which may be of anything, has not even a header.
+var errNoRow = fmt.Errorf("%w: no whole row, want at least the header op,id,size", ErrMalformed)
 
 // syntaxError adds the place to an error; nil stays nil.
 func (r *Reader) syntaxError(line int, err error) error {

@@ -177,7 +177,7 @@ func TestReaderStaysFailed(t *testing.T) {
 	if _, again := r.Next(); first == nil || again != first {
 		t.Errorf("%v, then %v", first, again)
 	}
-	r = NewReader(strings.NewReader(""), "t.csv")
+	r = NewReader(strings.NewReader("op,id,size\n"), "t.csv")
 	for range 2 {
 		if _, err := r.Next(); err != io.EOF {
 			t.Errorf("an empty trace gives %v", err)
@@ -222,5 +222,21 @@ func TestStepsAreRows(t *testing.T) {
 		if _, err := Read(strings.NewReader(text), "t.csv"); !errors.Is(err, ErrKeyed) {
 			t.Errorf("steps beside requests: %v", err)
 		}
+	}
+}
+
+// What is no trace is none, however short: it is not taken for one without events.
+func TestWhatIsNoTrace(t *testing.T) {
+	for _, text := range []string{"", "\n\n", "hello", "hello, world", "\x80\x02}q\x00.", "a,1,2", string(zipped("")), string(zipped("hello")), "\x1f\x8b"} {
+		tr, err := Read(strings.NewReader(text), "t.csv")
+		if e := (*SyntaxError)(nil); !errors.As(err, &e) || tr != nil {
+			t.Errorf("%q: %+v, %v", text, tr, err)
+		}
+		if _, err := (Replayer{}).Stream(NewReader(strings.NewReader(text), "t.csv"), open(t, "device=virtual")); err == nil {
+			t.Errorf("%q can be replayed", text)
+		}
+	}
+	if tr := read(t, "op,id,size\n"); tr.Events() != 0 {
+		t.Errorf("%+v", tr)
 	}
 }

@@ -173,7 +173,7 @@ func TestExitCodes(t *testing.T) {
 		{exitInput, "small.csv:3: id 1: freed twice", []string{"replay", file(t, "a,1,10\nf,1,10\nf,1,10\n")}},
 		{exitInput, "small.csv:3: op g, a request to growpool", []string{"replay", file(t, "op,id,size,key\na,1,8,\ng,,8,k\n")}},
 		{exitInput, "no such file", []string{"replay", filepath.Join(t.TempDir(), "absent")}},
-		{exitInput, "small.csv: there is no operation in it", []string{"replay", file(t, "")}},
+		{exitInput, "small.csv:1: malformed row: no whole row", []string{"replay", file(t, "")}},
 		{exitInput, "small.csv: there is no operation in it", []string{"replay", file(t, "op,id,size\n")}},
 		{exitBad, "unknown key; known are device, strategy", []string{"replay", "-config", "stratgy=slab", good}},
 		{exitBad, "strategy slab has no use for it", []string{"replay", "-config", "steps=4", good}},

@@ -34,7 +34,7 @@ func TestReplayOfTheStandardInput(t *testing.T) {
 		code int
 		says string
 	}{
-		"":                {exitInput, "stdin: there is no operation in it"},
+		"":                {exitInput, "stdin:1: malformed row: no whole row"},
 		"a,0,8\nf,1,8\n":  {exitInput, "stdin:2: id 1 freed: unknown id"},
 		"g,k,8\n":         {exitInput, "op g"},
 		"a,0,8\nf,0,8\na": {exitOK, "cut short"},
