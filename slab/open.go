@@ -69,7 +69,8 @@ func (p *pool) open() error {
 		return err
 	}
 	if err := p.stack(p.config.on); err != nil {
-		return errors.Join(err, release())
+		_ = release() // it has no error to give
+		return err
 	}
 	p.onClose = append(p.onClose, release) // last: until then the files are written
 	p.enterBudgets()

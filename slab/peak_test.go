@@ -2,6 +2,7 @@ package slab
 
 import (
 	"math/rand/v2"
+	"sync"
 	"testing"
 )
 
@@ -59,5 +60,31 @@ func TestPeakActiveKnowsTheForgotten(t *testing.T) {
 	mustRelease(t, mustGet(t, p, 3<<20))
 	if s := p.Stats(); s.PeakActiveBytes != 3<<20 {
 		t.Errorf("%d", s.PeakActiveBytes)
+	}
+}
+
+// While others get and release it may be too small, and is never too large: each has two buffers out at most.
+func TestPeakActiveIsNeverTooLarge(t *testing.T) {
+	for _, line := range []string{"device=heap", "device=mmap,strategy=slab,cache_bytes=0"} {
+		p := MustOpen(line)
+		var all sync.WaitGroup
+		const goroutines, size = 4, 100_000
+		for range goroutines {
+			all.Go(func() {
+				for range 3000 {
+					a, b := mustGet(t, p, size), mustGet(t, p, size)
+					mustRelease(t, a)
+					mustRelease(t, b)
+					if n := p.pool.activeBytes(); n > 2*goroutines*size {
+						t.Errorf("%s: %d bytes are out", line, n)
+						return
+					}
+				}
+			})
+		}
+		all.Wait()
+		if n := p.Stats().PeakActiveBytes; n > 2*goroutines*size || n < size {
+			t.Errorf("%s: at most %d bytes were out", line, n)
+		}
 	}
 }

@@ -206,8 +206,15 @@ func TestADamagedPeakIsAnError(t *testing.T) {
 
 // Close says if the peak cannot be written.
 func TestAPeakThatCannotBeWrittenIsAnError(t *testing.T) {
-	p := openLine(t, "device=virtual,strategy=slab,reserve=learned:"+filepath.Join(t.TempDir(), "none", "peak"))
+	dir := filepath.Join(t.TempDir(), "gone")
+	if err := os.Mkdir(dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	p := openLine(t, "device=virtual,strategy=slab,reserve=learned:"+filepath.Join(dir, "peak"))
 	mustRelease(t, mustGet(t, p, 1000))
+	if err := os.Remove(dir); err != nil {
+		t.Fatal(err)
+	}
 	if err := p.Close(); !errors.Is(err, os.ErrNotExist) {
 		t.Error(err)
 	}

@@ -25,7 +25,7 @@ import (
 //
 // PeakActiveBytes is what Gets saw that passed the caches, and Stats itself. Such a Get looks when, since the last
 // look, they have asked for a 64th of the peak. So it may be too small by that and by what the caches held: hits
-// in between are not seen. PeakManagedBytes by PeakActiveBytes is the footprint of the process, which a replay
+// in between are not seen, nor what calls that run meanwhile get. PeakManagedBytes by PeakActiveBytes is the footprint of the process, which a replay
 // promises (bufslab verify).
 //
 // Fields that count what has happened only grow, but for Hits and Misses, which a Get beside

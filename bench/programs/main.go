@@ -6,6 +6,7 @@
 //	go run ./programs -rounds 3 -programs 'json|grpc' -kinds 'pool|mmap'
 //	go run ./programs -conf device=heap,strategy=slab
 //	go run ./programs -write          # and put the tables into docs/benchmarks.md and README.md
+//	go run ./programs -promise        # does a process manage more than a replay of its recording says?
 //	go run ./programs -smoke          # does every program work, and give back what it got?
 //
 // It fails if a program does not do its work or leaks, never by the time that one takes.
@@ -26,6 +27,8 @@ type options struct {
 	programs, kinds *regexp.Regexp
 	conf            lines
 	write, smoke    bool
+	promise         bool
+	part            int // of the operations, that -promise does one of
 	child           task // what a process of its own does, if it has a program
 }
 
@@ -64,6 +67,8 @@ func parse(args []string, complaints io.Writer) (o options, err error) {
 	f.Var(&o.conf, "conf", "a further pool of ours, by its `line` of configuration; may be repeated")
 	f.BoolVar(&o.write, "write", false, "write the results where they are documented")
 	f.BoolVar(&o.smoke, "smoke", false, "run each program once, and shortly")
+	f.BoolVar(&o.promise, "promise", false, "hold each program against what a replay of its recording promises")
+	f.IntVar(&o.part, "part", 10, "-promise does an Nth of the operations")
 	f.StringVar(&o.child.Program, "child", "", "run this `program` here, and print what it took as JSON")
 	f.StringVar(&o.child.Kind, "kind", "", "memory of -child")
 	f.IntVar(&o.child.Ops, "ops", 0, "operations of -child")
@@ -78,6 +83,10 @@ func (o options) run(out, progress io.Writer) error {
 		return errors.New("no rounds")
 	case o.write && (o.smoke || len(o.conf) > 0 || o.programs.String()+o.kinds.String() != ""):
 		return errors.New("-write is for all programs and kinds, our defaults, at length")
+	case o.part < 1:
+		return errors.New("-part is 1 or more")
+	case o.promise:
+		return o.promises(out)
 	case o.smoke:
 		return o.smokeAll(out)
 	}

@@ -111,3 +111,25 @@ func TestOptionsThatMakeNoSense(t *testing.T) {
 		}
 	}
 }
+
+// A process is held against the replay of its recording: what it had more out than that it may manage, too.
+func TestPromised(t *testing.T) {
+	path := t.TempDir() + "/t.csv"
+	if err := os.WriteFile(path, []byte("a,0,1000000\nf,0,1000000\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for active, want := range map[float64]float64{0: 1, 1_000_000: 1, 2_000_000: 0.5} {
+		got, err := promised(path, "device=virtual,strategy=direct", figures{Managed: 1_000_000, Active: active})
+		if err != nil || got.ratio() != want {
+			t.Errorf("%v out: %v of the promise, %v", active, got.ratio(), err)
+		}
+	}
+}
+
+// A program that keeps its promise is a row, and no complaint.
+func TestPromises(t *testing.T) {
+	var out, complaints bytes.Buffer
+	if status := command([]string{"-promise", "-programs", "numbers", "-part", "1000"}, &out, &complaints); status != 0 || strings.Count(out.String(), "| numbers | ") != 2 {
+		t.Errorf("status %d: %s%s", status, &out, &complaints)
+	}
+}

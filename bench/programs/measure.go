@@ -18,6 +18,7 @@ type figures struct {
 	Resident  float64 `json:"resident"`  // bytes at most
 	Faults    float64 `json:"faults"`    // pages touched first, without reading a disk
 	Managed   float64 `json:"managed"`   // bytes that a pool of ours had at most
+	Active    float64 `json:"active"`    // bytes of it that were out at most
 }
 
 // perOp is seconds an operation.
@@ -44,10 +45,11 @@ func (j *job) measure(run func(*job) error) (f figures, err error) {
 	collected = collector() - collected
 	used := after.processor - before.processor
 	slices.Sort(j.times)
+	managed, active := j.peaks()
 	return figures{
 		Ops: float64(len(j.times)), Seconds: took.Seconds(),
 		Processor: used, Faults: after.faults - before.faults,
-		Resident: after.resident, Managed: float64(j.managed()),
+		Resident: after.resident, Managed: float64(managed), Active: float64(active),
 		Collector: collected / used,
 		Slow:      j.times[(len(j.times)-1)*99/100].Seconds(),
 	}, nil

@@ -33,7 +33,7 @@ type memory interface {
 	grpc() mem.BufferPool
 	proxy(size int) httputil.BufferPool
 
-	managed() int64 // bytes at most
+	peaks() (managed, active int64) // bytes at most
 	close() error   // says what was not given back
 }
 

@@ -65,7 +65,10 @@ func (o *ours) arena() arena                       { return pieces{arenas.New(o.
 func (o *ours) arrow() arrow.Allocator             { return adapt.Arrow(o.pool) }
 func (o *ours) grpc() mem.BufferPool               { return adapt.GRPC(o.pool) }
 func (o *ours) proxy(size int) httputil.BufferPool { return adapt.HTTP(o.pool, size) }
-func (o *ours) managed() int64                     { return o.pool.Stats().PeakManagedBytes }
+func (o *ours) peaks() (managed, active int64) {
+	s := o.pool.Stats()
+	return s.PeakManagedBytes, s.PeakActiveBytes
+}
 
 // pieces is an Arena of ours.
 type pieces struct{ a *arenas.Arena }

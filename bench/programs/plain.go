@@ -28,7 +28,7 @@ func (plain) putCanvas(canvas) error             { return nil }
 func (plain) arrow() arrow.Allocator             { return arrow.NewGoAllocator() }
 func (plain) grpc() mem.BufferPool               { return mem.NopBufferPool{} }
 func (plain) proxy(size int) httputil.BufferPool { return nil }
-func (plain) managed() int64                     { return 0 }
+func (plain) peaks() (managed, active int64)     { return 0, 0 }
 func (plain) close() error                       { return nil }
 
 type made struct{}

@@ -96,5 +96,5 @@ func (p *pooled) putCanvas(c canvas) error {
 func (p *pooled) arrow() arrow.Allocator             { return columns{p} }
 func (p *pooled) grpc() mem.BufferPool               { return mem.DefaultBufferPool() }
 func (p *pooled) proxy(size int) httputil.BufferPool { return &copies{size: size} }
-func (p *pooled) managed() int64                     { return 0 }
+func (p *pooled) peaks() (managed, active int64)     { return 0, 0 }
 func (p *pooled) close() error                       { return nil }

@@ -38,7 +38,7 @@ const (
 )
 
 func all() []mutant {
-	return slices.Concat(ofSlab, ofHandles, ofCaches, ofCacheSizes, ofHeaps, ofGrowpool, ofUnified, ofDevices, ofMetal, ofTraces, ofBodies, ofRefs, ofOthers)
+	return slices.Concat(ofSlab, ofHandles, ofCaches, ofCacheSizes, ofHeaps, ofGrowpool, ofUnified, ofDevices, ofMetal, ofTraces, ofPromises, ofBodies, ofRefs, ofOthers)
 }
 
 // mutate returns the changed text of the file.

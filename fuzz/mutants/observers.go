@@ -63,7 +63,7 @@ var ofCounts = []mutant{
 	{
 		name: "stats: a Get fails with each of its tries",
 		file: "slab/get.go",
-		old:  "if how == fully { // else", new: "if how >= quickly { // else",
+		old:  "if how >= fully { // else", new: "if how >= quickly { // else",
 		killer: killer{pkg: "slab", test: "TestWhatNeverFitsFailsWhenAllIsBack"},
 	},
 	{

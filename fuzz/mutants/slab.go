@@ -27,7 +27,7 @@ var ofPools = []mutant{
 	{
 		name: "get: a Get without room does not wait for streams",
 		file: "slab/fresh.go",
-		old:  "for how == fully && outOfMemory(err) && p.freeOldest() {", new: "for how > fully && outOfMemory(err) && p.freeOldest() {",
+		old:  "for how >= fully && outOfMemory(err) && p.freeOldest() {", new: "for how > growing && outOfMemory(err) && p.freeOldest() {",
 		killer: killer{pkg: "slab", test: "TestOutOfMemoryWaitsForTheOldest"},
 	},
 	{

@@ -9,7 +9,7 @@ var ofTraces = []mutant{
 	},
 	{
 		name: "trace: an allocation needs no size",
-		file: "trace/format.go", old: "|| op.Kind == Alloc && op.Size == noSize", new: "",
+		file: "trace/format.go", old: "|| op.Kind != Free && op.Size == noSize", new: "",
 		killer: killer{pkg: "trace", test: "TestReaderNamesFileLineAndFault"},
 	},
 	{
@@ -39,7 +39,7 @@ var ofTraces = []mutant{
 	},
 	{
 		name: "trace: live bytes overflow",
-		file: "trace/builder.go", old: "int64(op.Size) > math.MaxInt64-b.LiveBytes", new: "op.Size < 0",
+		file: "trace/builder.go", old: "int64(size) > math.MaxInt64-live", new: "size < 0",
 		killer: killer{pkg: "trace", test: "TestSumsThatOverflowAreRefused"},
 	},
 	{
@@ -168,9 +168,9 @@ var ofTraces = []mutant{
 		killer: killer{pkg: "trace", test: "TestImportReportsWhatIsOdd"},
 	},
 	{
-		name: "trace: a realloc frees the new block",
-		file: "trace/import_blocks.go", old: "ops = b.free(e, e.Old)", new: "ops = b.free(e, e.Pointer)",
-		killer: killer{pkg: "trace", test: "TestImport"},
+		name: "trace: a realloc leaves the old block live",
+		file: "trace/import_blocks.go", old: "\tdelete(b.live, address{e.Space, e.Old})\n", new: "",
+		killer: killer{pkg: "trace", test: "TestImportedGrows"},
 	},
 	{
 		name: "planner: blocks that touch in time overlap",

@@ -1,5 +1,7 @@
 package percpu
 
+import "sync/atomic"
+
 // Usage is what the caches hold and have counted. Figures are exact while no
 // call runs.
 type Usage struct {
@@ -48,21 +50,28 @@ func (c *Cache) Usage() (u Usage) {
 	return u
 }
 
-// OutBytes returns Usage's Got less Released, without the rest of it.
-func (c *Cache) OutBytes() (n int64) {
-	n -= c.counted().released
-	for i := range c.cpus {
-		n += c.cpus[i].outBytes()
-	}
-	return n + c.counted().got
+// OutBytes returns bytes that were out at a moment: all Gets before it, less all Releases before it. It adds up the
+// Gets first, and the Releases after: so where calls run meanwhile it is too small, and never too large.
+func (c *Cache) OutBytes() int64 {
+	got := c.sum(func(n *counters) int64 { return n.got }, func(k *ClassCache) *int64 { return &k.got })
+	return got - c.sum(func(n *counters) int64 { return n.released }, func(k *ClassCache) *int64 { return &k.released })
 }
 
-func (p *cpu) outBytes() (n int64) {
+// sum adds up a number of all class caches, and that of the calls that none of them serves.
+func (c *Cache) sum(counted func(*counters) int64, of func(*ClassCache) *int64) int64 {
+	n := c.counted()
+	sum := counted(&n)
+	for i := range c.cpus {
+		sum += c.cpus[i].sum(of)
+	}
+	return sum
+}
+
+func (p *cpu) sum(of func(*ClassCache) *int64) (n int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for i := range p.caches {
-		got, released := p.caches[i].askedBytes()
-		n += got - released
+		n += atomic.LoadInt64(of(&p.caches[i]))
 	}
 	return n
 }

@@ -496,3 +496,19 @@ func TestEventsAllocateNothing(t *testing.T) {
 		t.Errorf("%v allocations", n)
 	}
 }
+
+// What was live when a ring begins has the size that it has grown to, and the place of its Alloc.
+func TestRingOfGrows(t *testing.T) {
+	r, _ := Last(2, "", Options{Site: func([]uintptr) string { return "x" }})
+	m := r.Alloc(8)
+	r.Grow(m, 80)
+	r.Grow(0, 7) // the sample does not have it
+	r.Grow(m, 800)
+	r.Step()
+	r.Step()
+	var b bytes.Buffer
+	if err := r.WriteLast(&b); err != nil {
+		t.Fatal(err)
+	}
+	wantRows(t, strings.Fields(b.String()), "op,id,size,key", "a,0,800,x", "s,,,", "s,,,")
+}
