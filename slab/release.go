@@ -12,7 +12,7 @@ import (
 func (p *pool) recycleMarked(e handle.Entry, n int) {
 	p.profile.Released(e.Slot)
 	if e.Slot.TakeStray() {
-		p.leaks.Released(e.Slot)
+		p.leaks.Freed(p.leaks.Released(e.Slot))
 		p.isolate(e, n)
 		return
 	}
@@ -27,8 +27,21 @@ func (p *pool) recycle(e handle.Entry, n int) {
 		return
 	}
 	if p.leaks.SeesAll() {
-		p.leaks.Released(e.Slot)
+		p.recycleSeen(e, n)
+		return
 	}
+	p.putBack(e, n)
+}
+
+// recycleSeen is recycle for a log that sees all. A recording has the free after the memory can be had again:
+// before, it would have others take memory that was still out.
+func (p *pool) recycleSeen(e handle.Entry, n int) {
+	defer p.leaks.Freed(p.leaks.Released(e.Slot))
+	p.putBack(e, n)
+}
+
+// putBack is the part of recycle that moves the block.
+func (p *pool) putBack(e handle.Entry, n int) {
 	if e.Slot.Streamed() {
 		p.countRelease(n)
 		p.await(e, false, p.pending.EndUse(e.Slot))

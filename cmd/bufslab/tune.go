@@ -64,7 +64,7 @@ type tuneOptions struct {
 	json  bool
 
 	file       string // the first TRACE
-	processors int // 0: of each TRACE, its threads
+	processors int    // 0: of each TRACE, its threads
 
 	planTime time.Duration
 }

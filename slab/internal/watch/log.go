@@ -127,11 +127,24 @@ func (l *Log) Grown(mark uint64, s *handle.Slot, gen uint64, n int) {
 	l.got(s, gen, n)
 }
 
-// Released notes that the owner of s has ended its generation.
-func (l *Log) Released(s *handle.Slot) {
-	l.ended(s)
+// An End is what a recording is told of a Release by Freed.
+type End struct {
+	mark  uint64
+	bytes int
+}
+
+// Freed records an end, once the memory can be had again.
+func (l *Log) Freed(e End) {
+	if l.Record != nil {
+		l.Record.Free(e.mark, e.bytes)
+	}
+}
+
+// Released notes that the owner of s has ended its generation. The recording is told by Freed.
+func (l *Log) Released(s *handle.Slot) (e End) {
+	e = l.ended(s)
 	if l.sites == nil {
-		return
+		return e
 	}
 	at := Caller()
 	l.mu.Lock()
@@ -139,16 +152,15 @@ func (l *Log) Released(s *handle.Slot) {
 	site := l.sites[s.ID()]
 	site.released = at
 	l.sites[s.ID()] = site
+	return e
 }
 
-// ended records and counts a Release, or that a buffer was forgotten.
-func (l *Log) ended(s *handle.Slot) {
-	if l.Record != nil {
-		l.Record.Free(s.Mark(), s.Asked())
-	}
+// ended counts a Release, or that a buffer was forgotten.
+func (l *Log) ended(s *handle.Slot) End {
 	if l.Scopes != nil {
 		l.Scopes.Free(s.Asked())
 	}
+	return End{s.Mark(), s.Asked()}
 }
 
 // FoundForgotten is what How returns for a buffer that was not released.
@@ -167,7 +179,7 @@ func (l *Log) How(id handle.ID) string {
 // Forgotten notes a buffer that was forgotten. Its generation has ended. If it escaped its block goes
 // into quarantine.
 func (l *Log) Forgotten(s *handle.Slot, escaped bool) {
-	l.ended(s)
+	l.Freed(l.ended(s))
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.forgotten.Add(s.Asked())
