@@ -40,7 +40,7 @@ func (r *mmapRegion) Quarantine(off, n int) error {
 	if err := release(m, lo, hi); err != nil {
 		return err
 	}
-	if r.lost.add(lo, hi) {
+	if r.lost.add(lo, hi) && r.takeMappings(2) == nil {
 		_ = unix.Mprotect(m[lo:hi], unix.PROT_NONE) // else a late reader finds zeros
 	}
 	return nil

@@ -23,13 +23,17 @@ func (d *mmap) Reserve(size int) (Range, error) {
 	if size, err = takeAddresses(size, d.page); err != nil {
 		return nil, err
 	}
-	r, err := d.mapped(size, unix.PROT_NONE, mapNoReserve)
+	r, err := d.mapped(size, hugePage, unix.PROT_NONE, mapNoReserve)
 	if err != nil {
 		giveAddresses(size)
 		return nil, err
 	}
 	return &mmapRange{r: r}, nil
 }
+
+// hugePage is what ranges begin at a multiple of: pages of this size can be behind them, and blocks
+// be aligned to it.
+const hugePage = 2 << 20
 
 // An mmapRange extends a mapping by making its pages accessible: the first ready bytes,
 // and what was committed above them.
@@ -98,6 +102,9 @@ func (g *mmapRange) open(m []byte, lo, hi int) error {
 		return nil
 	case lo <= g.ready:
 		return g.extend(m, hi)
+	}
+	if err := g.r.takeMappings(2); err != nil { // it splits what is inaccessible
+		return err
 	}
 	return access(m, lo, hi)
 }
@@ -176,6 +183,9 @@ func (r *mmapRegion) GiveUp(off, n int) error {
 		return fmt.Errorf("device: region of %d bytes, %d at %d given up: %w", len(m), n, off, ErrSize)
 	}
 	if err := base.CheckSpan("device", off, n, len(m), r.dev.page); err != nil || n == 0 {
+		return err
+	}
+	if err := r.takeMappings(1); err != nil {
 		return err
 	}
 	if err := unix.MunmapPtr(unsafe.Pointer(&m[off]), uintptr(n)); err != nil {

@@ -35,13 +35,18 @@ func openMmap(rest string) (Device, error) {
 }
 
 func (d *mmap) Alloc(size int) (Block, error) {
+	return d.AllocAligned(size, d.page)
+}
+
+// AllocAligned is Alloc of a region at a multiple of align, a power of two.
+func (d *mmap) AllocAligned(size, align int) (Block, error) {
 	if err := d.CheckAlloc(size); err != nil || size == 0 {
 		return Block{}, err
 	}
 	if size > addressable {
 		return Block{}, d.AllocError(size, ErrOutOfMemory)
 	}
-	r, err := d.mapped(roundUp(size, d.page), unix.PROT_READ|unix.PROT_WRITE, 0)
+	r, err := d.mapped(roundUp(size, d.page), align, unix.PROT_READ|unix.PROT_WRITE, 0)
 	if err != nil {
 		return Block{}, err
 	}
@@ -49,18 +54,48 @@ func (d *mmap) Alloc(size int) (Block, error) {
 	return Block{Region: r, Len: size}, nil
 }
 
-// mapped makes a region of size bytes, a multiple of the page. It does not go
+// mapped makes a region of size bytes at a multiple of align. It does not go
 // through unix.Mmap, which keeps a map of all mappings behind one lock.
-func (d *mmap) mapped(size, prot, flags int) (*mmapRegion, error) {
-	flags |= unix.MAP_ANON | unix.MAP_PRIVATE
-	p, err := unix.MmapPtr(-1, 0, nil, uintptr(size), prot, flags)
+func (d *mmap) mapped(size, align, prot, flags int) (*mmapRegion, error) {
+	r := &mmapRegion{dev: d}
+	if err := r.takeMappings(regionMappings); err != nil {
+		return nil, err
+	}
+	p, err := alignedMapping(size, max(align, d.page), prot, flags|unix.MAP_ANON|unix.MAP_PRIVATE)
 	if err != nil {
+		r.giveMappings()
 		return nil, fmt.Errorf("device: mmap of %d bytes: %v: %w", size, err, sentinel(err))
 	}
-	r := &mmapRegion{dev: d}
 	r.size.Store(int64(size))
 	r.mem.Store((*byte)(p))
 	return r, nil
+}
+
+// alignedMapping maps more than size bytes if the first try is at no multiple of align, and unmaps what is
+// before and behind.
+func alignedMapping(size, align, prot, flags int) (unsafe.Pointer, error) {
+	p, err := unix.MmapPtr(-1, 0, nil, uintptr(size), prot, flags)
+	if err != nil || uintptr(p)&uintptr(align-1) == 0 {
+		return p, err
+	}
+	if err := unix.MunmapPtr(p, uintptr(size)); err != nil {
+		return nil, err
+	}
+	if p, err = unix.MmapPtr(-1, 0, nil, uintptr(size+align), prot, flags); err != nil {
+		return nil, err
+	}
+	before := int(-uintptr(p) & uintptr(align-1))
+	if before > 0 {
+		err = unix.MunmapPtr(p, uintptr(before))
+	}
+	if behind := align - before; behind > 0 && err == nil {
+		err = unix.MunmapPtr(unsafe.Add(p, before+size), uintptr(behind))
+	}
+	if err != nil { // no mapping is left to cut one
+		_ = unix.MunmapPtr(p, uintptr(size+align))
+		return nil, err
+	}
+	return unsafe.Add(p, before), nil
 }
 
 // sentinel says which of our errors an error of the system is. EAGAIN is the
@@ -93,7 +128,21 @@ type mmapRegion struct {
 	lent int                  // what Alloc was asked for; 0 for a range
 	mem  atomic.Pointer[byte] // nil once unmapped, which also tells a double Free
 	lost lostPages
+	maps atomic.Int64 // mappings that it counts for
 }
+
+// regionMappings is what a region counts for: a range has accessible pages and others.
+const regionMappings = 2
+
+func (r *mmapRegion) takeMappings(n int64) error {
+	err := mappings.take(n)
+	if err == nil {
+		r.maps.Add(n)
+	}
+	return err
+}
+
+func (r *mmapRegion) giveMappings() { mappings.give(r.maps.Swap(0)) }
 
 func (r *mmapRegion) Size() int { return int(r.size.Load()) }
 
@@ -137,6 +186,7 @@ func (r *mmapRegion) unmap() bool {
 			_ = release(m, x.Lo, x.Hi)
 		}
 	}
+	r.giveMappings()
 	return true
 }
 

@@ -46,3 +46,13 @@ func (d *openedPinned) Close() error { return d.parent.Close() }
 
 // Traits are those of the memory.
 func (d *openedPinned) Traits() Traits { return TraitsOf(d.Device) }
+
+// AllocAligned is that of the memory, which may have no such method: then it aligns as it does.
+func (d *openedPinned) AllocAligned(size, align int) (Block, error) {
+	if a, ok := d.Device.(interface {
+		AllocAligned(size, align int) (Block, error)
+	}); ok {
+		return a.AllocAligned(size, align)
+	}
+	return d.Alloc(size)
+}

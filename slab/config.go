@@ -26,7 +26,7 @@ type Config struct {
 	Strategy   string  // one of Strategies; "" is sizeclass on heap, slab elsewhere
 	Bits       int     // bitlog: bits kept below the leading one; 0 is 4, -1 keeps none
 	Steps      int     // sizeclass: classes a doubling, a power of two; 0 is 4
-	Align      int     // alignment of blocks in bytes, a power of two; 0 is 64 above 256 bytes, and less below but with bestfit and plan, or what the device needs
+	Align      int     // alignment of blocks in bytes, a power of two up to 2 MiB, on heap, cuda and opencl up to 4096; 0 is 64 above 256 bytes, and less below but with bestfit and plan, or what the device needs
 	MissTarget float64 // bestfit, slab, plan: share of allocations that may go upstream; 0 is 0.01
 	Decommit   bool    // bestfit, slab: before a new peak give small free extents back, too: less memory, more calls
 	Plan       string  // plan: file of bufslab plan, which is read when the pool is opened; "" is none

@@ -62,7 +62,7 @@ func newLimit(over Allocator, max int64, align int) *Limit {
 
 // ready returns l with what refers to it.
 func (l *Limit) ready() *Limit {
-	l.voucher = l.up.Voucher().ThatGivesUp(l.giveUp)
+	l.voucher = l.up.Voucher().ThatGivesUp(l.giveUp).ThatAligns(l.allocAligned)
 	l.budget.Max, l.budget.InUse = l.max, l.InUse
 	return l
 }
@@ -136,7 +136,9 @@ func (l *Limit) keepIf(n int64, draw func() error) error {
 }
 
 // Alloc returns a block of size bytes, or a *LimitError.
-func (l *Limit) Alloc(size int) (device.Block, error) {
+func (l *Limit) Alloc(size int) (device.Block, error) { return l.allocAligned(size, 1) }
+
+func (l *Limit) allocAligned(size, to int) (device.Block, error) {
 	if err := upstream.CheckSize(size); err != nil || size == 0 {
 		return device.Block{}, err
 	}
@@ -145,7 +147,7 @@ func (l *Limit) Alloc(size int) (device.Block, error) {
 		return device.Block{}, err
 	}
 	var b device.Block
-	err := l.keepIf(n, func() (err error) { b, err = l.up.Alloc(size); return err })
+	err := l.keepIf(n, func() (err error) { b, err = l.up.AllocAligned(size, to); return err })
 	if err != nil {
 		return b, err
 	}

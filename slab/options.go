@@ -1,6 +1,7 @@
 package slab
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"os"
@@ -37,7 +38,7 @@ var options = optline.Table[Config]{
 	key[int]{Name: "steps", Field: func(c *Config) *int { return &c.Steps }, Kind: optline.Counts,
 		Range: optline.PowerOfTwo(1, 64), Needs: onlyWith("steps"), Default: 4},
 	key[int]{Name: "align", Field: func(c *Config) *int { return &c.Align }, Kind: optline.Counts,
-		Range: optline.PowerOfTwo(8, 4096), Needs: needsAlign, DefaultFor: defaultAlign, ZeroText: "16 (64 from 64 bytes up)"},
+		Range: optline.PowerOfTwo(8, 2<<20), Needs: needsAlign, DefaultFor: defaultAlign, ZeroText: "16 (64 from 64 bytes up)"},
 	key[float64]{Name: "miss_target", Field: func(c *Config) *float64 { return &c.MissTarget }, Kind: optline.Fractions,
 		Range: optline.Range[float64]{Want: "a share above 0 and up to 1 (1% is 0.01)", Has: func(v float64) bool { return v > 0 && v <= 1 }},
 		Needs: onlyWith("miss_target"), Default: 0.01},
@@ -210,10 +211,22 @@ func needsAlign(c Config) string {
 	if why := onlyWith("align")(c); why != "" {
 		return why
 	}
+	if most := mostAlign(c); c.Align > most {
+		return fmt.Sprintf("device %s aligns blocks to %d bytes at most; mmap can do more", cmp.Or(c.Device, "heap"), most)
+	}
 	if 0 < c.Align && c.Align < c.traits.Align {
 		return fmt.Sprintf("device %s uses blocks at multiples of %d only", c.traits.name, c.traits.Align)
 	}
 	return ""
+}
+
+// mostAlign is what a device can be trusted to align to. What the CPU reaches is verified besides.
+func mostAlign(c Config) int {
+	s := c.scheme()
+	if onHeap(c) || !strings.HasSuffix(c.Device, ":pinned") && (s == "cuda" || s == "opencl") {
+		return 4096
+	}
+	return 2 << 20
 }
 
 // defaultAlign is what the device needs, if it needs more than the default. Sizeclass

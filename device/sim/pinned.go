@@ -3,6 +3,7 @@ package sim
 import (
 	"fmt"
 	"sync/atomic"
+	"unsafe"
 
 	"github.com/bufslab/bufslab/device"
 	"github.com/bufslab/bufslab/device/internal/base"
@@ -30,11 +31,14 @@ func (d *Device) Pinned() (device.Device, error) {
 	return &d.pinned, nil
 }
 
-func (p *pinned) Alloc(size int) (device.Block, error) {
+func (p *pinned) Alloc(size int) (device.Block, error) { return p.AllocAligned(size, 1) }
+
+// AllocAligned is Alloc of memory at a multiple of align, a power of two.
+func (p *pinned) AllocAligned(size, align int) (device.Block, error) {
 	if err := p.CheckAlloc(size); err != nil || size == 0 {
 		return device.Block{}, err
 	}
-	m, failed := hostMemory.Alloc(size) // without the lock: it may take a while
+	m, failed := alignedHost(size, align) // without the lock: it may take a while
 	d := p.dev
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -46,8 +50,26 @@ func (p *pinned) Alloc(size int) (device.Block, error) {
 	}
 	d.stats.PinnedBlocks++
 	d.stats.PinnedBytes += int64(size)
-	return device.Block{Region: &pinnedRegion{dev: p, m: device.Bytes(m)}, Len: size}, nil
+	return device.Block{Region: &pinnedRegion{dev: p, m: m}, Len: size}, nil
 }
+
+// alignedHost returns Go memory. What is before and behind it stays with it.
+func alignedHost(size, align int) ([]byte, error) {
+	if align <= hostAlign {
+		b, err := hostMemory.Alloc(size)
+		return device.Bytes(b), err
+	}
+	b, err := hostMemory.Alloc(size + align)
+	if err != nil {
+		return nil, err
+	}
+	m := device.Bytes(b)
+	off := int(-uintptr(unsafe.Pointer(unsafe.SliceData(m))) & uintptr(align-1))
+	return m[off : off+size : off+size], nil
+}
+
+// hostAlign is what device heap aligns by itself, where the size is a multiple of it.
+const hostAlign = 4096
 
 // Free works on a lost and on a closed device too.
 func (p *pinned) Free(b device.Block) {

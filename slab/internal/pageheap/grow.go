@@ -158,11 +158,11 @@ func (h *Heap) segmentSize(n int) (size int, over int64) {
 	defer h.mu.Unlock()
 	switch {
 	case h.options.Locked:
-		size = h.mayHold(n, max(n, lockedUnit), unit)
+		size = h.mayHold(n, max(n, lockedUnit), h.unit())
 	case n < largeBlock:
-		size = h.step(n, 2*n, unit, 0)
+		size = h.step(n, 2*n, h.unit(), 0)
 	default:
-		more := min(h.step(n, 0, unit, 0)-n, int(h.managed/largeShare))
+		more := min(h.step(n, 0, h.unit(), 0)-n, int(h.managed/largeShare))
 		size = n * (1 + more/n)
 	}
 	if h.policy.high > 0 {

@@ -47,7 +47,7 @@ func (h *Heap) planTop(n int, exact bool) (p plan, least int) {
 	least = align.Up(need, page)
 	p = plan{rng: s.rng, seg: h.current, off: top, len: least}
 	if !exact {
-		p.len = min(h.topStep(h.current, need), s.rng.Region().Size()-top)
+		p.len = min(h.topStep(h.current, need), align.Down(s.rng.Region().Size(), page)-top)
 	}
 	return p, least
 }

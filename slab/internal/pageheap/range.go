@@ -42,6 +42,9 @@ func (h *Heap) openRange(n int) error {
 	if err != nil {
 		return err
 	}
+	if h.options.Align > r.Page() {
+		r = coarseRange{r, h.options.Align}
+	}
 	if r.Region().Size() < n+r.Page() {
 		return errors.Join(device.ErrUnavailable, r.Close())
 	}
@@ -84,3 +87,13 @@ func (h *Heap) removeUnused(s int32) bool {
 	h.removeSegment(s)
 	return true
 }
+
+// A coarseRange has larger pages than its device: extents are multiples of what blocks are aligned to.
+type coarseRange struct {
+	device.Range
+	page int
+}
+
+func (r coarseRange) Page() int { return r.page }
+
+func (r coarseRange) Ready() int { return upstream.Ready(r.Range) }

@@ -19,8 +19,9 @@ type segment struct {
 	begins   bitset.Set // pages in which a used extent begins, if there is a page map
 }
 
-// unit is what segments of small blocks are multiples of. In units their pages go back.
-const unit = 4 << 10
+// unit is what segments of small blocks are multiples of. In units their pages go back. Where blocks
+// are aligned to more, it is that.
+func (e *extents) unit() int { return max(4<<10, e.align) }
 
 // A memory is what a heap has: segments, the extents that tile them, and counts. It takes no lock
 // and asks nothing of the upstream.

@@ -58,7 +58,7 @@ func (m *memory) pageOf(s int32) int {
 	if r := m.segs[s].rng; r != nil {
 		return r.Page()
 	}
-	return unit
+	return m.unit()
 }
 
 // seize takes what the free extent i has of [lo, hi) out of the index, counts it as used, and

@@ -69,10 +69,18 @@ func NewSizeclass(up upstream.Checked, steps, to int, budget int64, o freelist.O
 	if budget > 0 {
 		s.borrow, s.lastSlab = max(1, steps/4), int(max(firstSlab, min(pageSlab, budget/budgetSlabs)))
 	}
-	s.slabs = newSlabs(up, g.Index(min(CarveLimit, s.lastSlab/leastBlocks))+1)
+	s.slabs = newSlabs(up, carvedClasses(g, min(CarveLimit, s.lastSlab/leastBlocks)))
 	s.Voucher = upstream.Vouch() // as most blocks are cut
 	s.gather, s.hold = s.gatherSlabs, s.holdBlock
 	return s
+}
+
+// carvedClasses is how many classes have blocks up to about limit. An alignment beyond it leaves none.
+func carvedClasses(g *sizeclass.Grid, limit int) int {
+	if g.Size(0) > limit {
+		return 0
+	}
+	return g.Index(limit) + 1
 }
 
 // Alloc returns a block of size bytes; see slab.Allocator.

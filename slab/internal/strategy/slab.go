@@ -22,6 +22,7 @@ type Slab struct {
 
 	spans   *span.List[int32] // of extents; under the heap's lock, as all below
 	stopped bool              // StopHolding was called
+	carves  int               // the largest size that is carved; 0 carves none
 }
 
 const (
@@ -43,11 +44,16 @@ var _, _ = Strategy((*Slab)(nil)), Numbered((*Slab)(nil))
 func NewSlab(up upstream.Checked, o pageheap.Options) *Slab {
 	g := sizeclass.NewGrid(8, o.Align)
 	o.Align = max(o.Align, lineBytes)
-	return &Slab{
+	s := &Slab{
 		Bestfit: *NewBestfit(up, o),
 		grid:    g,
 		spans:   span.NewList[int32](g.Index(SlabCarveLimit) + 1),
+		carves:  SlabCarveLimit,
 	}
+	if o.Align*minCarved > maxSlabBytes { // a slab would have hardly a block
+		s.carves = 0
+	}
+	return s
 }
 
 // Alloc returns a block of size bytes; see slab.Allocator.
@@ -58,7 +64,7 @@ func (s *Slab) Alloc(size int) (device.Block, error) {
 
 // AllocExtent is Alloc, with the number of the extent that has the block.
 func (s *Slab) AllocExtent(size int) (device.Block, int32, error) {
-	if size > SlabCarveLimit {
+	if size > s.carves {
 		return s.Bestfit.AllocExtent(size)
 	}
 	return s.alloc(size, s.carve)
@@ -66,7 +72,7 @@ func (s *Slab) AllocExtent(size int) (device.Block, int32, error) {
 
 // AllocFree is AllocExtent of memory that is free; see Numbered.
 func (s *Slab) AllocFree(size int) (b device.Block, extent int32) {
-	if size > SlabCarveLimit {
+	if size > s.carves {
 		return s.Bestfit.AllocFree(size)
 	}
 	b, extent, ok := s.pop(s.grid.Index(size), size)

@@ -29,11 +29,22 @@ func Check(source Source, regions bool, align int) Checked {
 type Voucher struct {
 	align  int
 	giveUp func(pages device.Block, n int64) bool // nil: the region's Quarantine is all
+
+	aligned func(size, align int) (device.Block, error) // nil: no more than Alloc aligns
 }
 
 func (v Voucher) vouches() int { return v.align }
 
 func (v Voucher) gives() func(device.Block, int64) bool { return v.giveUp }
+
+func (v Voucher) aligns() func(size, align int) (device.Block, error) { return v.aligned }
+
+// ThatAligns is for a source that draws on one which may align to more than it was told of: aligned is
+// Alloc of a block at a multiple of align.
+func (v Voucher) ThatAligns(aligned func(size, align int) (device.Block, error)) Voucher {
+	v.aligned = aligned
+	return v
+}
 
 // ThatGivesUp is for a source that counts what it hands out: giveUp is what [GiveUp] calls.
 func (v Voucher) ThatGivesUp(giveUp func(pages device.Block, n int64) bool) Voucher {
@@ -45,6 +56,7 @@ func (v Voucher) ThatGivesUp(giveUp func(pages device.Block, n int64) bool) Vouc
 type Vouching interface {
 	vouches() int
 	gives() func(device.Block, int64) bool
+	aligns() func(size, align int) (device.Block, error)
 }
 
 // Vouch is for a source that cuts its blocks from valid ones.
@@ -67,7 +79,7 @@ func vouchedBy(s Source) int {
 // Alloc draws a block of size bytes, which is above 0. What breaks the contract
 // goes back, and the error wraps ErrUpstream.
 func (c Checked) Alloc(size int) (device.Block, error) {
-	b, err := c.source.Alloc(size)
+	b, err := c.draw(size)
 	if err != nil {
 		return device.Block{}, err
 	}
@@ -81,6 +93,40 @@ func (c Checked) Alloc(size int) (device.Block, error) {
 		return device.Block{}, fmt.Errorf("%w: %s for %d bytes", ErrUpstream, fault, size)
 	}
 	return b, nil
+}
+
+// devicePage is what every device aligns host memory to where the size is a multiple of it.
+const devicePage = 4096
+
+// An aligner is a device, or what draws on one, whose regions can be aligned to more.
+type aligner interface {
+	AllocAligned(size, align int) (device.Block, error)
+}
+
+// draw asks for an aligned block where the source would not make one of itself.
+func (c Checked) draw(size int) (device.Block, error) {
+	if c.align > devicePage {
+		return AllocAligned(c.source, size, c.align)
+	}
+	return c.source.Alloc(size)
+}
+
+// AllocAligned asks a source for a block whose host memory begins at a multiple of align, if it can tell
+// its device so. Else the block is one of Alloc.
+func AllocAligned(s Source, size, align int) (device.Block, error) {
+	if v, ok := s.(Vouching); ok && v.aligns() != nil {
+		return v.aligns()(size, align)
+	}
+	if a, ok := s.(aligner); ok {
+		return a.AllocAligned(size, align)
+	}
+	return s.Alloc(size)
+}
+
+// AllocAligned draws a block at a multiple of align at least.
+func (c Checked) AllocAligned(size, align int) (device.Block, error) {
+	c.verify, c.align = c.verify || align > c.align, max(c.align, align)
+	return c.Alloc(size)
 }
 
 // fault says what is wrong with a block of size bytes, or "".

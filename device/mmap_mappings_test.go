@@ -1,0 +1,101 @@
+//go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd || solaris
+
+package device
+
+import (
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/bufslab/bufslab/internal/check"
+)
+
+// A table is a process with so many mappings.
+type table struct {
+	has, most int64
+	counts    int
+}
+
+func (x *table) budget() *mappingBudget {
+	return &mappingBudget{
+		most:  func() (int64, bool) { return x.most, x.most > 0 },
+		count: func() (int64, bool) { x.counts++; return x.has, true },
+	}
+}
+
+// take takes n mappings if it may.
+func (x *table) take(b *mappingBudget, n int64) error {
+	err := b.take(n)
+	if err == nil {
+		x.has += n
+	}
+	return err
+}
+
+// The last mappings are not for us, whoever has the others, and what comes back is.
+func TestMappingBudget(t *testing.T) {
+	x := &table{has: 10_000, most: 65_530}
+	b := x.budget()
+	for x.take(b, 2) == nil {
+	}
+	if left := x.most - x.has; left < spare(x.most) || left > spare(x.most)+2 {
+		t.Errorf("%d mappings are left, %d should be", left, spare(x.most))
+	}
+	if x.counts > 20 {
+		t.Errorf("the process was counted %d times", x.counts)
+	}
+	err := x.take(b, 2)
+	check.Wraps(t, err, ErrOutOfMemory)
+	if !strings.Contains(err.Error(), "65530 mappings") || !strings.Contains(err.Error(), "last 1310") {
+		t.Error(err)
+	}
+	b.give(100)
+	x.has -= 100
+	if err := x.take(b, 98); err != nil {
+		t.Error(err)
+	}
+	check.Wraps(t, x.take(b, 10), ErrOutOfMemory)
+}
+
+// Others take mappings, too: that is noticed soon, also when they are back.
+func TestMappingBudgetSeesOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := &table{has: 100, most: 65_530}
+		b := x.budget()
+		check.Must(t, x.take(b, 2))
+		x.has = 65_000
+		time.Sleep(time.Minute)
+		check.Wraps(t, x.take(b, 2), ErrOutOfMemory)
+		x.has = 100
+		time.Sleep(time.Minute)
+		check.Must(t, x.take(b, 2))
+	})
+}
+
+// Where the system does not say how many there may be, there is no bound.
+func TestMappingBudgetUnknown(t *testing.T) {
+	x := &table{}
+	b := x.budget()
+	for range 1000 {
+		check.Must(t, x.take(b, 1000))
+	}
+}
+
+// A region gives back what it counts for, also after it was cut into pieces.
+func TestRegionsGiveMappingsBack(t *testing.T) {
+	d := opened(t, "mmap")
+	before := mappings.own.Load()
+	b := check.Ok(d.Alloc(16 * page))(t)
+	check.Must(t, b.Region.(Quarantiner).Quarantine(page, page))
+	g := check.Ok(d.(Reserver).Reserve(leastRange))(t)
+	check.Must(t, g.Commit(32<<20, page), g.Region().(Shrinker).GiveUp(48<<20, page))
+	if n := mappings.own.Load() - before; n != 2*regionMappings+5 {
+		t.Errorf("%d mappings are counted", n)
+	}
+	d.Free(b)
+	check.Must(t, g.Close())
+	if n := mappings.own.Load(); n != before {
+		t.Errorf("%d mappings are counted of regions that are gone", n-before)
+	}
+}
