@@ -9,7 +9,7 @@ import (
 
 func TestConformance(t *testing.T) {
 	for _, name := range []string{
-		"heap", "mmap", "mmap:fixed", "virtual", "virtual:fixed,64MiB", "virtual:64MiB", "virtual:1GiB,fixed",
+		"heap", "mmap", "mmap:fixed", "mmap:huge", "mmap:small", "virtual", "virtual:fixed,64MiB", "virtual:64MiB", "virtual:1GiB,fixed",
 	} {
 		t.Run(name, func(t *testing.T) { devicetest.Run(t, devcheck.Opener(t, name)) })
 	}

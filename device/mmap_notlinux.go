@@ -7,5 +7,13 @@ import "golang.org/x/sys/unix"
 // dropLocked cannot be done here: locked pages stay.
 func dropLocked([]byte) error { return unix.EINVAL }
 
+// advise cannot tell what pages to use.
+func advise(_ []byte, pages string) error {
+	if pages == "" {
+		return nil
+	}
+	return unix.ENOSYS
+}
+
 // populate leaves it to the first use of each page.
 func populate([]byte) {}

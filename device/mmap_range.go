@@ -16,11 +16,11 @@ import (
 // than 64 MiB, there are no ranges. All ranges of the process together get a quarter
 // of either.
 func (d *mmap) Reserve(size int) (Range, error) {
-	size, err := reservable(d.Device, d.fixed, size, d.page)
+	size, err := reservable(d.Device, d.fixed, size, d.rangePage)
 	if err != nil {
 		return nil, err
 	}
-	if size, err = takeAddresses(size, d.page); err != nil {
+	if size, err = takeAddresses(size, d.rangePage); err != nil {
 		return nil, err
 	}
 	r, err := d.mapped(size, hugePage, unix.PROT_NONE, mapNoReserve)
@@ -28,6 +28,7 @@ func (d *mmap) Reserve(size int) (Range, error) {
 		giveAddresses(size)
 		return nil, err
 	}
+	_ = advise(r.Bytes(), d.pages) // openMmap has seen that it can
 	return &mmapRange{r: r}, nil
 }
 
@@ -52,7 +53,7 @@ const (
 )
 
 func (g *mmapRange) Region() Region { return g.r }
-func (g *mmapRange) Page() int      { return g.r.dev.page }
+func (g *mmapRange) Page() int      { return g.r.dev.rangePage }
 
 // populated is the most that a Commit finds memory for. It is about to be used: a call for all
 // takes half the time that the faults of its pages would. Of more the program may use a part.
@@ -161,7 +162,7 @@ func (g *mmapRange) check(off, n int) ([]byte, error) {
 	if m == nil {
 		return nil, g.r.errClosed()
 	}
-	return m, base.CheckSpan("device", off, n, len(m), g.r.dev.page)
+	return m, base.CheckSpan("device", off, n, len(m), g.r.dev.rangePage)
 }
 
 func (g *mmapRange) Close() error {
@@ -182,7 +183,7 @@ func (r *mmapRegion) GiveUp(off, n int) error {
 	if r.lent > 0 || n == len(m) || r.gone.Overlap(off, off+n) > 0 {
 		return fmt.Errorf("device: region of %d bytes, %d at %d given up: %w", len(m), n, off, ErrSize)
 	}
-	if err := base.CheckSpan("device", off, n, len(m), r.dev.page); err != nil || n == 0 {
+	if err := base.CheckSpan("device", off, n, len(m), r.dev.rangePage); err != nil || n == 0 {
 		return err
 	}
 	if err := r.takeMappings(1); err != nil {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"unsafe"
@@ -24,14 +25,41 @@ type mmap struct {
 	hostMemory
 	fixed bool // told not to extend
 	page  int
+
+	pages     string // of ranges: huge, small, or as the system does it
+	rangePage int    // in which ranges commit
 }
 
 func openMmap(rest string) (Device, error) {
-	if rest != "" && rest != "fixed" {
-		return nil, badRest("mmap", rest, "fixed")
+	if !slices.Contains([]string{"", "fixed", "huge", "small"}, rest) {
+		return nil, badRest("mmap", rest, "fixed, huge or small")
 	}
 	name := strings.TrimSuffix("mmap:"+rest, ":")
-	return &mmap{hostMemory{base.Named("device", name)}, rest == "fixed", os.Getpagesize()}, nil
+	d := &mmap{hostMemory: hostMemory{base.Named("device", name)}, fixed: rest == "fixed", page: os.Getpagesize()}
+	d.rangePage = d.page
+	switch rest {
+	case "huge":
+		d.pages, d.rangePage = rest, hugePage
+	case "small":
+		d.pages = rest
+	}
+	return d, d.tryPages()
+}
+
+// tryPages fails where the system cannot be told what pages to use.
+func (d *mmap) tryPages() error {
+	if d.pages == "" {
+		return nil
+	}
+	r, err := d.mapped(d.page, 0, unix.PROT_NONE, mapNoReserve)
+	if err != nil {
+		return err
+	}
+	defer r.unmap()
+	if err := advise(r.Bytes(), d.pages); err != nil {
+		return fmt.Errorf("device: %s pages on mmap: %v: %w", d.pages, err, ErrUnavailable)
+	}
+	return nil
 }
 
 func (d *mmap) Alloc(size int) (Block, error) {

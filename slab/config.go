@@ -29,6 +29,7 @@ type Config struct {
 	Align      int     // alignment of blocks in bytes, a power of two up to 2 MiB, on heap, cuda and opencl up to 4096; 0 is 64 above 256 bytes, and less below but with bestfit and plan, or what the device needs
 	MissTarget float64 // bestfit, slab, plan: share of allocations that may go upstream; 0 is 0.01
 	Decommit   bool    // bestfit, slab: before a new peak give small free extents back, too: less memory, more calls
+	Pages      string  // bestfit, slab, plan on mmap: huge or small, the pages of ranges; "" leaves it to the system
 	Plan       string  // plan: file of bufslab plan, which is read when the pool is opened; "" is none
 
 	// bestfit, slab, plan: what to take when the pool is opened, a size or learned:FILE; "" is

@@ -259,7 +259,7 @@ func OpenConfig(c Config) (*Pool, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	d, err := device.Open(c.withDefaults().Device)
+	d, err := device.Open(c.deviceName())
 	if err != nil {
 		return nil, err
 	}

@@ -45,6 +45,8 @@ var options = optline.Table[Config]{
 	key[bool]{Name: "decommit", Field: func(c *Config) *bool { return &c.Decommit }, Kind: optline.Bools,
 		Range: optline.TrueOrFalse, Needs: onlyWith("decommit"), ZeroText: "false"},
 
+	key[string]{Name: "pages", Field: func(c *Config) *string { return &c.Pages }, Kind: optline.Strings,
+		Range: optline.OneOf("huge", "small"), Needs: needsPages, ZeroText: "as the system does it"},
 	key[string]{Name: "plan", Field: func(c *Config) *string { return &c.Plan }, Kind: optline.Strings,
 		Range: optline.NonEmpty("a file name"), Needs: onlyWith("plan"), ZeroText: "none"},
 	key[string]{Name: "reserve", Field: func(c *Config) *string { return &c.Reserve }, Kind: optline.Strings,
@@ -218,6 +220,29 @@ func needsAlign(c Config) string {
 		return fmt.Sprintf("device %s uses blocks at multiples of %d only", c.traits.name, c.traits.Align)
 	}
 	return ""
+}
+
+// needsPages says why c has no use for its Pages, or "". A device that is open has its own.
+func needsPages(c Config) string {
+	if why := onlyWith("pages")(c); why != "" {
+		return why
+	}
+	switch own := "mmap:" + c.Pages; {
+	case c.Device != "mmap" && c.Device != "mmap:huge" && c.Device != "mmap:small":
+		return "device " + cmp.Or(c.Device, "heap") + " has no ranges of mmap"
+	case c.Pages != "" && (c.Device != "mmap" && c.Device != own || c.traits.name != "" && c.traits.name != own):
+		return "device " + cmp.Or(c.traits.name, c.Device) + " is another than " + own
+	}
+	return ""
+}
+
+// deviceName is what to open.
+func (c Config) deviceName() string {
+	d := c.withDefaults().Device
+	if d == "mmap" && c.Pages != "" {
+		return d + ":" + c.Pages
+	}
+	return d
 }
 
 // mostAlign is what a device can be trusted to align to. What the CPU reaches is verified besides.

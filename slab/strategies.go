@@ -56,19 +56,19 @@ var rows = []row{
 		open: func(up upstream.Checked, c Config, _ knowledge, _ front) Allocator {
 			return builtin{strategy.NewSizeclass(up, c.Steps, c.Align, c.MaxBytes, freelistOptions(c))}
 		}},
-	{name: "bestfit", align: 64, keys: []string{"align", "miss_target", "decommit", "reserve", "cache_bytes"}, own: "miss_target",
+	{name: "bestfit", align: 64, keys: []string{"align", "miss_target", "decommit", "pages", "reserve", "cache_bytes"}, own: "miss_target",
 		caches: cachedByHeap,
 		open: func(up upstream.Checked, c Config, _ knowledge, f front) Allocator {
 			s := strategy.NewBestfit(up, heapOptions(c, f))
 			return numberedBuiltin{builtin{s}, s}
 		}},
-	{name: "slab", align: 16, keys: []string{"align", "miss_target", "decommit", "reserve", "cache_bytes"}, own: "miss_target",
+	{name: "slab", align: 16, keys: []string{"align", "miss_target", "decommit", "pages", "reserve", "cache_bytes"}, own: "miss_target",
 		caches: cachedByHeap,
 		open: func(up upstream.Checked, c Config, _ knowledge, f front) Allocator {
 			s := strategy.NewSlab(up, heapOptions(c, f))
 			return numberedBuiltin{builtin{s}, s}
 		}},
-	{name: "plan", align: 64, keys: []string{"align", "miss_target", "plan", "reserve"}, own: "plan",
+	{name: "plan", align: 64, keys: []string{"align", "miss_target", "pages", "plan", "reserve"}, own: "plan",
 		open: func(up upstream.Checked, c Config, k knowledge, f front) Allocator {
 			o := heapOptions(c, f)
 			o.Decommit = true

@@ -8,7 +8,7 @@ import (
 )
 
 // rangeBytes are asked for: a few pages, where they are as large as a GPU's, too.
-const rangeBytes = 8 << 20
+const rangeBytes = 32 << 20
 
 // reserve returns a range, or skips.
 func reserve(t *testing.T, d device.Device) device.Range {
