@@ -38,7 +38,7 @@ const (
 )
 
 func all() []mutant {
-	return slices.Concat(ofSlab, ofHandles, ofCaches, ofCacheSizes, ofHeaps, ofGrowpool, ofUnified, ofDevices, ofMetal, ofTraces, ofPromises, ofBodies, ofRefs, ofOthers)
+	return slices.Concat(ofSlab, ofHandles, ofCaches, ofCacheSizes, ofHeaps, ofGrowpool, ofUnified, ofDevices, ofMetal, ofTraces, ofPromises, ofBodies, ofRefs, ofShortages, ofOthers)
 }
 
 // mutate returns the changed text of the file.
