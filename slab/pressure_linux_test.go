@@ -55,7 +55,6 @@ func memoryGroup(t *testing.T, limit int64) string {
 const (
 	podBytes  = 512 << 20
 	poolBytes = 480 << 20
-	heapBytes = 192 << 20
 )
 
 // A run of a child in a group.
@@ -66,11 +65,11 @@ type podRun struct {
 }
 
 // runPod runs the child of a test in a group of podBytes.
-func runPod(t *testing.T, name, pressure, rate string) (r podRun) {
+func runPod(t *testing.T, name, pressure, rate string, heap int) (r podRun) {
 	t.Helper()
 	dir := memoryGroup(t, podBytes)
 	cmd := exec.Command(os.Args[0], "-test.run=^"+name+"$", "-test.v")
-	cmd.Env = append(os.Environ(), "BUFSLAB_POD="+dir, "BUFSLAB_POD_PRESSURE="+pressure, "BUFSLAB_POD_RATE="+rate)
+	cmd.Env = append(os.Environ(), "BUFSLAB_POD="+dir, "BUFSLAB_POD_PRESSURE="+pressure, "BUFSLAB_POD_RATE="+rate, "BUFSLAB_POD_HEAP="+strconv.Itoa(heap))
 	out, err := cmd.CombinedOutput()
 	var exit *exec.ExitError
 	if errors.As(err, &exit) && exit.Sys().(syscall.WaitStatus).Signal() == syscall.SIGKILL {
@@ -92,7 +91,7 @@ func runPod(t *testing.T, name, pressure, rate string) (r podRun) {
 }
 
 // pod is the child: a pool that wants 480 MiB off the heap for a moment and then little, beside a heap
-// that grows to 192 MiB by so many MiB a second; 0 is as fast as it can. The group has 512 MiB.
+// that grows by so many MiB a second; 0 is as fast as it can. The group has 512 MiB.
 func pod(t *testing.T, dir string) {
 	check.Must(t, os.WriteFile(filepath.Join(dir, "cgroup.procs"), []byte(strconv.Itoa(os.Getpid())), 0))
 	gave := make(chan time.Time, 64)
@@ -113,8 +112,9 @@ func pod(t *testing.T, dir string) {
 	full := time.Now() // beyond 9/10 of the group
 	releaseAll(t, out)
 	rate, _ := strconv.Atoi(os.Getenv("BUFSLAB_POD_RATE"))
+	most, _ := strconv.Atoi(os.Getenv("BUFSLAB_POD_HEAP"))
 	var heap [][]byte
-	for begin := time.Now(); len(heap) < heapBytes>>20; {
+	for begin := time.Now(); len(heap) < most; {
 		if rate > 0 {
 			time.Sleep(time.Until(begin.Add(time.Duration(len(heap)) * time.Second / time.Duration(rate))))
 		}
@@ -142,10 +142,10 @@ func TestPressureInAGroup(t *testing.T) {
 	if raceEnabled || sanitized {
 		t.Skip("the sanitizer takes memory of its own")
 	}
-	if !runPod(t, t.Name(), "off", "500").killed {
+	if !runPod(t, t.Name(), "off", "100", 64).killed {
 		t.Skip("a group of version 1 does not kill here")
 	}
-	if r := runPod(t, t.Name(), "on", "500"); r.killed || r.steps == 0 {
+	if r := runPod(t, t.Name(), "on", "100", 64); r.killed || r.steps == 0 {
 		t.Errorf("%+v with pressure=on", r)
 	}
 }
@@ -164,7 +164,7 @@ func TestKillsInAGroup(t *testing.T) {
 			killed := 0
 			var after []time.Duration
 			for range 20 {
-				if r := runPod(t, t.Name(), pressure, rate); r.killed {
+				if r := runPod(t, t.Name(), pressure, rate, 192); r.killed {
 					killed++
 				} else {
 					after = append(after, r.after)
