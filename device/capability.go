@@ -68,6 +68,14 @@ type Pinner interface {
 	Pinned() (Device, error)
 }
 
+// An Overseer is a Device that knows what its streams have under way. A pool with Config.Check then
+// reports memory that is released too early.
+type Overseer interface {
+	// UnderWay reports whether work of a stream that is not done uses bytes of b. Work counts that
+	// is still not done when all streams but are: what they wait for does not.
+	UnderWay(b Block, but ...Stream) bool
+}
+
 // A Quarantiner is a Region that can give up some of its bytes for good: somebody may
 // still use them who has no right to.
 type Quarantiner interface {

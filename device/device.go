@@ -22,7 +22,7 @@
 // # A device of your own
 //
 // Implement [Device]. Further interfaces say what more it can do: [Reserver], [Pinner], [Quarantiner],
-// [Collected]. [Traits] say what pools have to know. [CheckBlock] and [CheckCopy] are the first lines
+// [Collected], [Overseer]. [Traits] say what pools have to know. [CheckBlock] and [CheckCopy] are the first lines
 // of its methods, and package device/devicetest tests it.
 package device
 

@@ -19,6 +19,7 @@ import (
 //	stream.go                 what the user says: UsedOn and GetOn
 //	slab/internal/pending     where blocks wait
 //	reclaim.go                how they come back
+//	underway.go               who released too early, with Config.Check
 
 // UsedOn says that work on s uses the buffer. Call it before the work is enqueued or
 // after, at any time before Release, any number of times and from any goroutine. A

@@ -43,16 +43,22 @@ func TestOddBytesWaitTheirTurn(t *testing.T) {
 		lazy(t)
 		d := opened(t, name)
 		b, s := allocated(t, d, 40), streamOn(t, d)
-		want := make([]byte, 40)
-		check.Must(t, s.Fill(b, 0))
-		for i, x := range [][2]int{{0, 40}, {1, 38}, {12, 8}, {13, 2}, {32, 8}, {33, 6}, {3, 2}, {4, 4}, {5, 1}, {36, 4}} {
-			check.Must(t, s.Fill(devcheck.Part(b, x[0], x[1]), byte(i+1)))
-			device.Fill(want[x[0]:x[0]+x[1]], byte(i+1))
-			check.Must(t, s.Copy(devcheck.Part(b, 20, 9), devcheck.Part(b, 2, 9)))
-			copy(want[20:29], want[2:11])
+		want := devcheck.Pattern(40, 1)
+		devcheck.Write(t, d, b, want)
+		for i, x := range [][2]int{{1, 38}, {13, 2}, {33, 6}, {3, 2}, {4, 3}, {5, 1}, {16, 7}, {0, 39}, {2, 37}} {
+			check.Must(t, s.Fill(devcheck.Part(b, 0, 40), byte(i)), s.Fill(devcheck.Part(b, 4, 8), byte(50+i)))
+			check.Must(t, s.Fill(devcheck.Part(b, x[0], x[1]), byte(100+i)))
+			device.Fill(want, byte(i))
+			device.Fill(want[4:12], byte(50+i))
+			device.Fill(want[x[0]:x[0]+x[1]], byte(100+i))
+			check.Must(t, s.Sync())
+			check.Same(t, devcheck.Read(t, d, b), want, name+", a fill")
+			check.Must(t, s.Fill(devcheck.Part(b, 8, 8), byte(150+i)), s.Copy(devcheck.Part(b, 21, 9), devcheck.Part(b, 5, 9)))
+			device.Fill(want[8:16], byte(150+i))
+			copy(want[21:30], want[5:14])
+			check.Must(t, s.Sync())
+			check.Same(t, devcheck.Read(t, d, b), want, name+", a copy")
 		}
-		check.Must(t, s.Sync())
-		check.Same(t, devcheck.Read(t, d, b), want, name)
 	}
 }
 

@@ -42,7 +42,7 @@ func (d *Device) planCopy(dst, src device.Block) (*work, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &work{do: func() error {
+	w := &work{uses: []device.Block{dst, src}, do: func() error {
 		at, err := d.places(dst, src)
 		if err != nil {
 			d.stats.UsedAfterFree++

@@ -22,7 +22,7 @@ func (d *Device) planFill(dst device.Block, value byte) (*work, error) {
 	if _, err := d.locate(dst); err != nil {
 		return nil, err
 	}
-	return &work{engine: engineWithin, cost: d.costs.transfer(dst.Len, d.costs.Within), do: func() error {
+	return &work{uses: []device.Block{dst}, engine: engineWithin, cost: d.costs.transfer(dst.Len, d.costs.Within), do: func() error {
 		to, err := d.locate(dst)
 		if err != nil {
 			d.stats.UsedAfterFree++
@@ -56,7 +56,7 @@ func (d *Device) planLaunch(cost time.Duration, kernel func(...[]byte), args []d
 		return nil, err
 	}
 	args = slices.Clone(args) // the caller may use the slice again before the kernel runs
-	return &work{engine: engineCompute, cost: max(cost, 0), do: func() error {
+	return &work{uses: args, engine: engineCompute, cost: max(cost, 0), do: func() error {
 		at, err := d.onDevice(args)
 		if err != nil {
 			d.stats.UsedAfterFree++

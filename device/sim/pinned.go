@@ -128,3 +128,8 @@ func (r *pinnedRegion) Bytes() []byte {
 	}
 	return r.m
 }
+
+// UnderWay is [Device.UnderWay].
+func (p *pinned) UnderWay(b device.Block, but ...device.Stream) bool {
+	return p.dev.UnderWay(b, but...)
+}

@@ -1,6 +1,11 @@
 package sim
 
-import "time"
+import (
+	"slices"
+	"time"
+
+	"github.com/bufslab/bufslab/device"
+)
 
 // A work is a piece of work: planned, and then enqueued by a stream.
 type work struct {
@@ -8,6 +13,7 @@ type work struct {
 	cost   time.Duration
 	waits  bool // the host waits for it
 	do     func() error
+	uses   []device.Block
 
 	stream *Stream
 	number uint64 // counts up over the device
@@ -33,6 +39,24 @@ func (w *work) run() {
 	if err := w.do(); err != nil {
 		s.fail(w.number, err)
 	}
+}
+
+// UnderWay makes a Device a [device.Overseer]. It takes no time. The work of a failed stream, and on a lost
+// device, is never done and is not under way.
+func (d *Device) UnderWay(b device.Block, but ...device.Stream) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var named time.Duration // until then they have work
+	for _, s := range but {
+		if own, ok := s.(*Stream); ok && own.dev == d {
+			named = max(named, own.tail)
+		}
+	}
+	return !d.faults.lost && slices.ContainsFunc(d.queue, func(w *work) bool {
+		return w.end > named && !w.stream.failed(w.number) && slices.ContainsFunc(w.uses, func(x device.Block) bool {
+			return x.Region == b.Region && x.Off < b.Off+b.Len && b.Off < x.Off+x.Len
+		})
+	})
 }
 
 // A queue is a heap of what is enqueued on all streams, by end and number.

@@ -3,6 +3,16 @@ package main
 // Mutants of blocks that wait for streams, and of calls that wait for memory.
 var ofQueues = []mutant{
 	{
+		name: "streams: a Release before the work is done is not reported",
+		file: "slab/underway.go", old: "b.Len > 0 && d.UnderWay", new: "b.Len < 0 && d.UnderWay",
+		killer: killer{pkg: "slab", test: "TestCheckReportsWorkUnderWay"}, fast: true,
+	},
+	{
+		name: "streams: what a named stream waits for counts as forgotten",
+		file: "device/sim/work.go", old: "return w.end > named &&", new: "return true &&",
+		killer: killer{pkg: "slab", test: "TestCheckReportsWorkUnderWay"},
+	},
+	{
 		name: "waiters: who leaves wakes nobody",
 		file: "slab/internal/budget/queue.go",
 		old:  "if led {", new: "if led && false {",

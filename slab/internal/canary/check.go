@@ -102,7 +102,7 @@ func (c *Check) Free(b device.Block) {
 	switch {
 	case fault == "":
 	case k.late != "":
-		c.report(fault)
+		c.Report(fault)
 	default:
 		panic(fault)
 	}
@@ -157,7 +157,7 @@ func (c *Check) TakeOut(b device.Block, gone func(outer device.Block) bool) bool
 		return false
 	}
 	if fault := k.fault(); fault != "" {
-		c.report(fault)
+		c.Report(fault)
 	}
 	if !gone(k.outer) {
 		c.enter(k)
@@ -184,7 +184,7 @@ func (c *Check) SetLate(b device.Block, how string) {
 // free. The caller may hold the source's locks.
 func (c *Check) Leave(b device.Block) {
 	for _, fault := range c.freed.written(b) {
-		c.report(fault)
+		c.Report(fault)
 	}
 }
 

@@ -17,8 +17,8 @@ type faults struct {
 // MaxFaults bounds the list.
 const MaxFaults = 100
 
-// report keeps a fault and logs it, on another goroutine: the caller may hold locks.
-func (f *faults) report(fault string) {
+// Report keeps a fault and logs it, on another goroutine: the caller may hold locks.
+func (f *faults) Report(fault string) {
 	go f.log().Error(fault)
 	f.mu.Lock()
 	defer f.mu.Unlock()
