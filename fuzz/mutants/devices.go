@@ -189,7 +189,7 @@ var ofDevices = []mutant{
 	},
 	{
 		name: "sim: a late copy reads its source at once",
-		file: "device/sim/copy.go", old: "\tw := &work{do: func() error {\n", new: "\td.move(at[0], at[1], dst.Len)\n\tw := &work{do: func() error {\n\t\treturn nil\n",
+		file: "device/sim/copy.go", old: "\tw := &work{uses: []device.Block{dst, src}, do: func() error {\n", new: "\td.move(at[0], at[1], dst.Len)\n\tw := &work{uses: []device.Block{dst, src}, do: func() error {\n\t\treturn nil\n",
 		killer: killer{pkg: "device/sim", test: "TestLateWaits"},
 	},
 	{
