@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/internal/check"
 )
 
 var heapStrategies = []string{"bestfit", "slab"}
@@ -217,5 +218,43 @@ func TestAPeakThatCannotBeWrittenIsAnError(t *testing.T) {
 	}
 	if err := p.Close(); !errors.Is(err, os.ErrNotExist) {
 		t.Error(err)
+	}
+}
+
+// A budget can be used up whatever reserve says, by blocks of any large size that divides it: where the
+// reserve would be one piece that keeps them from the rest, Open refuses it, with a sentence. What was
+// learned is not taken then.
+func TestAReserveDoesNotKeepBlocksFromTheBudget(t *testing.T) {
+	const most = 16 << 20
+	for _, dev := range []string{"heap", "mmap", "mmap:fixed", "sim"} {
+		for _, name := range heapStrategies {
+			for _, reserve := range []string{"none", "1MiB", "8MiB", "15MiB", "16MiB"} {
+				c := check.Ok(ParseConfig(fmt.Sprintf("strategy=%s,cache_bytes=0,max_bytes=16MiB,reserve=%s", name, reserve)))(t)
+				p, err := Open(openDevice(t, dev), c)
+				var e *ConfigError
+				if refused := dev != "mmap" && (reserve == "8MiB" || reserve == "15MiB"); refused {
+					if !errors.As(err, &e) || !strings.HasPrefix(err.Error(), "slab: config: reserve="+reserve+": of one piece that does not grow") {
+						t.Errorf("%s, %s, reserve=%s: %v", dev, name, reserve, err)
+					}
+					continue
+				}
+				check.Must(t, err)
+				for parts := range 16 {
+					var list []PooledBuffer
+					for range parts + 1 {
+						list = append(list, mustGet(t, p, most/(parts+1)&^4095))
+					}
+					releaseAll(t, list)
+					p.FreeHeld()
+				}
+				p.Close()
+			}
+		}
+	}
+	file := filepath.Join(t.TempDir(), "peak")
+	check.Must(t, os.WriteFile(file, []byte("bufslab peak 1 8000000\n"), 0o600))
+	p := openPool(t, "heap", Config{Strategy: "slab", Reserve: "learned:" + file, MaxBytes: most})
+	if s := p.Stats(); s.ManagedBytes != 0 {
+		t.Errorf("%+v", s)
 	}
 }

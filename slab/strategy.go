@@ -91,6 +91,8 @@ func heapOptions(c Config, f front) pageheap.Options {
 // knowledge is what a strategy learns from files before anything happens.
 type knowledge struct {
 	reserve reserve.Reserve
+	budget  int64
+	asked   string // Config.Reserve
 	plan    learned.Plan
 	places  int // bytes that the plan has places in, as far as the bounds let it
 }
@@ -105,6 +107,7 @@ func learn(c Config) (k knowledge, err error) {
 		k.plan = nil
 	}
 	k.places = int(min(k.plan.Bytes(), most, int64(upstream.MaxSize)))
+	k.budget, k.asked = heldLimit(c.MaxBytes), c.Reserve
 	k.reserve, err = reserve.Of(c.Reserve, most)
 	return k, fileError(err)
 }
@@ -123,5 +126,9 @@ func (k knowledge) take(strategy Allocator) (finish func() error, err error) {
 	if !ok {
 		return nil, nil
 	}
-	return k.reserve.Finish(s), k.reserve.Take(s)
+	err = k.reserve.Take(s, k.budget)
+	if err == reserve.ErrStrands {
+		err = &ConfigError{[]string{fmt.Sprintf("reserve=%s: %v", k.asked, err)}}
+	}
+	return k.reserve.Finish(s), err
 }

@@ -2,6 +2,7 @@
 // time.
 //
 //	go run ./fuzz/mutants [-fast] [-jobs N] [REGEXP]
+//	go run ./fuzz/mutants -random N [-seed S] [-jobs N] PACKAGE...
 //
 // It runs from the top of the module. A mutant is a text of a file that gives way to
 // another, and names the test that has to fail. The files stay as they are: the go command
@@ -10,6 +11,9 @@
 //
 // It prints a line for each mutant, and exits with 1 if one lives, does not compile, or is
 // not in the source any more. -fast tries those that are marked so; REGEXP picks by name.
+//
+// -random changes N tokens of packages, drawn by the seed, and runs all tests of the package on each. It
+// prints those that live, and exits with 1 if one lives for which lives.txt has no reason.
 package main
 
 import (
@@ -25,7 +29,15 @@ import (
 func main() {
 	fast := flag.Bool("fast", false, "try only the mutants that are marked fast")
 	jobs := flag.Int("jobs", runtime.GOMAXPROCS(0), "how many tests run at a time")
+	tokens := flag.Int("random", 0, "change so many tokens of the packages instead")
+	seed := flag.Uint64("seed", 1, "draws the tokens")
 	flag.Parse()
+	if *tokens > 0 {
+		if !random(*tokens, *seed, flag.Args(), *jobs) {
+			os.Exit(1)
+		}
+		return
+	}
 	pick, err := regexp.Compile(flag.Arg(0))
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -74,9 +86,9 @@ func try(chosen []mutant, jobs int) bool {
 }
 
 // each calls f with all, some at a time.
-func each(all []mutant, jobs int, f func(mutant)) {
+func each[T any](all []T, jobs int, f func(T)) {
 	var wait sync.WaitGroup
-	next := make(chan mutant)
+	next := make(chan T)
 	for range jobs {
 		wait.Go(func() {
 			for m := range next {

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -85,17 +83,7 @@ func (m mutant) overlay() (path string, remove func(), err error) {
 	if err != nil {
 		return "", nil, err
 	}
-	dir, err := os.MkdirTemp("", "mutant")
-	if err != nil {
-		return "", nil, err
-	}
-	changed := filepath.Join(dir, "changed.go")
-	path = filepath.Join(dir, "overlay.json")
-	replace, err := json.Marshal(map[string]map[string]string{
-		"Replace": {filepath.Join(root, filepath.FromSlash(m.file)): changed},
-	})
-	err = errors.Join(err, os.WriteFile(changed, []byte(text), 0o666), os.WriteFile(path, replace, 0o666))
-	return path, func() { os.RemoveAll(dir) }, err
+	return overlayOf(m.file, []byte(text))
 }
 
 // run runs the test with flags of the go command.

@@ -10,6 +10,14 @@ func (h *Heap) Prefill(n int) error {
 	return h.growOnce(align.Up(n, h.align), true)
 }
 
+// Extends reports whether n bytes would be of a range, which goes on behind them, and not a segment.
+func (h *Heap) Extends(n int) bool {
+	h.growMu.Lock()
+	defer h.growMu.Unlock()
+	_, err := h.place(align.Up(n, h.align), true)
+	return err == nil
+}
+
 // Reserve has the first segment reach up to n bytes. It fails if the heap has begun, and the
 // segment is no range with so many addresses. The caller holds the lock, which is given back
 // while the heap goes upstream.

@@ -3,6 +3,8 @@
 package reserve
 
 import (
+	"errors"
+	"math"
 	"strings"
 
 	"github.com/bufslab/bufslab/device"
@@ -20,6 +22,7 @@ type Reserve struct {
 // A Strategy has a page heap that can be filled.
 type Strategy interface {
 	Prefill(n int) error
+	Extends(n int) bool
 	PeakUsed() int64
 }
 
@@ -68,10 +71,29 @@ func Of(text string, most int64) (r Reserve, err error) {
 	return r, nil
 }
 
-// Take has a strategy take r. What was learned is a hint: without room for it the strategy
+// leastStranded is the part of a budget, as a divisor, from which on a reserve that is one piece must not
+// keep blocks from the rest.
+const leastStranded = 16
+
+// ErrStrands is of a reserve of one piece that would keep blocks from using a budget up: some end of it
+// fits none, and the rest of the budget has no room for one either.
+var ErrStrands = errors.New("of one piece that does not grow: beside it blocks cannot use up max_bytes; want all of that, a sixteenth at most, or none")
+
+// strands reports whether r is such a reserve, of a budget of most bytes.
+func (r Reserve) strands(s Strategy, most int64) bool {
+	return r.bytes < most && most/leastStranded < r.bytes && !s.Extends(int(r.bytes))
+}
+
+// Take has a strategy take r, in a budget of most bytes: math.MaxInt64 where there is none. What was learned is a hint: without room for it the strategy
 // begins with nothing.
-func (r Reserve) Take(s Strategy) error {
+func (r Reserve) Take(s Strategy, most int64) error {
 	if r.bytes == 0 {
+		return nil
+	}
+	if most < math.MaxInt64 && r.strands(s, most) {
+		if r.wanted {
+			return ErrStrands
+		}
 		return nil
 	}
 	err := s.Prefill(int(r.bytes))

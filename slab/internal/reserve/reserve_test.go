@@ -18,6 +18,7 @@ type heap struct {
 }
 
 func (h *heap) Prefill(n int) error { h.n = n; return h.err }
+func (h *heap) Extends(int) bool    { return false }
 func (h *heap) PeakUsed() int64     { return 7000 }
 
 func TestOf(t *testing.T) {
@@ -34,7 +35,7 @@ func TestOf(t *testing.T) {
 	} {
 		r, err := Of(c.text, most)
 		h := &heap{}
-		if err := errors.Join(err, r.Take(h)); err != nil || h.n != c.want {
+		if err := errors.Join(err, r.Take(h, math.MaxInt64)); err != nil || h.n != c.want {
 			t.Errorf("%q: %d bytes, want %d, %v", c.text, h.n, c.want, err)
 		}
 		if (r.Finish(h) != nil) != (len(c.text) > 8 && c.text[:8] == prefix) {
@@ -57,10 +58,10 @@ func TestTakeWithoutRoom(t *testing.T) {
 	}
 	for text, told := range map[string]bool{"1KiB": true, "learned:" + file: false} {
 		r, _ := Of(text, 1<<20)
-		if err := r.Take(&heap{err: device.ErrOutOfMemory}); (err != nil) != told {
+		if err := r.Take(&heap{err: device.ErrOutOfMemory}, math.MaxInt64); (err != nil) != told {
 			t.Errorf("%q: %v", text, err)
 		}
-		if err := r.Take(&heap{err: device.ErrDeviceLost}); !errors.Is(err, device.ErrDeviceLost) {
+		if err := r.Take(&heap{err: device.ErrDeviceLost}, math.MaxInt64); !errors.Is(err, device.ErrDeviceLost) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}

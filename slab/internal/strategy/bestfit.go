@@ -178,6 +178,9 @@ func (p *Bestfit) Trim(idle int) int64 { return p.heap.Trim(idle) }
 // Shrink gives back what was free longest, about n bytes.
 func (p *Bestfit) Shrink(n int64) { p.heap.Shrink(n) }
 
+// Extends reports whether n bytes of a Prefill would be of a range, which goes on behind them.
+func (p *Bestfit) Extends(n int) bool { return p.heap.Extends(n) }
+
 // Prefill gets n bytes from upstream at once, to be held.
 func (p *Bestfit) Prefill(n int) error { return p.heap.Prefill(n) }
 
