@@ -23,7 +23,7 @@ import (
 // Get is safe for concurrent use. Its result is not, no more than a slice is
 // that goroutines share: see [Acquire].
 func Get[T any, K comparable](p *Pool[K], key K, shape ...int) (View[T], error) {
-	if len(shape) != 1 || p == nil || p.policy != nil {
+	if len(shape) != 1 || p == nil || p.seen {
 		return get[T](p, key, shape)
 	}
 	// This is get and table.find in one piece: a third faster.
@@ -55,6 +55,9 @@ func get[T any, K comparable](p *Pool[K], key K, shape []int) (View[T], error) {
 	var x T
 	if !p.made() {
 		return View[T]{}, errNotMade
+	}
+	if p.config.Requested != nil {
+		p.request(key, shape, unsafe.Sizeof(x))
 	}
 	if e := p.table.find(key); e != nil && unsafe.Sizeof(x) > 0 {
 		b := e.cur.Load()

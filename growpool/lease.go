@@ -87,6 +87,9 @@ func acquireWith[T any, K comparable](wait patience, p *Pool[K], key K, shape []
 	if err := wait.ctx.Err(); err != nil {
 		return nil, err
 	}
+	if p != nil && p.config.Requested != nil {
+		p.request(key, shape, t.size)
+	}
 	e, err := p.lock(key)
 	if err != nil {
 		return nil, err

@@ -28,7 +28,7 @@ type options struct {
 	conf            lines
 	write, smoke    bool
 	promise         bool
-	part            int // of the operations, that -promise does one of
+	part            int  // of the operations, that -promise does one of
 	child           task // what a process of its own does, if it has a program
 }
 

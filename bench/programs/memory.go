@@ -34,7 +34,7 @@ type memory interface {
 	proxy(size int) httputil.BufferPool
 
 	peaks() (managed, active int64) // bytes at most
-	close() error   // says what was not given back
+	close() error                   // says what was not given back
 }
 
 // A block is some bytes, whose contents are undefined at first.
