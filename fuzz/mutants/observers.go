@@ -201,7 +201,7 @@ var ofWatch = []mutant{
 	{
 		name: "watch: what is forgotten is out in its scope",
 		file: "slab/internal/watch/log.go",
-		old:  "\tl.ended(s)\n\tl.mu.Lock()", new: "\tl.mu.Lock()",
+		old:  "\tl.Freed(l.ended(s))\n\tl.mu.Lock()", new: "\tl.mu.Lock()",
 		killer: killer{pkg: "slab", test: "TestScopesOfAPoolAgreeWithStats"},
 	},
 	{

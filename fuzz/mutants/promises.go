@@ -114,4 +114,16 @@ var ofPromises = []mutant{
 		file: "slab/internal/claim/claim.go", old: "claims.owners[key] = owner", new: "",
 		killer: killer{pkg: "slab", test: "TestOneFileAPool"}, fast: true,
 	},
+	{
+		name: "record: a free is a row before the memory is back",
+		file: "slab/release.go",
+		old:  "defer p.leaks.Freed(p.leaks.Released(e.Slot))", new: "p.leaks.Freed(p.leaks.Released(e.Slot))",
+		killer: killer{pkg: "slab", test: "TestAFreeIsRecordedWhenTheMemoryIsBack"},
+	},
+	{
+		name: "growpool: a hit is no request",
+		file: "growpool/pool.go",
+		old:  "p.seen = p.policy != nil || c.Requested != nil", new: "p.seen = p.policy != nil",
+		killer: killer{pkg: "growpool", test: "TestRequested"},
+	},
 }
