@@ -38,6 +38,8 @@ func (s *Stream) batch() (*batch, error) {
 	if b.buffer == 0 {
 		return nil, isNil(selCommandBuffer, "a stream of %s", s.dev.base.Name())
 	}
+	s.hw.book.Lock()
+	defer s.hw.book.Unlock()
 	s.open = b
 	return b, nil
 }
@@ -49,12 +51,13 @@ func (s *Stream) next() uint64 {
 	return s.committed + 1
 }
 
-// encode puts work into the batch that is open. The caller has mu.
-func (s *Stream) encode(detail string, work func(blit id)) error {
+// encode puts work on n bytes of some places into the batch that is open. The caller has mu.
+func (s *Stream) encode(detail string, n int, work func(blit id), on ...place) error {
 	b, err := s.batch()
 	if err != nil {
 		return err
 	}
+	s.notes(b, n, on)
 	s.hw.pooled(func() {
 		if b.blit == 0 {
 			b.blit = s.hw.keep(s.hw.ask(b.buffer, selBlit))
@@ -88,9 +91,9 @@ func (s *Stream) commit() {
 	if b == nil {
 		return
 	}
-	s.open = nil
 	s.hw.book.Lock()
 	defer s.hw.book.Unlock()
+	s.open = nil
 	s.hw.pooled(func() {
 		s.closeEncoder(b)
 		s.hw.tell(b.buffer, selEncodeSignal, uintptr(s.event), uintptr(b.number))

@@ -18,6 +18,7 @@ type Buffer struct {
 	host  []byte // nil where it is private
 	life  base.Life
 	gone  func() // after the buffer; nil where the memory is Metal's
+	work  []span // under way, or over; under hardware.book
 }
 
 // whole returns n rounded up to pages, which is what a buffer takes.

@@ -55,4 +55,5 @@
 //	stream_work.go  what they do
 //	batch.go      command buffers under way, and what became of them
 //	event.go      points in a queue
+//	underway.go   which memory they use
 package metal

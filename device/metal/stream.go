@@ -16,7 +16,7 @@ type Stream struct {
 	mu     sync.Mutex // the order of calls is that of the work
 	closed bool
 	lent   bool   // others have the queue
-	open   *batch // takes work, and is not committed
+	open   *batch // takes work, and is not committed; changed under hardware.book, too
 
 	// Under hardware.book: the batches that are committed and not over, the oldest first; the numbers of the
 	// last that was committed and of the last that is over; the first error, and the batch of it.

@@ -19,7 +19,7 @@ func (s *Stream) Copy(dst, src device.Block) error {
 		case err != nil || t.nothing():
 			return err
 		case t.byGPU():
-			return s.encode(t.String(), func(blit id) { t.encode(s.hw.api, blit) })
+			return s.encode(t.String(), t.n, func(blit id) { t.encode(s.hw.api, blit) }, t.to, t.from)
 		}
 		if err := s.drain(); err != nil {
 			return err
@@ -81,7 +81,7 @@ func (s *Stream) fill(p place, n int, value byte) error {
 }
 
 func (s *Stream) fillWords(p place, n int, value byte) error {
-	return s.encode(fmt.Sprintf("a fill of %d bytes", n), func(blit id) {
+	return s.encode(fmt.Sprintf("a fill of %d bytes", n), n, func(blit id) {
 		s.hw.tell(blit, selFill, uintptr(p.buf.obj), uintptr(p.off), uintptr(n), uintptr(value))
-	})
+	}, p)
 }

@@ -96,6 +96,16 @@ var ofMetal = []mutant{
 		killer: metalTest("TestForgottenRegistrationStays"),
 	},
 	{
+		name: "metal: nobody keeps in mind what a batch uses",
+		file: "device/metal/batch.go", old: "\ts.notes(b, n, on)\n", new: "",
+		killer: metalTest("TestCheckReportsWorkUnderWay"),
+	},
+	{
+		name: "metal: what a stream waits for is not done before it",
+		file: "device/metal/underway.go", old: "return e.stream.follows(w, e.number)", new: "return false",
+		killer: metalTest("TestUnderWay"),
+	},
+	{
 		name: "metal: a part of a block can be freed",
 		file: "device/metal/buffer.go", old: "b.Len != r.asked", new: "b.Len > r.asked",
 		killer: metalTest("TestConformance"),
