@@ -126,7 +126,7 @@ func faultsNow(t *testing.T) int64 {
 	t.Helper()
 	var u unix.Rusage
 	check.Must(t, unix.Getrusage(unix.RUSAGE_SELF, &u))
-	return u.Minflt
+	return int64(u.Minflt)
 }
 
 func resident(t *testing.T) int64 {

@@ -193,6 +193,28 @@ func TestWatcherGivesUntilThereIsRoom(t *testing.T) {
 	})
 }
 
+// A member that has more whenever it gave some does not keep the watcher from sleeping.
+func TestWatcherSleepsBesideAChurn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPod(100)
+		p.set("memory.current", "100")
+		m := &holder{held: 64 << 20}
+		m.onGive = func(int64) {
+			m.mu.Lock()
+			defer m.mu.Unlock()
+			m.held = 64 << 20
+		}
+		g := p.group()
+		g.join(m)
+		pass(time.Second)
+		if n := m.now().asked; n < mostSteps || n > 11*mostSteps {
+			t.Errorf("%d steps in a second", n)
+		}
+		g.leave(m)
+		pass(2 * calm)
+	})
+}
+
 // What the files look like, and what the watcher makes of them. None of it is a limit of 0.
 func TestShort(t *testing.T) {
 	before := debug.SetMemoryLimit(math.MaxInt64)

@@ -15,6 +15,9 @@ const (
 	lookShare = 2000
 	// epoch is how often memory that is held grows older.
 	epoch = 10 * time.Second
+	// mostSteps follow each other without a sleep: enough for a terabyte. A pool that takes memory as fast as
+	// it goes back has no more of them in a row.
+	mostSteps = 20
 	// leastWait and mostWait bound the time until the watcher asks again when there was nothing to give.
 	leastWait, mostWait = time.Second, time.Minute
 )
@@ -83,7 +86,7 @@ func (w *watcher) pause() time.Duration {
 	return max(d, lookShare*w.cost)
 }
 
-// look gives back for as long as memory is short and there is anything.
+// look gives back as long as memory is short and there is anything, some steps at a time.
 func (w *watcher) look(event string) {
 	begin := time.Now()
 	why := w.sensor.short()
@@ -93,7 +96,7 @@ func (w *watcher) look(event string) {
 	}
 	w.cost = time.Since(begin)
 	if why != "" {
-		for why != "" && w.give(why) {
+		for n := 0; n < mostSteps && why != "" && w.give(why); n++ {
 			why = w.sensor.short()
 		}
 	} else if event != "" {
