@@ -22,6 +22,7 @@ var below = map[string][]string{
 	"arena":    {"slab", "device"},
 	"inspect":  {"slab"},
 	"slabtest": {"slab"},
+	"pooltest": {"slab", "device"}, // internal/pooltest, for tests of what is above slab
 	"pressure": {"slab"},
 	"trace":    {"slab", "device"},
 	"iobuf":    {"slab", "device"},
@@ -46,6 +47,9 @@ func top(path string) string {
 	rest, ours := strings.CutPrefix(path, module)
 	if !ours {
 		return ""
+	}
+	if rest == "internal/pooltest" {
+		return "pooltest"
 	}
 	dir, _, _ := strings.Cut(rest, "/")
 	return dir

@@ -147,7 +147,7 @@ type LeakError struct {
 // Error adds the leaks up by site, and lists the ten sites with the most bytes.
 func (e *LeakError) Error() string {
 	var s strings.Builder
-	fmt.Fprintf(&s, "slab: pool %s closed with %d buffers of %d bytes out", e.Pool, e.Blocks, e.Bytes)
+	fmt.Fprintf(&s, "slab: pool %s closed with %d buffers of %d bytes%s out", e.Pool, e.Blocks, e.Bytes, about(e.Bytes))
 	sites := bySite(e.Leaks)
 	for _, at := range sites[:min(len(sites), leakLines)] {
 		fmt.Fprintf(&s, "\n\t%s%d bytes in %d buffers got at %s", at.about, at.bytes, at.buffers, at.site)
@@ -159,6 +159,18 @@ func (e *LeakError) Error() string {
 		fmt.Fprintf(&s, "\n\tand %d more sites", n)
 	}
 	return s.String()
+}
+
+// about is a number of many bytes once more, in units.
+func about(bytes int64) string {
+	if bytes < 1<<20 {
+		return ""
+	}
+	units, n := []string{"MiB", "GiB", "TiB", "PiB", "EiB"}, float64(bytes)/(1<<20)
+	for ; n >= 1024; units = units[1:] {
+		n /= 1024
+	}
+	return fmt.Sprintf(" (%.1f %s)", n, units[0])
 }
 
 // leakLines is how many sites the text of a LeakError lists.

@@ -2,6 +2,7 @@ package slab
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 )
@@ -46,3 +47,15 @@ var sites = func() (s [50]string) {
 	}
 	return s
 }()
+
+// A LeakError has many bytes in units, too.
+func TestALeakErrorHasUnits(t *testing.T) {
+	for bytes, want := range map[int64]string{
+		1<<20 - 1: "of 1048575 bytes out", 123_456_789: "of 123456789 bytes (117.7 MiB) out", 3 << 40: "of 3298534883328 bytes (3.0 TiB) out",
+		math.MaxInt64: "of 9223372036854775807 bytes (8.0 EiB) out",
+	} {
+		if text := (&LeakError{Pool: "p", Blocks: 1, Bytes: bytes}).Error(); !strings.Contains(text, want) {
+			t.Errorf("%s, want %s", text, want)
+		}
+	}
+}
