@@ -134,6 +134,25 @@ var punished = []struct {
 	{"a wait for what was not committed", "not committed", func(t *testing.T, r *raw) {
 		r.pooled(func() { r.tell(r.ask(r.queue, selCommandBuffer), selWait) })
 	}},
+	{"a wait for an event that nobody raises", "a wait for work that waits for ever", func(t *testing.T, r *raw) {
+		set(t, "PATIENCE", 0)
+		e := r.ask(r.gpu, selNewEvent)
+		r.pooled(func() {
+			buffer := r.ask(r.queue, selCommandBuffer)
+			r.tell(buffer, selEncodeWait, uintptr(e), 1)
+			r.tell(buffer, selCommit)
+			r.tell(buffer, selWait)
+			r.tell(e, selSetSignaled, 1)
+			r.tell(buffer, selWait)
+		})
+		r.release(e)
+	}},
+	{"a copy to what is no buffer", "buffer that is not there, or gone", func(t *testing.T, r *raw) {
+		r.do(func(blit id) { r.copy(blit, r.queue, 0, r.a, 0, 4) })
+	}},
+	{"private memory that is not to be copied", "bytes that are not copied", func(t *testing.T, r *raw) {
+		r.tell(r.gpu, selNewWithoutCopy, r.tell(r.a, selContents), uintptr(os.Getpagesize()), storagePrivate, 0)
+	}},
 	{"65 command buffers", "behind 64 that are not completed", func(t *testing.T, r *raw) {
 		lazy(t)
 		r.pooled(func() {

@@ -30,6 +30,7 @@ static const struct {
 	{"UNIFIED", &settings.unified, 1},           // 0: the GPU has memory of its own
 	{"BYTES", &settings.capacity, 1L << 30},     // of each device
 	{"LONGEST", &settings.longest, 1L << 29},    // buffer
+	{"PATIENCE", &settings.patience, 10},        // seconds that a call waits which nothing will ever wake
 	{"UNCOMPLETED", &settings.uncompleted, 64},  // command buffers of a queue
 };
 

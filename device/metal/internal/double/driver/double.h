@@ -95,7 +95,7 @@ struct queue {
 };
 
 struct settings {
-	long lazy, devices, unified, capacity, longest, uncompleted;
+	long lazy, devices, unified, capacity, longest, uncompleted, patience;
 };
 extern struct settings settings;
 

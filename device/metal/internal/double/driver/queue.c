@@ -8,9 +8,6 @@
 #include <stdlib.h>
 #include <time.h>
 
-// PATIENCE is for how many seconds a call waits that nothing will ever wake.
-enum { PATIENCE = 10 };
-
 static struct queue *all_queues;
 
 static void keep(struct commands *c, void *object) {
@@ -149,7 +146,7 @@ static bool rest(long since) {
 	unlock();
 	sched_yield();
 	lock();
-	return seconds() - since < PATIENCE;
+	return seconds() - since < settings.patience;
 }
 
 static void drain(struct commands *c) {
