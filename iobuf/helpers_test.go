@@ -20,7 +20,6 @@ var (
 	gets         = pooltest.Gets
 	doesPanic    = pooltest.Panics
 	checkedPool  = pooltest.Checked
-	begins       = pooltest.Begins
 	writeBeyond  = pooltest.WriteBeyond
 	beginsIn     = pooltest.BeginsIn
 )
