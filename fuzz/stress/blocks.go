@@ -149,7 +149,7 @@ func (w *worker) grow(n int) (held, error) {
 	if err != nil {
 		return nil, errors.Join(err, b.b.Release())
 	}
-	if !marks.Are(grown.Bytes()[:b.b.Len()], w.id) {
+	if m := grown.Bytes(); len(m) != n || !marks.Are(m[:min(b.b.Len(), n)], w.id) {
 		w.violation("Grow: the contents are others")
 	}
 	return w.blockOf(grown, nil)
