@@ -20,7 +20,7 @@ func watchFrom(c Config) (reachable, unreachable int) {
 	switch {
 	case c.OnForget == "report":
 		return 1, 1
-	case c.scheme() == "virtual": // there is no memory to bring back
+	case isVirtual(c.Device): // there is no memory to bring back
 		return watchLimit + 1, watchLimit + 1
 	}
 	return watchLimit + 1, 1

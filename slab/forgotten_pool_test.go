@@ -25,9 +25,6 @@ func TestBuffersOfAForgottenPoolDoAllTheyCould(t *testing.T) {
 	everyStack(t, func(t *testing.T, dev string, c Config) {
 		c.Device = dev
 		for _, c.Zero = range []bool{false, true} {
-			if dev == "virtual" && c.Zero {
-				continue // which has no memory to clear
-			}
 			b := abandoned(t, c, 5000)
 			share, err := b.Share()
 			if err != nil {

@@ -40,6 +40,21 @@ func TestGetZeroedNeedsADeviceForMemoryOutOfReach(t *testing.T) {
 	checkNoneOut(t, p)
 }
 
+// Memory of device virtual counts as cleared: nobody can read it.
+func TestVirtualMemoryIsCleared(t *testing.T) {
+	for _, zero := range []bool{false, true} {
+		p := openPool(t, "virtual", Config{Zero: zero})
+		b, err := p.GetZeroed(100)
+		if err != nil || b.Release() != nil {
+			t.Error(zero, err)
+		}
+		if b, err = p.Get(100); err != nil || b.Release() != nil {
+			t.Error(zero, err)
+		}
+		checkNoneOut(t, p)
+	}
+}
+
 func TestProcessorsMayComeAndGo(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	p := openPool(t, "heap", Config{})

@@ -114,6 +114,9 @@ func (c Config) scheme() string {
 	return scheme
 }
 
+// isVirtual reports whether a device has that name: then it has no memory.
+func isVirtual(name string) bool { return Config{Device: name}.scheme() == "virtual" }
+
 func defaultStrategy(c Config) (string, string) {
 	if onHeap(c) {
 		return "sizeclass", "default on heap"
@@ -144,7 +147,7 @@ func defaultCache(c Config) (int64, string) {
 
 // defaultTrigger is off where a collection could bring no memory back.
 func defaultTrigger(c Config) (int64, string) {
-	if c.scheme() == "virtual" {
+	if isVirtual(c.Device) {
 		return -1, "off, as virtual has no memory"
 	}
 	return 64 << 20, "default of " + c.Strategy
