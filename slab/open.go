@@ -34,10 +34,10 @@ func Open(upstream Allocator, c Config) (*Pool, error) {
 		return nil, fmt.Errorf("%w: a pool has none", ErrUpstream)
 	}
 	dev := deviceOf(upstream)
-	if dev != nil && c.Device == "" {
-		c.Device = dev.Name() // defaults depend on it
-	}
 	c.traits = traitsOf(dev)
+	if dev != nil && c.Device == "" {
+		c.Device, c.traits.from = dev.Name(), "of the upstream" // defaults depend on it
+	}
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
@@ -268,6 +268,9 @@ func OpenConfig(c Config) (*Pool, error) {
 		return nil, errors.Join(err, d.Close())
 	}
 	p.pool.config.device = d
+	if c.Device == "" {
+		p.pool.config.given.traits.from = "default"
+	}
 	return p, nil
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/bufslab/bufslab/device"
@@ -29,6 +30,30 @@ func init() {
 		d, err := device.Open("virtual")
 		return counted{d}, err
 	})
+}
+
+// Explain says where the name of the device is from.
+func TestExplainSaysWhoseTheDeviceIs(t *testing.T) {
+	dev, err := device.Open("mmap")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dev.Close()
+	own, err := slab.Open(dev, slab.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, p := range map[string]*slab.Pool{
+		"heap default": slab.MustOpen("strategy=slab"), "heap set by you": slab.MustOpen("device=heap"), "mmap of the upstream": own,
+	} {
+		first, _, _ := strings.Cut(p.Explain(), "\n")
+		if got := strings.Join(strings.Fields(first), " "); got != "device "+want {
+			t.Errorf("%q, want %q", got, want)
+		}
+		if err := p.Close(); err != nil {
+			t.Error(err)
+		}
+	}
 }
 
 // MustOpen opens what OpenConfig opens, and panics with its error.

@@ -72,6 +72,9 @@ func (c Config) String() string { return options.Line(c) }
 // [Pool.Explain].
 func (c Config) Explain() string {
 	text := options.Explain(c)
+	if from := c.traits.from; from != "" {
+		text = strings.Replace(text, "set by you", from, 1) // the device is in the first line
+	}
 	if s := c.traits.share; s.bytes > 0 {
 		text += fmt.Sprintf("max_bytes is %d bytes, %s\n", s.bytes, s.source)
 	}

@@ -14,6 +14,7 @@ type traits struct {
 	name   string
 	locked bool   // page-locked memory: see device.Pinner
 	share  shared // what Config.MaxShare comes to
+	from   string // where the name of the device is from, if not from the Config
 }
 
 // A shared is what a share comes to. Odd is what a file of the system says that cannot be meant.
