@@ -136,7 +136,7 @@ func TestHeaders(t *testing.T) {
 
 // A profile is of the pool with a name; where there is one pool it needs none.
 func TestProfileOfAPool(t *testing.T) {
-	h := inspect.Handler(open(t, slab.Config{Name: "a b&c"}), open(t, slab.Config{Name: "b"}), open(t, slab.Config{Name: "b"}))
+	h := inspect.Handler(open(t, slab.Config{Name: "a b&c", ProfileRate: 1 << 20}), open(t, slab.Config{Name: "b"}), open(t, slab.Config{Name: "b"}))
 	for query, want := range map[string]int{"?pool=a+b%26c": 200, "?pool=b": 200, "?pool=b+(2)": 200, "": 400, "?pool=c": 404} {
 		w := ask(h, "/profile"+query)
 		if w.Code != want || want != 200 && !strings.Contains(w.Body.String(), `["a b&c" "b" "b (2)"]`) {
@@ -145,6 +145,9 @@ func TestProfileOfAPool(t *testing.T) {
 	}
 	if !strings.Contains(text(t, h), `href="profile?pool=a%20b%26c"`) {
 		t.Error("the page has no link to it")
+	}
+	if page := text(t, h); strings.Contains(page, `href="profile?pool=b"`) || strings.Count(page, "There is no profile") != 2 {
+		t.Error("the page offers the profile of a pool that has none")
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"encoding/base64"
 	"html/template"
+	"regexp"
 	"strconv"
 
 	"github.com/bufslab/bufslab/slab"
@@ -51,13 +52,18 @@ type view struct {
 	Free         []extents
 	Metrics      []slab.Metric
 	Config       string // as Pool.Explain has it
+	Profiled     bool   // it has a profile_rate
 }
+
+// unprofiled is the line of a Config without a profile.
+var unprofiled = regexp.MustCompile(`(?m)^profile_rate +none `)
 
 // mostSites is how many sites the page shows; JSON has all.
 const mostSites = 10
 
 func viewOf(id int, s State, p *slab.Pool, history []sample) view {
 	v := view{ID: id, State: s, Config: p.Explain()}
+	v.Profiled = !unprofiled.MatchString(v.Config)
 	v.Numbers, v.Warnings = numbersOf(s.Stats), warningsOf(s.Stats)
 	v.Parts = partsOf(s.Stats)
 	v.Memory = draw("Memory", [2]string{"managed", "active"}, memory(history), history, size)
