@@ -6,25 +6,35 @@ import "sync/atomic"
 // not count. Such Gets look when they have asked for a share of the peak since the last look, as to
 // add up the counters of all processors takes some microseconds.
 type activePeak struct {
-	passed atomic.Int64 // bytes of Gets that passed the caches
-	due    atomic.Int64 // when passed is as much, look
-	most   atomic.Int64
+	left  atomic.Int64 // bytes of Gets that pass the caches until one looks
+	most  atomic.Int64
+	skips atomic.Int64 // Gets of the last size that need not look: doubles while looks find no more
 }
 
-// peakShare is the share of the peak at which to look again.
-const peakShare = 64
+const (
+	// peakShare is the share of the peak at which to look again.
+	peakShare = 64
+	// mostSkips bounds skips. Without them a program that has one buffer after the other would look each time.
+	mostSkips = 127
+)
 
 // note notes a Get of size bytes that passed the caches.
 func (a *activePeak) note(p *pool, size int) {
-	if a.passed.Add(int64(size)) >= a.due.Load() {
-		a.look(p)
+	if a.left.Add(-int64(size)) < 0 {
+		a.look(p, size)
 	}
 }
 
-// look adds up what is out.
-func (a *activePeak) look(p *pool) {
-	a.raise(p.activeBytes())
-	a.due.Store(a.passed.Load() + a.most.Load()/peakShare)
+// look adds up what is out, after a Get of size bytes.
+func (a *activePeak) look(p *pool, size int) {
+	skips := int64(0)
+	if n := p.activeBytes(); n > a.most.Load() {
+		a.raise(n)
+	} else {
+		skips = min(2*a.skips.Load()+1, mostSkips)
+	}
+	a.skips.Store(skips)
+	a.left.Store(max(a.most.Load()/peakShare, skips*int64(size)))
 }
 
 func (a *activePeak) raise(n int64) (most int64) {
@@ -38,7 +48,7 @@ func (a *activePeak) raise(n int64) (most int64) {
 // reset begins the peak anew, at what is out now.
 func (a *activePeak) reset(p *pool) {
 	a.most.Store(max(0, p.activeBytes()))
-	a.due.Store(0)
+	a.left.Store(0)
 }
 
 func (p *pool) activeBytes() int64 { return p.cache.OutBytes() - p.leaks.ForgottenBytes() }

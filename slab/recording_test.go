@@ -89,7 +89,8 @@ func TestRecordedPairsAreHits(t *testing.T) {
 	if s := p.Stats(); s.Hits < 900 {
 		t.Errorf("%+v", s)
 	}
-	if n := testing.AllocsPerRun(1000, func() { _ = mustGet(t, p, 4096).Release() }); n != 0 {
+	n := testing.AllocsPerRun(1000, func() { _ = mustGet(t, p, 4096).Release() })
+	if n != 0 && !raceEnabled { // there package pin draws a number, and allocates
 		t.Errorf("%v allocations a pair", n)
 	}
 }

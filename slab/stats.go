@@ -24,7 +24,7 @@ import (
 // blocks is counted, too; PeakManagedBytes then knows of it what Stats has seen.
 //
 // PeakActiveBytes is what Gets saw that passed the caches, and Stats itself. Such a Get looks when, since the last
-// look, they have asked for a 64th of the peak. So it may be too small by that and by what the caches held: hits
+// look, they have asked for a 64th of the peak, and where looks find no more, at most 127 of that size. So it may be too small by that and by what the caches held: hits
 // in between are not seen, nor what calls that run meanwhile get. PeakManagedBytes by PeakActiveBytes is the footprint of the process, which a replay
 // promises (bufslab verify).
 //
