@@ -7,16 +7,6 @@ var ofHeaps = slices.Concat(ofPageHeaps, ofLeaving, ofStrategies, ofUpstream, of
 // Mutants of the page heap.
 var ofPageHeaps = []mutant{
 	{
-		name: "pageheap: large blocks on a range get what the miss budget buys",
-		file: "slab/internal/pageheap/plan.go", old: "if n < largeBlock || !h.policy.keeps() {", new: "if n > 0 {",
-		killer: killer{pkg: "slab", test: "TestEqualBlocksTakeWhatTheyNeed"},
-	},
-	{
-		name: "pageheap: a program that frees has no head-room for large blocks",
-		file: "slab/internal/pageheap/policy.go", old: "return g.back <= g.taken/keepShare", new: "return true",
-		killer: killer{pkg: "slab/internal/pageheap", test: "TestPolicyKnowsWhoKeeps"},
-	},
-	{
 		name: "pageheap: a free extent that grows keeps its age",
 		file: "slab/internal/pageheap/extent.go",
 		old:  "\tx.stamp = e.epoch\n", new: "",

@@ -93,7 +93,7 @@ func (h *Heap) planAfter(i int32, n int, exact bool) (p plan, need int, ok bool)
 		return p, need, p.len <= h.at(after).len
 	case end:
 		if !exact {
-			p.len = min(h.topStep(x.seg, need, need), seg.rng.Region().Size()-p.off)
+			p.len = min(h.topStep(x.seg, need), seg.rng.Region().Size()-p.off)
 		}
 		return p, need, h.room(x.seg) >= need
 	}

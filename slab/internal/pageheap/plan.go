@@ -47,7 +47,7 @@ func (h *Heap) planTop(n int, exact bool) (p plan, least int) {
 	least = align.Up(need, page)
 	p = plan{rng: s.rng, seg: h.current, off: top, len: least}
 	if !exact {
-		p.len = min(h.topStep(h.current, n, need), align.Down(s.rng.Region().Size(), page)-top)
+		p.len = min(h.topStep(h.current, need), align.Down(s.rng.Region().Size(), page)-top)
 	}
 	return p, least
 }
@@ -69,20 +69,14 @@ func (h *Heap) eachDecommitted(n int, f func(int32)) {
 	}
 }
 
-// topStep returns how much to commit at the top of range s where need bytes are needed for n:
-// no more than that where a call commits far ahead anyway, and little more where n is large and the
-// program keeps what it gets: there is nothing to hit, and head-room is a guess.
-func (h *Heap) topStep(s int32, n, need int) int {
+// topStep returns how much to commit at the top of range s where need bytes are needed:
+// no more than that where a call commits far ahead anyway.
+func (h *Heap) topStep(s int32, need int) int {
 	page := h.segs[s].rng.Page()
 	if h.isLazy(s) {
 		return align.Up(need, page)
 	}
-	step := h.step(need, 0, page, h.index[free].bytes)
-	if n < largeBlock || !h.policy.keeps() {
-		return step
-	}
-	again := int(max(0, h.policy.high-h.managed)) // what there was before may come again
-	return min(step, max(again, align.Up(need+int(h.managed/largeShare), page)))
+	return h.step(need, 0, page, h.index[free].bytes)
 }
 
 // step is the policy's.

@@ -17,8 +17,6 @@ type growthPolicy struct {
 	gets  int64   // what the program has asked for, where others have served some of it
 	rate  float64 // net bytes that an allocation adds, a running mean over 1/miss of them
 	high  int64   // most bytes ever managed
-	taken float64 // bytes of all allocations
-	back  float64 // of them, freed
 }
 
 const (
@@ -32,8 +30,6 @@ const (
 	// most of it lies in gaps. The same part of a step is the most that it takes off, so that calls
 	// stay within the target: missShare by seven eighths is below 1.
 	reuseShare = 8
-	// keepShare is what a program that keeps its memory frees at most, as a divisor.
-	keepShare = 16
 	// firstStep is what a heap begins with at least: calls for less are wasted.
 	firstStep = 64 << 10
 )
@@ -43,17 +39,10 @@ func newGrowthPolicy(target float64) growthPolicy { return growthPolicy{miss: ta
 // grew and shrank tell of an allocation and of a free, in bytes as asked for.
 func (g *growthPolicy) grew(size int) {
 	g.count++
-	g.taken += float64(size)
 	g.rate += (float64(size) - g.rate) * g.miss
 }
 
-func (g *growthPolicy) shrank(size int) {
-	g.rate -= float64(size) * g.miss
-	g.back += float64(size)
-}
-
-// keeps reports whether the program has freed little of all that it has got.
-func (g *growthPolicy) keeps() bool { return g.back <= g.taken/keepShare }
+func (g *growthPolicy) shrank(size int) { g.rate -= float64(size) * g.miss }
 
 // grewTo tells that managed bytes are held now, and whether that took a call upstream.
 func (g *growthPolicy) grewTo(managed int64, called bool) {

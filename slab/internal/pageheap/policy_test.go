@@ -121,17 +121,3 @@ func TestPeaksOnceReachedAreReachedAgainInFewCalls(t *testing.T) {
 		t.Errorf("%d calls upstream for 20,000 allocations", up.Calls)
 	}
 }
-
-// A program keeps what it gets until it has freed more than a 16th of that.
-func TestPolicyKnowsWhoKeeps(t *testing.T) {
-	g := newGrowthPolicy(0.01)
-	for range 32 {
-		g.grew(1 << 20)
-	}
-	for freed := range 4 {
-		if got, want := g.keeps(), freed <= 2; got != want {
-			t.Errorf("after %d of 32 blocks are freed: keeps is %t", freed, got)
-		}
-		g.shrank(1 << 20)
-	}
-}
