@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// A process may have so many mappings: some 65,000 on Linux. The Go runtime needs new ones now and then, and
+// Linux bounds the mappings of a process, to some 65,000. The Go runtime needs new ones now and then, and
 // ends the process where there are none. So the last ones are not for regions, ranges and pages that
 // are made inaccessible.
 
@@ -37,7 +37,7 @@ var begin = time.Now()
 const (
 	// leastSpare mappings, or a spareShare of all, are the runtime's.
 	leastSpare, spareShare = 1000, 50
-	// staleAfter is how old a count may be, or so many times as long as it took.
+	// A count may be staleAfter old, or staleTimes as old as the count took, if that is more.
 	staleAfter, staleTimes = 100 * time.Millisecond, 100
 )
 

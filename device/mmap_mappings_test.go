@@ -11,7 +11,7 @@ import (
 	"github.com/bufslab/bufslab/internal/check"
 )
 
-// A table is a process with so many mappings.
+// A table is a process that has some mappings, and may have most.
 type table struct {
 	has, most int64
 	counts    int
@@ -33,7 +33,7 @@ func (x *table) take(b *mappingBudget, n int64) error {
 	return err
 }
 
-// The last mappings are not for us, whoever has the others, and what comes back is.
+// The last mappings are not for us, whether regions or others have the rest, and what comes back is.
 func TestMappingBudget(t *testing.T) {
 	x := &table{has: 10_000, most: 65_530}
 	b := x.budget()

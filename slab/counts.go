@@ -39,19 +39,24 @@ func (p *pool) stats() Stats {
 	s.HeldBytes = u.HeldBytes + cached.Bytes + deferred.Bytes + waiting.Bytes
 	s.UnusableBytes = u.UnusableBytes + quarantined.Bytes
 	below := keptBelow(p.upstream)
-	s.HeldBlocks += below.HeldBlocks
-	s.HeldBytes += below.HeldBytes
-	s.UnusableBytes += below.UnusableBytes
-	if more := below.ManagedBytes(); more > 0 {
-		s.ManagedBytes += more
-		up.RaisePeak(s.ManagedBytes) // only Stats reads the strategy below, so it has to raise the peak
-	}
-	s.PeakManagedBytes = max(up.Peak(), s.ManagedBytes)
+	p.countBelow(&s, below)
 	s.Waiters, s.Waits, s.WaitTime = p.waits.now.Load(), p.waits.calls.Load(), time.Duration(p.waits.nanoseconds.Load())
 	// All that the strategy has handed out is active, cached, deferred, waiting or in
 	// quarantine; what is left is what rounding costs.
 	s.RoundingBytes = u.ActiveBytes + u.RoundingBytes - s.ActiveBytes - cached.Bytes - deferred.Bytes - waiting.Bytes - quarantined.Bytes + below.RoundingBytes
 	return s
+}
+
+// countBelow adds what a strategy below holds. Only Stats reads that, so it has to raise the peak.
+func (p *pool) countBelow(s *Stats, below Usage) {
+	s.HeldBlocks += below.HeldBlocks
+	s.HeldBytes += below.HeldBytes
+	s.UnusableBytes += below.UnusableBytes
+	if more := below.ManagedBytes(); more > 0 {
+		s.ManagedBytes += more
+		p.accounting.RaisePeak(s.ManagedBytes)
+	}
+	s.PeakManagedBytes = max(p.accounting.Peak(), s.ManagedBytes)
 }
 
 // active is what is out: what was got and neither released nor found forgotten.

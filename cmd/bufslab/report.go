@@ -52,13 +52,7 @@ func reportPage(args []string, stdout, stderr io.Writer) int {
 	if done {
 		return code
 	}
-	setups, err := setupsOf(lines, reportLines)
-	for _, s := range setups {
-		err = errors.Join(err, writes(s.config))
-	}
-	if *out == "" {
-		err = errors.Join(err, errors.New("report wants -o PAGE"))
-	}
+	setups, err := reportSetups(lines, *out)
 	if err != nil {
 		return fail(stderr, exitBad, err)
 	}
@@ -87,6 +81,18 @@ func reportPage(args []string, stdout, stderr io.Writer) int {
 	}
 	fmt.Fprintf(stdout, "%s: %s with %s\n", *out, english.Plural(len(page.Traces), "trace", ""), english.Plural(len(page.Configs), "configuration", ""))
 	return exitOK
+}
+
+// reportSetups returns what the lines say. A page has to be named, and no line may write a file.
+func reportSetups(lines []string, page string) ([]setup, error) {
+	setups, err := setupsOf(lines, reportLines)
+	for _, s := range setups {
+		err = errors.Join(err, writes(s.config))
+	}
+	if page == "" {
+		err = errors.Join(err, errors.New("report wants -o PAGE"))
+	}
+	return setups, err
 }
 
 // writePage writes a file. If it fails, one that was there is as before.

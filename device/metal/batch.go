@@ -5,10 +5,10 @@ package metal
 // Work is in command buffers, as Metal wants it, each of several calls. The last thing that one does is to
 // raise the event of its stream to the batch's number, and the first is to wait until it has the number
 // before: command buffers of a queue begin in order, and nothing says that they end so. One that fails raises
-// nothing, so whoever finds that it has failed does, or those behind it would wait for ever.
+// nothing. The call that finds the failure raises the event instead: else the batches behind it would wait for ever.
 type batch struct {
 	buffer  id     // the command buffer, with a reference of ours
-	blit    id     // the encoder that is open, likewise; 0 if none is
+	blit    id     // the encoder that is open, with a reference of ours; 0 if none is
 	number  uint64 // the first is 1
 	calls   int
 	causes  []*Event // of other streams, which the work waits for

@@ -84,8 +84,8 @@ func (s *stage) get(p place, n int) ([]byte, error) {
 	return s.read[p.off-lo:][:n], err
 }
 
-// put writes m to p. A word that is not written as a whole is read first. Whoever writes another part of it
-// comes here too, and edges keeps the two apart.
+// put writes m to p. A word that is not written as a whole is read first. A call that writes another part of
+// that word comes here too, and edges keeps the two apart.
 func (s *stage) put(p place, m []byte) error {
 	if p.host != nil {
 		copy(p.host, m)

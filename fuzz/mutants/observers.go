@@ -21,7 +21,7 @@ var ofCounts = []mutant{
 	{
 		name: "stats: the peak forgets what lay below",
 		file: "slab/counts.go",
-		old:  "\t\tup.RaisePeak(s.ManagedBytes) // only Stats reads the strategy below, so it has to raise the peak\n", new: "",
+		old:  "\t\tp.accounting.RaisePeak(s.ManagedBytes)\n", new: "",
 		killer: killer{pkg: "slab", test: "TestThePeakOverAStrategyDoesNotFall"},
 	},
 	{

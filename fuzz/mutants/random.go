@@ -60,35 +60,39 @@ func changesOf(file string) ([]change, error) {
 		all = append(all, change{file, p.Line, p.Offset, old, to, strings.TrimSpace(lines[p.Line-1])})
 	}
 	ast.Inspect(f, func(n ast.Node) bool {
-		switch n := n.(type) {
-		case *ast.GenDecl:
-			return n.Tok != token.IMPORT
-		case *ast.BinaryExpr:
-			offer(add, n.OpPos, n.Op)
-		case *ast.UnaryExpr:
-			if n.Op == token.NOT {
-				offer(add, n.OpPos, n.Op)
-			}
-		case *ast.IncDecStmt:
-			offer(add, n.TokPos, n.Tok)
-		case *ast.AssignStmt:
-			offer(add, n.TokPos, n.Tok)
-		case *ast.BranchStmt:
-			if n.Label == nil {
-				offer(add, n.TokPos, n.Tok)
-			}
-		case *ast.BasicLit:
-			if v, err := strconv.Atoi(n.Value); n.Kind == token.INT && err == nil {
-				add(n.ValuePos, n.Value, strconv.Itoa(v+1))
-			}
-		case *ast.Ident:
-			if to, is := map[string]string{"true": "false", "false": "true"}[n.Name]; is {
-				add(n.NamePos, n.Name, to)
-			}
-		}
-		return true
+		offerNode(add, n)
+		imports, ok := n.(*ast.GenDecl)
+		return !ok || imports.Tok != token.IMPORT
 	})
 	return all, nil
+}
+
+// offerNode offers the changes of a node, without those of the nodes in it.
+func offerNode(add func(token.Pos, string, string), n ast.Node) {
+	switch n := n.(type) {
+	case *ast.BinaryExpr:
+		offer(add, n.OpPos, n.Op)
+	case *ast.UnaryExpr:
+		if n.Op == token.NOT {
+			offer(add, n.OpPos, n.Op)
+		}
+	case *ast.IncDecStmt:
+		offer(add, n.TokPos, n.Tok)
+	case *ast.AssignStmt:
+		offer(add, n.TokPos, n.Tok)
+	case *ast.BranchStmt:
+		if n.Label == nil {
+			offer(add, n.TokPos, n.Tok)
+		}
+	case *ast.BasicLit:
+		if v, err := strconv.Atoi(n.Value); n.Kind == token.INT && err == nil {
+			add(n.ValuePos, n.Value, strconv.Itoa(v+1))
+		}
+	case *ast.Ident:
+		if to, is := map[string]string{"true": "false", "false": "true"}[n.Name]; is {
+			add(n.NamePos, n.Name, to)
+		}
+	}
 }
 
 func offer(add func(token.Pos, string, string), at token.Pos, t token.Token) {

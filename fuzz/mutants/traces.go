@@ -179,7 +179,7 @@ var ofTraces = []mutant{
 	},
 	{
 		name: "planner: a block is aligned down",
-		file: "trace/planner/blocks.go", old: "(int64(op.Size) + int64(align) - 1) &^ int64(align-1)", new: "int64(op.Size) &^ int64(align-1)",
+		file: "trace/planner/blocks.go", old: "(int64(op.Size) + r.align - 1) &^ (r.align - 1)", new: "int64(op.Size) &^ (r.align - 1)",
 		killer: killer{pkg: "trace/planner", test: "TestStepsHaveTheirOwnHints"},
 	},
 	{

@@ -26,49 +26,61 @@ type recording struct {
 	floor  int64
 }
 
+// A reading is a recording as far as it is read.
+type reading struct {
+	recording
+	align int64
+	live  map[uint64]int // the block of each allocation that is out
+	bytes int64
+	now   int32
+}
+
 // read makes blocks of ops. Their ends are not known before: until then they end never.
-func read(ops iter.Seq[trace.Op], align int) (r recording, err error) {
-	r.steps = 1
-	live := map[uint64]int{}
-	var bytes int64
-	now := int32(0)
-	begin := func(op trace.Op) error {
-		b := block{asked: op.Size, size: (int64(op.Size) + int64(align) - 1) &^ int64(align-1), start: now, end: math.MaxInt32, step: int32(r.steps - 1)}
-		if b.size < 0 || b.size > math.MaxInt64-bytes {
-			return fmt.Errorf("planner: %d bytes beside %d, aligned: %w", op.Size, bytes, trace.ErrSize)
-		}
-		live[op.ID] = len(r.blocks)
-		r.blocks = append(r.blocks, b)
-		bytes += b.size
-		r.floor = max(r.floor, bytes)
-		return nil
-	}
-	end := func(id uint64) {
-		if at, is := live[id]; is { // an empty one has no block
-			b := &r.blocks[at]
-			b.end = now
-			bytes -= b.size
-			delete(live, id)
-		}
-	}
+func read(ops iter.Seq[trace.Op], align int) (recording, error) {
+	r := reading{recording: recording{steps: 1}, align: int64(align), live: map[uint64]int{}}
 	for op := range ops {
-		switch {
-		case now == math.MaxInt32:
-			return r, fmt.Errorf("planner: more than %d events", now)
-		case op.Kind == trace.Step:
-			r.steps++
-		case op.Kind == trace.Get:
-			return r, trace.ErrKeyed
-		default:
-			end(op.ID) // a grow, for a plan, is a free and an allocation
-			if op.Kind != trace.Free && op.Size > 0 {
-				err = begin(op)
-			}
+		if err := r.add(op); err != nil {
+			return r.recording, err
 		}
-		if err != nil {
-			return r, err
-		}
-		now++
+		r.now++
 	}
-	return r, nil
+	return r.recording, nil
+}
+
+func (r *reading) add(op trace.Op) error {
+	switch {
+	case r.now == math.MaxInt32:
+		return fmt.Errorf("planner: more than %d events", r.now)
+	case op.Kind == trace.Step:
+		r.steps++
+		return nil
+	case op.Kind == trace.Get:
+		return trace.ErrKeyed
+	}
+	r.end(op.ID) // a grow, for a plan, is a free and an allocation
+	if op.Kind != trace.Free && op.Size > 0 {
+		return r.begin(op)
+	}
+	return nil
+}
+
+func (r *reading) begin(op trace.Op) error {
+	b := block{asked: op.Size, size: (int64(op.Size) + r.align - 1) &^ (r.align - 1), start: r.now, end: math.MaxInt32, step: int32(r.steps - 1)}
+	if b.size < 0 || b.size > math.MaxInt64-r.bytes {
+		return fmt.Errorf("planner: %d bytes beside %d, aligned: %w", op.Size, r.bytes, trace.ErrSize)
+	}
+	r.live[op.ID] = len(r.blocks)
+	r.blocks = append(r.blocks, b)
+	r.bytes += b.size
+	r.floor = max(r.floor, r.bytes)
+	return nil
+}
+
+func (r *reading) end(id uint64) {
+	if at, is := r.live[id]; is { // an empty one has no block
+		b := &r.blocks[at]
+		b.end = r.now
+		r.bytes -= b.size
+		delete(r.live, id)
+	}
 }

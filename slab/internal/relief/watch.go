@@ -11,7 +11,7 @@ const (
 	calm, near = time.Second, 100 * time.Millisecond
 	// rest is the least between two looks, whatever happens.
 	rest = 2 * time.Millisecond
-	// lookShare bounds the time that looks take: one for each so many times as long.
+	// lookShare bounds the time that looks take: one part in lookShare of all time.
 	lookShare = 2000
 	// epoch is how often memory that is held grows older.
 	epoch = 10 * time.Second
