@@ -92,11 +92,11 @@ func TestTuneSaysHowToVerify(t *testing.T) {
 	}
 }
 
-// A pool that plays the program of its recording keeps what the replay promises, and Stats has the footprint of it. On
-// several processors it also depends on when the goroutine moves: programs of bench try that.
+// A pool that plays the program of its recording keeps what the replay promises, and Stats has the footprint of it. There
+// are no caches: what these keep also depends on the time, and on when a goroutine moves. Programs of bench try that.
 func TestAPoolKeepsItsPromise(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	for _, line := range []string{"device=heap", "device=mmap"} {
+	for _, line := range []string{"device=heap,cache_bytes=0", "device=mmap,cache_bytes=0"} {
 		path := filepath.Join(t.TempDir(), "t.csv")
 		p := slab.MustOpen(line + ",record=" + path)
 		var out []slab.PooledBuffer
@@ -115,7 +115,7 @@ func TestAPoolKeepsItsPromise(t *testing.T) {
 		}
 		s := p.Stats()
 		check.Must(t, p.Close())
-		if code, text, stderr := command("verify", line, statsFile(t, s), path); code != exitOK {
+		if code, text, stderr := command("verify", "-most", "1.02", line, statsFile(t, s), path); code != exitOK {
 			t.Errorf("%s: exit %d: %s%s", line, code, text, stderr)
 		}
 	}
