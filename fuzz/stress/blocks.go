@@ -87,26 +87,27 @@ func (w *worker) getZeroed(n int) (held, error) {
 }
 
 // getContext waits where there is no room, for a while.
-func (w *worker) getContext(n int) (h held, err error) {
-	patiently(func(ctx context.Context) { h, err = w.blockOf(w.pool.GetContext(ctx, n)) })
+func (w *worker) getContext(n int) (held, error) {
+	ctx, cancel := patience()
+	defer cancel()
+	h, err := w.blockOf(w.pool.GetContext(ctx, n))
 	if errors.Is(err, context.Canceled) {
 		err = device.ErrOutOfMemory
 	}
 	return h, err
 }
 
-// patiently calls f with a context that is cancelled after others had many turns: a worker has
-// memory that others wait for, so it must not wait for ever.
-func patiently(f func(ctx context.Context)) {
+// patience returns a context that is cancelled after others had many turns: a worker has memory that
+// others wait for, so it must not wait for ever.
+func patience() (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
 	go func() {
 		for i := 0; i < 1000 && ctx.Err() == nil; i++ {
 			runtime.Gosched()
 		}
 		cancel()
 	}()
-	f(ctx)
+	return ctx, cancel
 }
 
 // bytes is a buffer by its slice.
@@ -277,6 +278,7 @@ func (w *worker) forget(n int) (held, error) {
 	if err != nil {
 		return nil, err
 	}
+	w.dropped = b // which forgets the one before
 	w.forgotten.Add(1)
 	if w.collected {
 		w.lookAtViews()

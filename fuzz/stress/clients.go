@@ -132,9 +132,10 @@ func (h leased) end(*worker) error { return h.l.Release() }
 
 const keys = 8
 
-func (w *worker) lease(n int) (h held, err error) {
-	var l *growpool.Lease[byte]
-	patiently(func(ctx context.Context) { l, err = growpool.Acquire[byte](ctx, w.keyed, w.r.IntN(keys), n) })
+func (w *worker) lease(n int) (held, error) {
+	ctx, cancel := patience()
+	defer cancel()
+	l, err := growpool.Acquire[byte](ctx, w.keyed, w.r.IntN(keys), n)
 	if errors.Is(err, context.Canceled) {
 		return nil, device.ErrOutOfMemory
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/bufslab/bufslab/fuzz/internal/marks"
+	"github.com/bufslab/bufslab/slab"
 )
 
 // held is memory that a worker has, in one of the ways of a pool.
@@ -27,8 +28,9 @@ type worker struct {
 	r       *rand.Rand
 	live    []owned
 	scratch [largest]byte
-	views   [16]slice // of buffers on the Go heap whose handle is forgotten
-	id      uint64    // of the buffer that was taken last; no two are equal
+	views   [16]slice         // of buffers on the Go heap whose handle is forgotten
+	dropped slab.PooledBuffer // the last one that is forgotten
+	id      uint64            // of the buffer that was taken last; no two are equal
 }
 
 const (
@@ -53,6 +55,7 @@ func (w *worker) run(end time.Time) {
 	w.live = nil
 	w.lookAtViews()
 	clear(w.views[:])
+	w.dropped = slab.PooledBuffer{}
 }
 
 func (w *worker) step() {
