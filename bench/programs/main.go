@@ -28,8 +28,9 @@ type options struct {
 	conf            lines
 	write, smoke    bool
 	promise         bool
-	part            int  // of the operations, that -promise does one of
-	child           task // what a process of its own does, if it has a program
+	part            int     // of the operations, that -promise does one of
+	most            float64 // that -promise lets a process manage, by what is promised
+	child           task    // what a process of its own does, if it has a program
 }
 
 // lines are configurations, one for each -conf.
@@ -69,6 +70,7 @@ func parse(args []string, complaints io.Writer) (o options, err error) {
 	f.BoolVar(&o.smoke, "smoke", false, "run each program once, and shortly")
 	f.BoolVar(&o.promise, "promise", false, "hold each program against what a replay of its recording promises")
 	f.IntVar(&o.part, "part", 10, "-promise does an Nth of the operations")
+	f.Float64Var(&o.most, "most", 1.10, "what -promise lets a process manage, by what is promised")
 	f.StringVar(&o.child.Program, "child", "", "run this `program` here, and print what it took as JSON")
 	f.StringVar(&o.child.Kind, "kind", "", "memory of -child")
 	f.IntVar(&o.child.Ops, "ops", 0, "operations of -child")

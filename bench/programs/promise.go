@@ -14,9 +14,6 @@ import (
 	"github.com/bufslab/bufslab/trace"
 )
 
-// mostOver is what a process may manage at most, by what the replay of its recording promises: see bufslab verify.
-const mostOver = 1.10
-
 // A promise is what a replay says of a program and a line, and what the process had.
 type promise struct {
 	promised, live float64 // bytes managed at most
@@ -39,7 +36,7 @@ func (o options) promises(out io.Writer) error {
 	for _, p := range some {
 		for _, k := range kinds {
 			got, err := o.medianPromise(p, k)
-			if err == nil && got.ratio() > mostOver {
+			if err == nil && got.ratio() > o.most {
 				err = fmt.Errorf("%s on %s: %.2f of what the replay of its recording promises", p.name, k, got.ratio())
 			}
 			failed = append(failed, err)
