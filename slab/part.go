@@ -29,7 +29,8 @@ func (b PooledBuffer) Share() (PooledBuffer, error) { return b.part(0, b.n) }
 // The error wraps ErrSize unless 0 <= i <= j <= Len, ErrReleased for a stale b, which does
 // not count in Stats.DoubleReleases, and ErrParts where the memory has 32,768 parts, less
 // one for each call of With that runs. Each
-// part takes an object of the Go heap, and no memory of the pool, so Slice works after Close.
+// part takes an object of the Go heap, which serves later parts once it has been released, and no memory of the pool,
+// so Slice works after Close.
 func (b PooledBuffer) Slice(i, j int) (PooledBuffer, error) {
 	if i < 0 || i > j || j > b.n {
 		return PooledBuffer{}, fmt.Errorf("slab: Slice of bytes %d to %d of %d: %w", i, j, b.n, ErrSize)

@@ -75,7 +75,7 @@ var ofSlots = []mutant{
 	{
 		name: "handle: a forgotten part leaves no mark on its block",
 		file: "slab/internal/handle/finalize.go",
-		old:  "p.root.SetStray()", new: "_ = p.root",
+		old:  "root.SetStray()", new: "_ = root",
 		killer: killer{pkg: "slab/internal/handle", test: "TestAForgottenPartUnpins"},
 	},
 	{
@@ -101,6 +101,18 @@ var ofSlots = []mutant{
 		file: "slab/internal/handle/part.go",
 		old:  "if !root.pinMore(most) {", new: "if false {",
 		killer: killer{pkg: "slab/internal/handle", test: "TestAForgottenPartUnpins"},
+	},
+	{
+		name: "handle: a part that another handle serves has no finalizer",
+		file: "slab/internal/handle/part.go",
+		old:  "runtime.SetFinalizer(p, func(p *partial) {", new: "_ = any(func(p *partial) {",
+		killer: killer{pkg: "slab", test: "TestAPartIsNotTheOneBefore"},
+	},
+	{
+		name: "handle: parts do not leave their objects to others",
+		file: "slab/internal/handle/part.go",
+		old:  "root.Slot.header().region.parts.Put(p)\n", new: "",
+		killer: killer{pkg: "slab", test: "TestAPartIsNotTheOneBefore"},
 	},
 	{
 		name: "handle: a removed cell ends the search behind it",

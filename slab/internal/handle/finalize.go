@@ -126,18 +126,23 @@ func (t *shared) takeForgotten(s *Slot, escaped bool) (a Allocation, _, ok bool)
 // onPartDead ends a part off the heap that nothing reaches, if it was not released.
 func (t *shared) onPartDead(s *Slot) {
 	p := s.part()
+	if p.root == nil { // its last part has ended
+		return
+	}
 	escaped := s.len > 0 && s.MayHaveEscaped()
-	if !s.End(0) { // its only generation
+	if !s.End(s.Generation()) {
 		return
 	}
+	root := p.root
+	p.root, p.mem = nil, nil
 	if escaped {
-		p.root.SetStray()
+		root.SetStray()
 	}
-	if !p.root.Unpin() {
-		t.options.PartForgotten(p.root, s)
+	if !root.Unpin() {
+		t.options.PartForgotten(root, s)
 		return
 	}
-	t.giveBack(t.takeLastForgotten(p.root))
+	t.giveBack(t.takeLastForgotten(root))
 }
 
 // takeLastForgotten is takeForgotten of a block whose root was released before its last part was forgotten.

@@ -7,10 +7,11 @@ import (
 
 // A partial is the slot of a handle that shares the block of another, its root. It pins the
 // root, so the block stays where it is until the last handle has gone. The bounds of its
-// slot are those of the part. It has one owner: its slot serves no second one.
+// slot are those of the part. It serves one part of its region after another, as a slot serves blocks.
 //
 // Off the heap, where the root has a finalizer, a part has one, too. It runs before the
-// root's, as a part reaches its root. On the Go heap a part keeps the memory alive, so
+// root's, as a part reaches its root. It stays when the part ends: to set and remove it took more than
+// all else that a program does with a part. On the Go heap a part keeps the memory alive, so
 // that the region is not found dead while a part may be in use; then all are.
 type partial struct {
 	header
@@ -53,14 +54,25 @@ func (s *Slot) Part(mem unsafe.Pointer, off, n int) (e Entry, ok bool) {
 	if !root.pinMore(most) {
 		return Entry{}, false
 	}
-	p := &partial{header: s.header().region.header(), root: root, mem: base}
-	p.slot.init(partBack)
+	r := root.header().region
+	p := r.partial()
+	p.root, p.mem = root, base
 	p.slot.addr, p.slot.len = s.addr+uintptr(off), n
-	if root.header().region.needsFinalizer(root.len) {
+	if p.slot.flags&watched == 0 && r.needsFinalizer(root.len) {
 		p.slot.flags = watched
 		runtime.SetFinalizer(p, func(p *partial) { p.region.table.partDead(&p.slot) })
 	}
 	return p.slot.shifted(mem, off), true
+}
+
+// partial returns one that no part has.
+func (r *Region) partial() *partial {
+	if p, ok := r.parts.Get().(*partial); ok {
+		return p
+	}
+	p := &partial{header: r.header()}
+	p.slot.init(partBack)
+	return p
 }
 
 // shifted returns the entry of a part at off of mem. An empty one, which might be at the end
@@ -89,15 +101,14 @@ func (s *Slot) pinMore(most int) bool {
 	}
 }
 
-// EndPart unpins the root of a part, whose generation has ended and which nothing pins.
+// EndPart unpins the root of a part, whose generation has ended and which nothing pins. The slot may serve another
+// part from then on.
 // last says that this was the last handle of the block: the caller has to recycle root.
 func (s *Slot) EndPart() (root Entry, last bool) {
 	p := s.part()
 	root = Entry{p.root, p.mem}
 	p.root, p.mem = nil, nil // a program that keeps the released handle keeps no root alive
-	if s.flags&watched != 0 {
-		runtime.SetFinalizer(p, nil)
-	}
+	root.Slot.header().region.parts.Put(p)
 	return root, root.Slot.Unpin()
 }
 

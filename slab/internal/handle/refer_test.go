@@ -149,8 +149,9 @@ func TestNumbersOfEndedPartsGo(t *testing.T) {
 		root.Pin(root.Generation())
 		e, _ := root.Part(unsafe.Pointer(&r.mem[500]), 0, 10)
 		root.Unpin()
-		Refer(e.Slot, e.Slot.Lend(10), 10)
-		e.Slot.End(0)
+		gen := e.Slot.Lend(10)
+		Refer(e.Slot, gen, 10)
+		e.Slot.End(gen)
 		e.Slot.EndPart()
 	}
 	if n := len(table.refs.of); n > 2*leastReferences || len(table.refs.last) > n {
