@@ -10,7 +10,7 @@ var ofSlots = []mutant{
 		name: "handle: a release does not end the generation",
 		file: "slab/internal/handle/slot.go",
 		old:  "(gen, gen+nextGen)", new: "(gen, gen)",
-		killer: killer{pkg: "slab/internal/handle", test: "TestAForgottenPartUnpins"}, fast: true,
+		killer: killer{pkg: "slab/internal/handle", test: "TestPartsPinTheirRoot"}, fast: true,
 	},
 	{
 		name: "handle: a release of a pinned slot is forgotten",
@@ -105,7 +105,7 @@ var ofSlots = []mutant{
 	{
 		name: "handle: a part that another handle serves has no finalizer",
 		file: "slab/internal/handle/part.go",
-		old:  "runtime.SetFinalizer(p, func(p *partial) {", new: "_ = any(func(p *partial) {",
+		old:  "runtime.SetFinalizer(p, func(p *partial) {", new: "runtime.KeepAlive(func(p *partial) {",
 		killer: killer{pkg: "slab", test: "TestAPartIsNotTheOneBefore"},
 	},
 	{
