@@ -6,4 +6,7 @@ replace github.com/bufslab/bufslab => ../..
 
 require github.com/bufslab/bufslab v0.0.0
 
-require golang.org/x/sys v0.47.0 // indirect
+require (
+	github.com/ebitengine/purego v0.11.3 // indirect
+	golang.org/x/sys v0.47.0 // indirect
+)

@@ -6,20 +6,31 @@ import (
 	"time"
 
 	"github.com/bufslab/bufslab/device"
-	"github.com/bufslab/bufslab/device/sim"
 )
+
+// A gpu is a device with page-locked host memory.
+type gpu interface {
+	device.Device
+	device.Pinner
+}
+
+// A launcher is a stream with kernels. Streams of package sim are, as their device is simulated.
+type launcher interface {
+	Launch(took time.Duration, kernel func(args ...[]byte), args ...device.Block) error
+}
 
 // A lane is a stream with page-locked host memory for a batch and for its result: only such
 // memory does a stream copy while the program goes on.
 type lane struct {
-	stream  *sim.Stream
+	stream  device.Stream
 	host    device.Device
 	in, out device.Block
+	adds    byte // what is computed adds to each byte
 	batch   int
 	size    int // of the batch that is under way; 0 is none
 }
 
-func newLane(d *sim.Device) (*lane, error) {
+func newLane(d gpu) (*lane, error) {
 	host, err := d.Pinned()
 	if err != nil {
 		return nil, err
@@ -28,7 +39,10 @@ func newLane(d *sim.Device) (*lane, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &lane{stream: s.(*sim.Stream), host: host}
+	l := &lane{stream: s, host: host}
+	if _, ok := s.(launcher); ok {
+		l.adds = 1
+	}
 	if l.in, err = host.Alloc(largest); err != nil {
 		return nil, errors.Join(err, l.close())
 	}
@@ -54,8 +68,16 @@ func (l *lane) enqueue(i int, src, dst device.Block) error {
 	l.batch, l.size = i, n
 	return errors.Join(
 		l.stream.Copy(src, in),
-		l.stream.Launch(time.Duration(n/16), increment, dst, src),
+		l.compute(dst, src),
 		l.stream.Copy(out, dst))
+}
+
+// compute enqueues a kernel, or, on a device whose kernels are not written in Go, a copy.
+func (l *lane) compute(dst, src device.Block) error {
+	if s, ok := l.stream.(launcher); ok {
+		return s.Launch(time.Duration(src.Len/16), increment, dst, src)
+	}
+	return l.stream.Copy(dst, src)
 }
 
 // increment stands in for what a program computes.
@@ -75,7 +97,7 @@ func (l *lane) check() error {
 		return err
 	}
 	for at, b := range device.Bytes(l.out)[:l.size] {
-		if want := byte(l.batch) + 1; b != want {
+		if want := byte(l.batch) + l.adds; b != want {
 			return fmt.Errorf("byte %d of batch %d is %d, not %d", at, l.batch, b, want)
 		}
 	}

@@ -1,9 +1,11 @@
 // Command batches sends batches through a device: each is copied in, computed on and copied
 // out. It does so with memory that is allocated for each batch, with that of a pool, and with
 // a pool and two streams, of which one copies while the other computes. The device is
-// simulated and has a clock of its own, so no GPU is needed:
+// simulated and has a clock of its own, so no GPU is needed. With the name of another it runs
+// there, by the machine's clock:
 //
 //	go run .
+//	go run -tags metal . metal:0
 package main
 
 import (
@@ -15,6 +17,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/bufslab/bufslab/device"
 	"github.com/bufslab/bufslab/device/sim"
 	"github.com/bufslab/bufslab/slab"
 )
@@ -26,7 +29,14 @@ const batches, largest = 200, 1 << 20
 var costs = sim.Costs{Call: 5 * time.Microsecond, Latency: 5 * time.Microsecond, ToDevice: 24e9, ToHost: 24e9}
 
 func main() {
-	if err := run(os.Stdout, randomSizes(batches, largest)); err != nil {
+	sizes := randomSizes(batches, largest)
+	var err error
+	if len(os.Args) > 1 {
+		err = runOn(os.Stdout, os.Args[1], sizes)
+	} else {
+		err = run(os.Stdout, sizes)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "batches:", err)
 		os.Exit(1)
 	}
@@ -59,18 +69,40 @@ func run(out io.Writer, sizes []int) error {
 	return nil
 }
 
+// runOn is run on a device of that name.
+func runOn(out io.Writer, name string, sizes []int) (err error) {
+	opened, err := device.Open(name)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, opened.Close()) }()
+	d, ok := opened.(gpu)
+	if !ok {
+		return fmt.Errorf("%s has no page-locked host memory", name)
+	}
+	fmt.Fprintf(out, "%d batches of %d to %d KiB on %s\n\n", len(sizes), slices.Min(sizes)>>10, slices.Max(sizes)>>10, name)
+	for _, v := range variants {
+		began := time.Now()
+		if err := v.send(d, sizes); err != nil {
+			return fmt.Errorf("%s: %w", v.name, err)
+		}
+		fmt.Fprintf(out, "%-28s %10v\n", v.name, time.Since(began).Round(10*time.Microsecond))
+	}
+	return nil
+}
+
 var variants = []struct {
 	name string
-	send func(*sim.Device, []int) error
+	send func(gpu, []int) error
 }{
 	{"Alloc and Free, one stream", allocated},
-	{"pool, one stream", func(d *sim.Device, sizes []int) error { return pooled(d, sizes, 1) }},
-	{"pool, two streams", func(d *sim.Device, sizes []int) error { return pooled(d, sizes, 2) }},
+	{"pool, one stream", func(d gpu, sizes []int) error { return pooled(d, sizes, 1) }},
+	{"pool, two streams", func(d gpu, sizes []int) error { return pooled(d, sizes, 2) }},
 }
 
 // allocated is before: the memory of a batch must not be freed while the stream works on it,
 // so the program waits.
-func allocated(d *sim.Device, sizes []int) error {
+func allocated(d gpu, sizes []int) error {
 	l, err := newLane(d)
 	if err != nil {
 		return err
@@ -84,7 +116,7 @@ func allocated(d *sim.Device, sizes []int) error {
 	return nil
 }
 
-func (l *lane) sendAllocated(d *sim.Device, i, n int) error {
+func (l *lane) sendAllocated(d gpu, i, n int) error {
 	src, err := d.Alloc(n)
 	if err != nil {
 		return err
@@ -100,7 +132,7 @@ func (l *lane) sendAllocated(d *sim.Device, i, n int) error {
 
 // pooled is after. A lane is waited for only when its next batch comes, so with two lanes there
 // is always one at work.
-func pooled(d *sim.Device, sizes []int, streams int) (err error) {
+func pooled(d gpu, sizes []int, streams int) (err error) {
 	pool, err := slab.Open(d, slab.Config{})
 	if err != nil {
 		return err

@@ -1,9 +1,12 @@
 package main
 
 import (
+	"errors"
 	"io"
+	"strings"
 	"testing"
 
+	"github.com/bufslab/bufslab/device"
 	"github.com/bufslab/bufslab/device/sim"
 )
 
@@ -45,6 +48,20 @@ func TestEachVariantIsFaster(t *testing.T) {
 
 func TestRun(t *testing.T) {
 	if err := run(io.Discard, randomSizes(3, largest/16)); err != nil {
+		t.Error(err)
+	}
+}
+
+// A device is taken by its name, and without kernels the batches come back as they went.
+func TestADeviceByItsName(t *testing.T) {
+	var out strings.Builder
+	if err := runOn(&out, "sim:64MiB", randomSizes(3, largest/16)); err != nil || strings.Count(out.String(), "\n") != 2+len(variants) {
+		t.Errorf("%v: %s", err, &out)
+	}
+	if err := runOn(io.Discard, "heap", nil); err == nil {
+		t.Error("the heap has page-locked memory")
+	}
+	if err := runOn(io.Discard, "none", nil); !errors.Is(err, device.ErrUnavailable) {
 		t.Error(err)
 	}
 }

@@ -1,0 +1,5 @@
+//go:build metal
+
+package main
+
+import _ "github.com/bufslab/bufslab/device/metal" // its devices have names
