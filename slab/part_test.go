@@ -118,16 +118,14 @@ func TestAPartIsNotTheOneBefore(t *testing.T) {
 	for _, dev := range []string{"heap", "mmap"} {
 		p := openPool(t, dev, Config{})
 		b := mustGet(t, p, 100<<10)
-		old := mustSlice(t, b, 0, 10)
-		ref := old.Ref()
-		mustRelease(t, old)
-		c := mustSlice(t, b, 50, 90)
+		old, ref := mustSlice(t, b, 0, 10), Ref{}
+		c := old
 		for range 1000 { // a sync.Pool keeps nothing for certain
-			if c.slot == old.slot {
+			old, ref = c, c.Ref()
+			mustRelease(t, old)
+			if c = mustSlice(t, b, 50, 90); c.slot == old.slot {
 				break
 			}
-			mustRelease(t, c)
-			c = mustSlice(t, b, 50, 90)
 		}
 		if c.slot != old.slot {
 			t.Fatalf("%s: each part has an object of its own", dev)
@@ -150,6 +148,27 @@ func TestAPartIsNotTheOneBefore(t *testing.T) {
 		mustRelease(t, b)
 		checkNoneOut(t, p)
 	}
+}
+
+// An old handle may be used while its object serves parts of other memory: it is stale, and races with none of them.
+func TestAnOldPartBesideNewOnes(t *testing.T) {
+	p := openPool(t, "heap", Config{Strategy: "exact"}) // a region for each block
+	blocks := []PooledBuffer{mustGet(t, p, 1000), mustGet(t, p, 3000)}
+	old := mustSlice(t, blocks[0], 0, 10)
+	mustRelease(t, old)
+	var all sync.WaitGroup
+	all.Go(func() {
+		for i := range 2000 {
+			mustRelease(t, mustSlice(t, blocks[i%2], 0, 100))
+		}
+	})
+	for range 2000 {
+		if old.Ref() != (Ref{}) || old.Bytes() != nil || old.Cap() != 0 || old.Block().Len != 0 || old.Release() != ErrReleased {
+			t.Fatal("an old handle is good")
+		}
+	}
+	all.Wait()
+	releaseAll(t, blocks)
 }
 
 // Bounds that are none, and handles that are stale, are refused and change nothing.

@@ -29,9 +29,11 @@ type Ref struct{ pool, number uint64 }
 // It takes a lock of the pool, and an entry in a map of the pool. The entry goes when the block goes to
 // the strategy or has a Ref again; entries of parts go later. A hit of Get or Release pays nothing.
 func (b PooledBuffer) Ref() (r Ref) {
-	if b.slot != nil {
-		r.pool, r.number = handle.Refer(b.slot, b.gen, b.n)
+	if b.slot == nil || !b.slot.Pin(b.gen) {
+		return r
 	}
+	defer b.unpin()
+	r.pool, r.number = handle.Refer(b.slot, b.gen, b.n)
 	return r
 }
 

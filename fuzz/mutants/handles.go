@@ -111,7 +111,7 @@ var ofSlots = []mutant{
 	{
 		name: "handle: parts do not leave their objects to others",
 		file: "slab/internal/handle/part.go",
-		old:  "root.Slot.header().region.parts.Put(p)\n", new: "",
+		old:  "p.region.table.parts.Put(p)\n", new: "",
 		killer: killer{pkg: "slab", test: "TestAPartIsNotTheOneBefore"},
 	},
 	{

@@ -7,7 +7,8 @@ import (
 
 // A partial is the slot of a handle that shares the block of another, its root. It pins the
 // root, so the block stays where it is until the last handle has gone. The bounds of its
-// slot are those of the part. It serves one part of its region after another, as a slot serves blocks.
+// slot are those of the part. It serves one part of its table after another, as a slot serves blocks: its
+// header has the region of the root, so only a caller who has pinned the slot may read that.
 //
 // Off the heap, where the root has a finalizer, a part has one, too. It runs before the
 // root's, as a part reaches its root. It stays when the part ends: to set and remove it took more than
@@ -55,8 +56,8 @@ func (s *Slot) Part(mem unsafe.Pointer, off, n int) (e Entry, ok bool) {
 		return Entry{}, false
 	}
 	r := root.header().region
-	p := r.partial()
-	p.root, p.mem = root, base
+	p := r.table.partial()
+	p.region, p.root, p.mem = r, root, base
 	p.slot.addr, p.slot.len = s.addr+uintptr(off), n
 	if p.slot.flags&watched == 0 && r.needsFinalizer(root.len) {
 		p.slot.flags = watched
@@ -66,11 +67,11 @@ func (s *Slot) Part(mem unsafe.Pointer, off, n int) (e Entry, ok bool) {
 }
 
 // partial returns one that no part has.
-func (r *Region) partial() *partial {
-	if p, ok := r.parts.Get().(*partial); ok {
+func (t *shared) partial() *partial {
+	if p, ok := t.parts.Get().(*partial); ok {
 		return p
 	}
-	p := &partial{header: r.header()}
+	p := &partial{header: header{owner: t.owner}}
 	p.slot.init(partBack)
 	return p
 }
@@ -108,7 +109,7 @@ func (s *Slot) EndPart() (root Entry, last bool) {
 	p := s.part()
 	root = Entry{p.root, p.mem}
 	p.root, p.mem = nil, nil // a program that keeps the released handle keeps no root alive
-	root.Slot.header().region.parts.Put(p)
+	p.region.table.parts.Put(p)
 	return root, root.Slot.Unpin()
 }
 

@@ -20,7 +20,7 @@ var (
 func init() { lastTable.Store(rand.Uint64()) }
 
 // Refer returns the numbers of the owner of s, of generation gen and n bytes: the same in each call, and
-// 0, 0 if it is not the owner any more.
+// 0, 0 if it is not the owner any more. The caller has pinned s.
 func Refer(s *Slot, gen uint64, n int) (table, number uint64) {
 	t := s.header().region.table
 	t.mu.Lock()

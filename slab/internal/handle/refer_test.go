@@ -154,7 +154,7 @@ func TestNumbersOfEndedPartsGo(t *testing.T) {
 		Refer(e.Slot, gen, 10)
 		e.Slot.End(gen)
 		e.Slot.EndPart()
-		root.header().region.parts = sync.Pool{} // as after a collection: the next has a slot of its own
+		table.parts = new(sync.Pool) // as after a collection: the next has a slot of its own
 	}
 	if n := len(table.refs.of); n > 2*leastReferences || len(table.refs.last) > n {
 		t.Errorf("%d numbers are kept, of %d slots", n, len(table.refs.last))

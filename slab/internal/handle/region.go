@@ -1,7 +1,6 @@
 package handle
 
 import (
-	"sync"
 	"unsafe"
 
 	"github.com/bufslab/bufslab/device"
@@ -24,8 +23,6 @@ type Region struct {
 	groups   []*group
 	vacant   []*Slot // slots without a block
 	watched  []*Slot // the same, of those with a finalizer
-
-	parts sync.Pool // of *partial, whose parts have ended
 
 	deferred []Allocation // blocks handed out while the collector was reporting the region dead
 }

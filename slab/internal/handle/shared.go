@@ -12,6 +12,8 @@ type shared struct {
 	// What the collector tells of a slot that nothing reaches: one with a block, or a part.
 	slotDead, partDead func(*Slot)
 
+	parts *sync.Pool // of *partial, whose parts have ended; apart, as the runtime keeps it for a while
+
 	watchedBytes lockedNumber
 
 	mu       *sync.Mutex // Options.Lock, taken before the locks that Options.Forgotten takes

@@ -19,6 +19,7 @@
 package handle
 
 import (
+	"sync"
 	"unsafe"
 
 	"github.com/bufslab/bufslab/device"
@@ -35,6 +36,7 @@ type Table struct {
 // Open makes t ready. owner is the pool, to be found again by Slot.Owner.
 func (t *Table) Open(owner unsafe.Pointer, o Options) {
 	t.owner, t.options, t.regions = owner, o, map[device.Region]*Region{}
+	t.parts = new(sync.Pool)
 	t.mu, t.slotDead, t.partDead = o.Lock, t.onSlotDead, t.onPartDead
 	t.index.cells.Store(newCells(leastCells))
 }
