@@ -22,7 +22,7 @@ var ofShortages = []mutant{
 	},
 	{
 		name: "share: the group's limit is not asked for",
-		file: "slab/share.go",
+		file: "slab/maxshare.go",
 		old:  "l.Bytes > 0 && (l.Bytes < bytes", new: "l.Bytes > 0 && (l.Bytes < 0",
 		killer: killer{pkg: "slab", test: "TestMaxShare"},
 	},
