@@ -1,5 +1,5 @@
-// Package fuzz verifies implementations of the interfaces of this library against models. A check is
-// one call in a test of yours:
+// Package fuzz tests a device, a strategy or a pool that you have written, against a model. A program
+// that only uses pools does not need it. A check is one call in a test of yours:
 //
 //	func TestMine(t *testing.T) {
 //		fuzz.CheckAllocator(t, func(upstream slab.Allocator) slab.Allocator { return newMine(upstream) })

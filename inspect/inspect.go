@@ -1,7 +1,7 @@
 // Package inspect shows running pools over HTTP: a page for people, the same as JSON for programs,
 // and profiles for go tool pprof.
 //
-//	http.Handle("/debug/bufslab/", inspect.Handler(uploads, replies))
+//	http.Handle("/debug/bufslab/", inspect.Handler(uploads, replies)) // each a *slab.Pool
 //
 //	/debug/bufslab/          the page; it refreshes itself
 //	/debug/bufslab/json      the same at this moment: an array of State

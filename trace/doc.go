@@ -1,7 +1,7 @@
 // Package trace reads, writes and replays recordings of allocations.
 //
 //	t, err := trace.Load("t.csv.gz")               // a pool with record=t.csv.gz has written it
-//	pool, err := slab.OpenConfig(slab.Config{Device: "virtual", Strategy: "slab"})
+//	pool, err := slab.OpenConfig(slab.Config{Device: "virtual", Strategy: "slab"}) // addresses without memory
 //	r, err := trace.Replay(t, pool)
 //	fmt.Println(r.FootprintRatio, r.MissRatio)     // peak managed by peak live bytes; calls upstream
 //
