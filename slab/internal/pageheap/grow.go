@@ -120,7 +120,7 @@ func (h *Heap) commit(p plan) error {
 		h.appendTop(end, p.len, free)
 	}
 	h.managed += int64(p.len)
-	h.policy.grewTo(h.managed, called)
+	h.policy.grewTo(h.managed, called, p.equal)
 	return nil
 }
 
@@ -146,7 +146,7 @@ func (h *Heap) growBySegment(n int, exact bool) error {
 	whole := h.up.Footprint(b)
 	h.excess += whole - int64(size)
 	h.managed += whole
-	h.policy.grewTo(h.managed, true)
+	h.policy.grewTo(h.managed, true, false)
 	return nil
 }
 

@@ -14,6 +14,7 @@
 //	strand.go      extents in quarantine, and free memory that nobody can use because of them
 //	check.go       the invariants
 //	policy.go      how much to ask of the upstream at a time
+//	equal.go       the same for large blocks of one size
 //	heap.go        the heap: its locks, what it was told and what it counts
 //	report.go      all extents, and the free ones by size, for a report
 //	leave.go       whole segments, or pages of a range, on their way upstream
@@ -133,7 +134,7 @@ func (h *Heap) unlocked(f func() error) error {
 
 // Grew tells the growth policy of an allocation of size bytes, Shrank of a free.
 // The caller holds the lock.
-func (h *Heap) Grew(size int) { h.policy.grew(size) }
+func (h *Heap) Grew(size int) { h.policy.grew(size, h.usedBytes()) }
 
 // Shrank tells the growth policy that size bytes were given back. The caller holds the lock.
 func (h *Heap) Shrank(size int) { h.policy.shrank(size) }

@@ -92,7 +92,7 @@ func (h *Heap) worthDecommitting(n int) int32 {
 	}
 	top := h.top(h.current)
 	need := n - h.freeLen(top)
-	if need <= 0 || h.managed+int64(h.topStep(h.current, need)) <= h.policy.high {
+	if need <= 0 || h.managed+int64(h.blockStep(h.current, n, need)) <= h.policy.high {
 		return none
 	}
 	i, least := h.largest(free), need/2

@@ -11,6 +11,7 @@ type plan struct {
 	seg      int32 // of the range
 	off, len int
 	extent   int32 // decommitted; none: at the top
+	equal    bool  // for a block among equal ones
 }
 
 // plan picks the cheapest place for n bytes: a decommitted extent, where the
@@ -35,7 +36,11 @@ func (h *Heap) plan(n int, exact bool) (best plan, ok bool) {
 			best = plan{rng: rng, seg: x.seg, off: x.off, len: min(x.len, max(k, align.Down(step, rng.Page()))), extent: i}
 		}
 	})
-	return best, best.rng != nil
+	if best.rng == nil {
+		return best, false
+	}
+	best.equal = !h.isLazy(best.seg) && h.amongEquals(n)
+	return best, true
 }
 
 // planTop is the plan for the top of the current range, and the least that
@@ -47,7 +52,7 @@ func (h *Heap) planTop(n int, exact bool) (p plan, least int) {
 	least = align.Up(need, page)
 	p = plan{rng: s.rng, seg: h.current, off: top, len: least}
 	if !exact {
-		p.len = min(h.topStep(h.current, need), align.Down(s.rng.Region().Size(), page)-top)
+		p.len = min(h.blockStep(h.current, n, need), align.Down(s.rng.Region().Size(), page)-top)
 	}
 	return p, least
 }
@@ -77,6 +82,15 @@ func (h *Heap) topStep(s int32, need int) int {
 		return align.Up(need, page)
 	}
 	return h.step(need, 0, page, h.index[free].bytes)
+}
+
+// blockStep is topStep for a block of n bytes, of which need are needed: less among equal blocks.
+func (h *Heap) blockStep(s int32, n, need int) int {
+	step := h.topStep(s, need)
+	if h.amongEquals(n) {
+		step = h.equalStep(n, need, step, h.segs[s].rng.Page())
+	}
+	return step
 }
 
 // step is the policy's.

@@ -17,6 +17,9 @@ type growthPolicy struct {
 	gets  int64   // what the program has asked for, where others have served some of it
 	rate  float64 // net bytes that an allocation adds, a running mean over 1/miss of them
 	high  int64   // most bytes ever managed
+
+	equals equals
+	beside int64 // of the calls, those for equal blocks that made a new peak
 }
 
 const (
@@ -36,18 +39,26 @@ const (
 
 func newGrowthPolicy(target float64) growthPolicy { return growthPolicy{miss: target * missShare} }
 
-// grew and shrank tell of an allocation and of a free, in bytes as asked for.
-func (g *growthPolicy) grew(size int) {
+// grew and shrank tell of an allocation, while used bytes are in use, and of a free, in bytes as asked for.
+func (g *growthPolicy) grew(size int, used int64) {
 	g.count++
 	g.rate += (float64(size) - g.rate) * g.miss
+	g.equals.grew(size, used)
 }
 
-func (g *growthPolicy) shrank(size int) { g.rate -= float64(size) * g.miss }
+func (g *growthPolicy) shrank(size int) {
+	g.rate -= float64(size) * g.miss
+	g.equals.shrank(size)
+}
 
-// grewTo tells that managed bytes are held now, and whether that took a call upstream.
-func (g *growthPolicy) grewTo(managed int64, called bool) {
+// grewTo tells that managed bytes are held now, and whether that took a call upstream, for
+// equal blocks or not.
+func (g *growthPolicy) grewTo(managed int64, called, equal bool) {
 	if called {
 		g.calls++
+	}
+	if called && equal && managed > g.high {
+		g.beside++
 	}
 	g.high = max(g.high, managed)
 }
@@ -62,9 +73,10 @@ func (g *growthPolicy) slack(free int64) int {
 	return int(min(added-min(added, float64(free))/reuseShare, float64(upstream.MaxSize>>1)))
 }
 
-// budget returns the calls that are affordable now.
+// budget returns the calls that are affordable now. The early ones are not for equal blocks.
 func (g *growthPolicy) budget() float64 {
-	return max(freeCalls, min(earlyCalls, g.asked()/earlyShare), g.miss*g.asked()) - float64(g.calls)
+	early := max(freeCalls, min(earlyCalls, g.asked()/earlyShare)) + float64(g.beside)
+	return max(early, g.miss*g.asked()) - float64(g.calls)
 }
 
 // step returns how far to grow where need bytes are needed and least are

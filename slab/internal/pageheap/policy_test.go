@@ -36,7 +36,7 @@ func TestGrowthKeepsTheMissTarget(t *testing.T) {
 func TestGrowthOfASteadyProgramIsWhatItNeeds(t *testing.T) {
 	g := newGrowthPolicy(0.01)
 	for range 10_000 {
-		g.grew(1000)
+		g.grew(1000, 0)
 		g.shrank(1000)
 	}
 	if n := g.step(5000, 0, page, firstStep, 0); n != 2*page {
@@ -50,11 +50,11 @@ func TestGrowthOfASteadyProgramIsWhatItNeeds(t *testing.T) {
 func TestGrowthIsFinerWhereCallsWereNotSpent(t *testing.T) {
 	spent, saved := newGrowthPolicy(0.01), newGrowthPolicy(0.01)
 	for range 10_000 {
-		spent.grew(1000)
-		saved.grew(1000)
+		spent.grew(1000, 0)
+		saved.grew(1000, 0)
 	}
 	for range 70 {
-		spent.grewTo(1<<20, true)
+		spent.grewTo(1<<20, true, false)
 	}
 	if a, b := saved.slack(0), spent.slack(0); a >= b || a <= 0 {
 		t.Errorf("%d bytes of slack with calls saved, %d without", a, b)
@@ -66,7 +66,7 @@ func TestGrowthIsFinerWhereCallsWereNotSpent(t *testing.T) {
 func TestGrowthIsLessWhereMemoryIsFree(t *testing.T) {
 	g := newGrowthPolicy(0.01)
 	for range 1000 {
-		g.grew(100_000)
+		g.grew(100_000, 0)
 	}
 	all := g.step(page, 0, page, 1<<30, 0)
 	for free, want := range map[int64]int{80 * page: all - 10*page, 1 << 30: all - all/8} {
@@ -79,9 +79,9 @@ func TestGrowthIsLessWhereMemoryIsFree(t *testing.T) {
 func TestGrowthStopsAtTheOldPeak(t *testing.T) {
 	g := newGrowthPolicy(0.01)
 	for range 1000 {
-		g.grew(100_000)
+		g.grew(100_000, 0)
 	}
-	g.grewTo(100*page, true)
+	g.grewTo(100*page, true, false)
 	if n := g.step(page, 0, page, 50*page, 0); n != 50*page {
 		t.Errorf("up to the peak: a step of %d", n)
 	}
@@ -97,7 +97,7 @@ func TestGrowthStopsAtTheOldPeak(t *testing.T) {
 func TestGrowthDoesNotOverflow(t *testing.T) {
 	g := newGrowthPolicy(0.01)
 	for range 1000 {
-		g.grew(upstream.MaxSize)
+		g.grew(upstream.MaxSize, 0)
 	}
 	if n := g.slack(0); n < 0 || n > upstream.MaxSize {
 		t.Errorf("%d bytes of slack", n)

@@ -13,7 +13,8 @@ import (
 // keeps one range and grows its top; elsewhere it adds segments and gives free
 // ones back before it passes its old peak. There the budget is for blocks below 256
 // KiB: a segment for a larger one has head-room for more of its size only, and at most
-// 1/32 of what is managed; page-locked memory has none. Alloc and Free take constant
+// 1/32 of what is managed; page-locked memory has none. On a range such blocks are as
+// little where nearly all are of one size, and are kept. Alloc and Free take constant
 // time.
 //
 // Blocks and their lengths are multiples of Options.Align: of a pool, unless set, 64 bytes,

@@ -1,0 +1,201 @@
+package pageheap
+
+import (
+	"testing"
+
+	"github.com/bufslab/bufslab/device"
+)
+
+const mib = 1 << 20
+
+// onRange is a program on ranges that commit, without a record of their pages.
+func onRange() (*program, *pages) {
+	up := &pages{RangeBytes: 1 << 34, Bare: true}
+	return start(up, Options{}), up
+}
+
+// fillEqual gets n blocks of size bytes.
+func fillEqual(t *testing.T, p *program, n, size int) (live []device.Block) {
+	t.Helper()
+	for range n {
+		live = append(live, p.mustAlloc(t, size))
+	}
+	return live
+}
+
+// Equal blocks take what they need whatever they are, and with the rule for all others, which was theirs, up to
+// twice that.
+func TestEqualBlocksGetWhatTheyNeed(t *testing.T) {
+	worst := func(size int, spent int64) (worst float64) {
+		p, _ := onRange()
+		p.policy.beside, p.policy.calls = spent, spent
+		for range 30 {
+			p.mustAlloc(t, size)
+			if p.active > 2*int64(size) {
+				worst = max(worst, float64(p.managed)/float64(p.active))
+			}
+		}
+		return worst
+	}
+	for _, size := range []int{largeBlock, 2 * mib, 40_000_000, 100 * mib} {
+		if got := worst(size, 0); got > 1.05 {
+			t.Errorf("blocks of %d bytes: %.3f of what is live", size, got)
+		}
+		if got := worst(size, equalCalls); got < 1.5 {
+			t.Errorf("blocks of %d bytes by the budget: %.3f of what is live, so nothing was measured", size, got)
+		}
+	}
+}
+
+// From 32 equal blocks on one call is for several, and a hundred take fewer than equalCalls. Then the
+// budget decides.
+func TestEqualBlocksShareCalls(t *testing.T) {
+	p, up := onRange()
+	for n := 1; n <= 100; n++ {
+		p.mustAlloc(t, mib)
+		if n == 32 && up.Calls != 32 {
+			t.Errorf("%d calls for 32 blocks", up.Calls)
+		}
+		if most := p.active + p.active/largeShare; p.managed > most {
+			t.Errorf("%d bytes managed for %d blocks, want at most %d", p.managed, n, most)
+		}
+	}
+	if up.Calls >= equalCalls || int64(up.Calls) != p.policy.beside+1 {
+		t.Errorf("%d calls for a hundred blocks, all but the first counted: %d", up.Calls, p.policy.beside)
+	}
+	fillEqual(t, p, 900, mib)
+	if up.Calls > equalCalls+20 {
+		t.Errorf("%d calls for a thousand blocks", up.Calls)
+	}
+}
+
+// Where the program asks often, calls for equal blocks are within the budget again.
+func TestEqualCallsGrowWithTheBudget(t *testing.T) {
+	g := newGrowthPolicy(0.01)
+	g.beside, g.calls = equalCalls, equalCalls
+	for gets, want := range map[int64]bool{5000: false, 20_000: true} {
+		if g.gets = gets; g.hasEqualCalls() != want {
+			t.Errorf("after %d Gets and %d calls: affordable is %t", gets, g.calls, !want)
+		}
+	}
+}
+
+// Sizes are equal if they differ by a 32nd at most, and small ones are never.
+func TestEqualBlocksDifferByLittle(t *testing.T) {
+	e := equals{size: 32 * mib}
+	for size, want := range map[int]bool{31 * mib: true, 33 * mib: true, 31*mib - 1: false, 33*mib + 1: false} {
+		if e.has(size) != want {
+			t.Errorf("a block of %d bytes is one of 32 MiB: %t", size, !want)
+		}
+	}
+	if e = (equals{size: largeBlock}); e.has(largeBlock - 1) {
+		t.Errorf("a block of %d bytes is equal to another", largeBlock-1)
+	}
+}
+
+// Blocks of another size are among equal ones while those have seven eighths of what is in use. Then the last
+// ones that were asked for may be equal.
+func TestEqualBlocksGiveWay(t *testing.T) {
+	var e equals
+	for used := range int64(14) {
+		e.grew(mib, used*mib)
+	}
+	for used := int64(14); used <= 17; used++ {
+		e.grew(5*mib, used*mib)
+		if want := used > 16; (e.size != mib) != want {
+			t.Errorf("14 of %d MiB are of equal blocks, and a block of 5 comes: they are of %d bytes", used, e.size)
+		}
+	}
+	if e != (equals{5 * mib, 5 * mib, 5 * mib}) {
+		t.Errorf("after one block of 5 MiB: %+v", e)
+	}
+}
+
+// A single block has no equal: head-room for others is as it was.
+func TestOneBlockIsNotEqual(t *testing.T) {
+	p, _ := onRange()
+	for blocks, want := range []bool{false, false, true} {
+		if got := p.amongEquals(page); got != want {
+			t.Errorf("a small block beside %d large ones is among equal ones: %t", blocks, got)
+		}
+		p.mustAlloc(t, mib)
+	}
+}
+
+// What other blocks get among equal ones is little, too, and a small one gets a first step.
+func TestOthersGetLittleAmongEqualBlocks(t *testing.T) {
+	for _, c := range []struct{ equal, size, most int }{
+		{12, page, 12*mib/largeShare + 2*page},
+		{2, page, firstStep + page},
+		{12, mib / 2, mib / 2},
+		{64, mib / 2, 5 * mib / 2},
+	} {
+		p, _ := onRange()
+		fillEqual(t, p, c.equal, mib)
+		if n := p.index[free].bytes; n > 0 {
+			p.mustAlloc(t, int(n))
+		}
+		before := p.managed
+		p.mustAlloc(t, c.size)
+		if got := int(p.managed - before); got > c.most || got < c.size {
+			t.Errorf("%d bytes beside %d equal blocks: the heap grew by %d, want at most %d", c.size, c.equal, got, c.most)
+		}
+	}
+}
+
+// A program that frees its blocks has no use for exact steps, until it has freed all.
+func TestEqualBlocksAreKept(t *testing.T) {
+	p, _ := onRange()
+	live := fillEqual(t, p, 16, mib)
+	for freed, want := range []bool{true, true, true, false} {
+		if p.amongEquals(page) != want {
+			t.Errorf("%d of 16 blocks are free: among equal ones is %t", freed, !want)
+		}
+		p.free(takeAt(&live, 0))
+		live = append(live, p.mustAlloc(t, mib-page)) // it is another one of them
+	}
+	p.freeAll(live)
+	if fillEqual(t, p, 2, mib); !p.amongEquals(page) {
+		t.Error("two blocks of a program that has freed all others are not equal ones")
+	}
+}
+
+// Calls for equal blocks, but for the first, leave others the early ones; without that they have none.
+func TestEqualCallsAreBesideTheEarlyOnes(t *testing.T) {
+	p, up := onRange()
+	fillEqual(t, p, 12, mib)
+	if got := p.policy.budget(); up.Calls != 12 || got != freeCalls-1 {
+		t.Errorf("a budget of %v after %d calls", got, up.Calls)
+	}
+	p.policy.beside = 0
+	if got := p.policy.budget(); got != freeCalls-12 {
+		t.Errorf("a budget of %v if they count", got)
+	}
+}
+
+// What went upstream comes again within the budget, and up to the old peak.
+func TestEqualBlocksComeAgain(t *testing.T) {
+	p, up := onRange()
+	const rounds = 10
+	for range rounds {
+		live := fillEqual(t, p, 12, mib)
+		if p.managed != 12*mib {
+			t.Errorf("%d bytes managed for 12 blocks", p.managed)
+		}
+		p.freeAll(live)
+		p.FreeHeld()
+	}
+	if p.policy.beside != 11 || p.policy.high != 12*mib || up.Calls > 7*rounds {
+		t.Errorf("%d calls, %d for a new peak of %d bytes", up.Calls, p.policy.beside, p.policy.high)
+	}
+}
+
+// Where pages get memory when they are used there is no head-room, and no call is for equal blocks.
+func TestEqualBlocksOfLazyRangesTakeNoCalls(t *testing.T) {
+	up := &pages{RangeBytes: 64 * mib, Ahead: 4 * mib}
+	p := start(up, Options{})
+	fillEqual(t, p, 12, mib)
+	if p.policy.beside != 0 || p.managed != 12*mib {
+		t.Errorf("%d calls for equal blocks, %d bytes managed", p.policy.beside, p.managed)
+	}
+}
