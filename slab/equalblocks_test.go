@@ -8,8 +8,9 @@ import (
 	"github.com/bufslab/bufslab/internal/blocktable"
 )
 
-// Where regions cannot grow in place, equal large blocks take what they need, and what
-// is left of a capacity or a budget can be had as one block. go test -v prints a table.
+// Equal large blocks take what they need, and what is left of a capacity or a budget can be
+// had as one block: where regions cannot grow in place, and on ranges that commit. go test -v
+// prints a table.
 func TestEqualBlocksTakeWhatTheyNeed(t *testing.T) {
 	large := []int{1 << 20, 40 << 20, 100 << 20}
 	if maxInt>>40 == 0 {
@@ -22,6 +23,8 @@ func TestEqualBlocksTakeWhatTheyNeed(t *testing.T) {
 		{"device=sim:%d", large},
 		{"device=virtual:fixed,%d,strategy=bestfit", large},
 		{"device=mmap:fixed,max_bytes=%d", large},
+		{"device=virtual,max_bytes=%d", large},
+		{"device=virtual,max_bytes=%d,strategy=bestfit", []int{1 << 20, 40_000_000}},
 		{"device=sim:%d,strategy=bestfit", []int{300_001, 1<<20 + 1}},
 		{"device=sim:pinned,max_bytes=%d", []int{100_001, 1 << 20}},
 	} {
@@ -32,6 +35,32 @@ func TestEqualBlocksTakeWhatTheyNeed(t *testing.T) {
 				return tableOf(p)
 			})
 		})
+	}
+}
+
+// However many equal large blocks there are, from three on, and whether a small one was got before
+// them or not, on a range that commits they take at most 1.05 of their bytes.
+func TestEqualBlocksTakeLittleAtEachCount(t *testing.T) {
+	sizes := []int{2 << 20, 5_000_000, 8 << 20, 40_000_000, 100 << 20}
+	if maxInt>>40 == 0 {
+		sizes = sizes[:3] // addresses are few where an int has 32 bits
+	}
+	for _, line := range []string{"device=virtual", "device=virtual,cache_bytes=0", "device=virtual,strategy=bestfit", "device=virtual,strategy=plan"} {
+		for _, size := range sizes {
+			for _, first := range []int{0, 1000} {
+				worst := func(sizes ...int) float64 {
+					p := openLine(t, line)
+					t.Cleanup(func() { _ = p.Close() })
+					return blocktable.Worst(t, tableOf(p), first, sizes...)
+				}
+				if got := worst(size); got > 1.05 {
+					t.Errorf("%s: blocks of %d bytes after one of %d: %.3f of what is live", line, size, first, got)
+				}
+				if got := worst(size, size/2); got < 1.2 {
+					t.Errorf("%s: two sizes of blocks, %d and half: %.3f, so nothing was measured", line, size, got)
+				}
+			}
+		}
 	}
 }
 

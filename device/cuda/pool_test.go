@@ -172,24 +172,43 @@ func churn(t *testing.T, p *slab.Pool, r *rand.Rand) {
 	}
 }
 
-// Where regions cannot grow in place, equal large blocks take what they need, and the
-// rest of a budget can be had as one block. go test -v prints a table.
+// Equal large blocks take what they need, and the rest of a budget can be had as one block, on
+// ranges, too. go test -v prints a table.
 func TestEqualBlocksTakeWhatTheyNeed(t *testing.T) {
-	for _, name := range []string{"cuda:0:pinned", "cuda:0:managed", "cuda:0:async"} {
+	for _, name := range names {
 		t.Run(name, func(t *testing.T) {
 			d := opened(t, name)
-			blocktable.Run(t, []int{1 << 20}, func(capacity int64) blocktable.Pool {
-				p := openPool(t, d, slab.Config{Strategy: "slab", MaxBytes: capacity})
-				t.Cleanup(func() { check.Must(t, p.Close()) })
-				return blocktable.Pool{
-					Get: func(size int) (func(), error) {
-						b, err := p.Get(size)
-						return func() { check.Must(t, b.Release()) }, err
-					},
-					Managed: func() int64 { return p.Stats().ManagedBytes },
-				}
+			size := 1 << 20
+			if name == "cuda:0" {
+				size = 2 << 20 // what a GPU commits at least
+			}
+			blocktable.Run(t, []int{size}, func(capacity int64) blocktable.Pool {
+				return tableOf(t, d, slab.Config{Strategy: "slab", MaxBytes: capacity})
 			})
 		})
+	}
+}
+
+// On ranges they take little at each count, from three on, and after a small block.
+func TestEqualBlocksTakeLittleAtEachCount(t *testing.T) {
+	d := opened(t, "cuda:0")
+	for _, c := range []struct{ first, size int }{{0, 2 << 20}, {1000, 2 << 20}, {1000, 4 << 20}} {
+		if got := blocktable.Worst(t, tableOf(t, d, slab.Config{}), c.first, c.size); got > 1.05 {
+			t.Errorf("blocks of %d bytes after one of %d: %.3f of what is live", c.size, c.first, got)
+		}
+	}
+}
+
+// tableOf is a pool that closes when the test ends.
+func tableOf(t *testing.T, d device.Device, c slab.Config) blocktable.Pool {
+	p := openPool(t, d, c)
+	t.Cleanup(func() { check.Must(t, p.Close()) })
+	return blocktable.Pool{
+		Get: func(size int) (func(), error) {
+			b, err := p.Get(size)
+			return func() { check.Must(t, b.Release()) }, err
+		},
+		Managed: func() int64 { return p.Stats().ManagedBytes },
 	}
 }
 

@@ -21,7 +21,7 @@ func Run(t *testing.T, sizes []int, open func(capacity int64) Pool) {
 	t.Log("| blocks | bytes each | managed / live | largest / free |")
 	t.Log("|--:|--:|--:|--:|")
 	for _, size := range sizes {
-		for _, n := range []int{1, 3, 12, 100} {
+		for _, n := range []int{1, 3, 5, 12, 20, 100} {
 			if n > math.MaxInt/size/8 {
 				continue // where an int has 32 bits
 			}
@@ -43,6 +43,32 @@ func Run(t *testing.T, sizes []int, open func(capacity int64) Pool) {
 			}
 		}
 	}
+}
+
+// Worst gets 30 blocks from p, of the sizes in turns, and returns the most that p managed for three or
+// more of them, by what was live. Before them it gets a block of first bytes, unless that is 0,
+// and what p manages then does not count. All is released when the test ends.
+func Worst(t *testing.T, p Pool, first int, sizes ...int) (worst float64) {
+	t.Helper()
+	get := func(size int) {
+		release, err := p.Get(size)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(release)
+	}
+	if first > 0 {
+		get(first)
+	}
+	before, live := p.Managed(), 0
+	for i := range 30 {
+		size := sizes[i%len(sizes)]
+		get(size)
+		if live += size; i >= 2 {
+			worst = max(worst, float64(p.Managed()-before)/float64(live))
+		}
+	}
+	return worst
 }
 
 func fill(t *testing.T, p Pool, n, size int) (releases []func()) {
