@@ -7,6 +7,102 @@ var ofHeaps = slices.Concat(ofPageHeaps, ofLeaving, ofStrategies, ofUpstream, of
 // Mutants of the page heap.
 var ofPageHeaps = []mutant{
 	{
+		name: "pageheap: equal blocks on a range get what the miss budget buys",
+		file: "slab/internal/pageheap/plan.go",
+		old:  "\tif h.amongEquals(n) {", new: "\tif h.amongEquals(n) && n == 0 {",
+		killer: killer{pkg: "slab", test: "TestEqualBlocksTakeLittleAtEachCount"},
+	},
+	{
+		name: "pageheap: blocks are equal to the byte only",
+		file: "slab/internal/pageheap/equal.go",
+		old:  "<= e.size/equalShare", new: "<= 0",
+		killer: killer{pkg: "slab/internal/pageheap", test: "TestEqualBlocksDifferByLittle"},
+	},
+	{
+		name: "pageheap: small blocks are equal, too",
+		file: "slab/internal/pageheap/equal.go",
+		old:  "return size >= largeBlock && max", new: "return max",
+		killer: killer{pkg: "slab/internal/pageheap", test: "TestEqualBlocksDifferByLittle"},
+	},
+	{
+		name: "pageheap: equal blocks need not have most of the memory",
+		file: "slab/internal/pageheap/equal.go",
+		old:  "all := max(used, e.taken)", new: "all := e.taken",
+		killer: killer{pkg: "slab/internal/pageheap", test: "TestEqualBlocksGiveWay"},
+	},
+	{
+		name: "pageheap: equal blocks need not be kept",
+		file: "slab/internal/pageheap/equal.go",
+		old:  "all := max(used, e.taken)", new: "all := used",
+		killer: killer{pkg: "slab/internal/pageheap", test: "TestEqualBlocksAreKept"},
+	},
+	{
+		name: "pageheap: equal blocks count what was asked for before the last was freed",
+		file: "slab/internal/pageheap/equal.go",
+		old:  "case e.has(size) && e.out > 0:", new: "case e.has(size):",
+		killer: killer{pkg: "slab/internal/pageheap", test: "TestEqualBlocksAreKept"},
+	},
+	{
+		name: "pageheap: any large block ends the equal ones",
+		file: "slab/internal/pageheap/equal.go",
+		old:  "case size >= largeBlock && !e.most(used):", new: "case size >= largeBlock:",
+		killer: killer{pkg: "slab/internal/pageheap", test: "TestEqualBlocksGiveWay"},
+	},
+	{
+		name: "pageheap: one block is equal",
+		file: "slab/internal/pageheap/equal.go",
+		old:  "case e.out < 2*int64(e.size):", new: "case e.out < 0:",
+		killer: killer{pkg: "slab/internal/pageheap", test: "TestOneBlockIsNotEqual"},
+	},
+	{
+		name: "pageheap: calls for equal blocks are without end",
+		file: "slab/internal/pageheap/equal.go",
+		old:  "return g.beside < equalCalls || g.miss", new: "return g.beside >= 0 || g.miss",
+		killer: killer{pkg: "slab/internal/pageheap", test: "TestEqualCallsGrowWithTheBudget"},
+	},
+	{
+		name: "pageheap: calls for equal blocks never come back",
+		file: "slab/internal/pageheap/equal.go",
+		old:  " || g.miss*g.asked() >= float64(g.calls)+1", new: "",
+		killer: killer{pkg: "slab/internal/pageheap", test: "TestEqualCallsGrowWithTheBudget"},
+	},
+	{
+		name: "pageheap: head-room among equal blocks is a part of one",
+		file: "slab/internal/pageheap/equal.go",
+		old:  "more -= more % int64(n)", new: "_ = n",
+		killer: killer{pkg: "slab/internal/pageheap", test: "TestEqualBlocksShareCalls"},
+	},
+	{
+		name: "pageheap: a small block among equal ones gets no first step",
+		file: "slab/internal/pageheap/equal.go",
+		old:  "more = max(more, firstStep)", new: "_ = n",
+		killer: killer{pkg: "slab/internal/pageheap", test: "TestOthersGetLittleAmongEqualBlocks"},
+	},
+	{
+		name: "pageheap: equal blocks never come again in fewer calls",
+		file: "slab/internal/pageheap/equal.go",
+		old:  "if h.policy.budget() < 1 {", new: "if false {",
+		killer: killer{pkg: "slab/internal/pageheap", test: "TestEqualBlocksComeAgain"},
+	},
+	{
+		name: "pageheap: calls for equal blocks below the old peak are beside the budget",
+		file: "slab/internal/pageheap/policy.go",
+		old:  " && managed > g.high {", new: " {",
+		killer: killer{pkg: "slab/internal/pageheap", test: "TestEqualBlocksComeAgain"},
+	},
+	{
+		name: "pageheap: calls for equal blocks are of the early ones",
+		file: "slab/internal/pageheap/policy.go",
+		old:  " + float64(g.beside)\n", new: "\n",
+		killer: killer{pkg: "slab/internal/pageheap", test: "TestEqualCallsAreBesideTheEarlyOnes"},
+	},
+	{
+		name: "pageheap: calls on a lazy range are for equal blocks",
+		file: "slab/internal/pageheap/plan.go",
+		old:  "!h.isLazy(best.seg) && ", new: "",
+		killer: killer{pkg: "slab/internal/pageheap", test: "TestEqualBlocksOfLazyRangesTakeNoCalls"},
+	},
+	{
 		name: "pageheap: a free extent that grows keeps its age",
 		file: "slab/internal/pageheap/extent.go",
 		old:  "\tx.stamp = e.epoch\n", new: "",
