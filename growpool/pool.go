@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/bufslab/bufslab/internal/ticker"
+	"github.com/bufslab/bufslab/internal/underway"
 	"github.com/bufslab/bufslab/slab"
 )
 
@@ -56,7 +57,8 @@ type Pool[K comparable] struct {
 	config Config
 	budget *budget
 	leases atomic.Int64
-	sweeps *ticker.Ticker // nil without IdleAfter
+	sweeps *ticker.Ticker                     // nil without IdleAfter
+	ended  func(handle any, e underway.Ended) // is told of a lease's end; nil where nobody looks
 
 	stopped, closed atomic.Bool
 	life            context.Context // done when the pool is closed
@@ -136,7 +138,7 @@ func New[K comparable](pool *slab.Pool, c Config) *Pool[K] {
 	if c.GCTrigger == 0 {
 		c.GCTrigger = c.MaxBytes
 	}
-	p := &Pool[K]{slab: pool, config: c}
+	p := &Pool[K]{slab: pool, config: c, ended: underway.Watcher(pool)}
 	p.budget = &budget{max: math.MaxInt64, room: math.MaxInt64, pool: pool.Name()}
 	p.budget.left.trigger = c.GCTrigger
 	p.life, p.end = context.WithCancel(context.Background())

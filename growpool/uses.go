@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/internal/underway"
 )
 
 // How a key's buffer passes from owner to owner while streams work on it.
@@ -52,6 +53,26 @@ func (b *buffer) useOn(s device.Stream, ended *atomic.Bool) error {
 	}
 	b.uses.list = append(b.uses.list, use{stream: s})
 	return nil
+}
+
+// lookUnderWay reports a lease that ends while a stream works on its memory that the lease has not named: the next
+// owner of the key would share it with that work. Memory that the key does not keep the slab.Pool looks at.
+func (p *Pool[K]) lookUnderWay(b *buffer) {
+	if p.ended != nil && b.size > 0 && b.now().refs() > 1 {
+		p.ended(b.handle, underway.Ended{What: "growpool: lease", By: "UsedOn or AcquireOn", Named: b.uses.named()})
+	}
+}
+
+// named returns the streams that the owner has named. Those of owners before have an event.
+func (u *uses) named() (list []device.Stream) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	for _, x := range u.list {
+		if x.event == nil {
+			list = append(list, x.stream)
+		}
+	}
+	return list
 }
 
 // end says that the owner adds no more work.

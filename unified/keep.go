@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"slices"
 	"sync"
+
+	"github.com/bufslab/bufslab/internal/underway"
 )
 
 // A pool is a Pool without the part that its user holds, so that the collector can tell
@@ -96,7 +98,10 @@ func (p *pool) removeLocked(e *list.Element) *array {
 
 // release keeps an array whose lease is over. It frees the array where the pool
 // may not keep it, or else the one that was released first if the pool is full.
-func (p *pool) release(a *array) { p.takeBack(a, 1) }
+func (p *pool) release(a *array) {
+	p.lookUnderWay(a)
+	p.takeBack(a, 1)
+}
 
 // putBack undoes take or create for an Acquire that fails.
 func (p *pool) putBack(a *array, kept bool) {
@@ -126,7 +131,7 @@ func (p *pool) keep(a *array, releases int64) (out *array, stops bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.stats.TotalReleased += releases
-	if p.stops || p.c.MaxBuffers < 0 || a.bytes() > p.c.MaxBufferBytes {
+	if !p.wants(a) {
 		return a, p.stops
 	}
 	if p.age.Len() == p.c.MaxBuffers {
@@ -135,6 +140,29 @@ func (p *pool) keep(a *array, releases int64) (out *array, stops bool) {
 	p.like[a.kind] = append(p.like[a.kind], p.age.PushBack(a))
 	p.bytes += a.bytes()
 	return out, false
+}
+
+// wants reports whether the pool may keep an array. The caller holds p.mu.
+func (p *pool) wants(a *array) bool {
+	return !p.stops && p.c.MaxBuffers >= 0 && a.bytes() <= p.c.MaxBufferBytes
+}
+
+// lookUnderWay reports an array to be kept that a stream works on without its knowledge: the next Acquire would share
+// it with that work. What the pool does not keep the slab pools look at.
+func (p *pool) lookUnderWay(a *array) {
+	p.mu.Lock()
+	wants := p.wants(a)
+	p.mu.Unlock()
+	if !wants {
+		return
+	}
+	for d := range a.sides {
+		if s, err := p.mem.pool(side(d), a.pinned); err == nil && a.sides[d].has {
+			if ended := underway.Watcher(s); ended != nil {
+				ended(a.sides[d].buf, underway.Ended{What: "unified: buffer", By: "DeviceOn, DeviceMutOn or UsedOn", Named: a.streams()})
+			}
+		}
+	}
 }
 
 // FreeHeld makes the pool a [slab.Reclaimer]: it frees the arrays that it keeps. Whoever

@@ -59,6 +59,14 @@ func (u *use) sync() error {
 	return u.err
 }
 
+// streams returns those that work on the array, as far as it knows.
+func (a *array) streams() (list []device.Stream) {
+	for _, u := range a.uses {
+		list = append(list, u.stream)
+	}
+	return list
+}
+
 // hold makes a stream wait for the work.
 func (u *use) hold(s device.Stream) error {
 	if u.close() != nil {

@@ -28,6 +28,21 @@ var ofGrowpool = []mutant{
 		killer: killer{pkg: "growpool", test: "TestMemoryThatTheKeyLosesWaitsForStreams"},
 	},
 	{
+		name: "growpool: a lease that ends before its work is not looked at",
+		file: "growpool/lease.go", old: "\tl.from.lookUnderWay(l.lent)\n", new: "",
+		killer: killer{pkg: "growpool", test: "TestCheckReportsALeaseUnderWay"}, fast: true,
+	},
+	{
+		name: "growpool: a lease has named what the owner before has",
+		file: "growpool/uses.go", old: "if x.event == nil {", new: "if true {",
+		killer: killer{pkg: "growpool", test: "TestCheckReportsALeaseUnderWay"},
+	},
+	{
+		name: "growpool: a lease is reported whose memory goes back, too",
+		file: "growpool/uses.go", old: "b.now().refs() > 1", new: "b.now().refs() > 0",
+		killer: killer{pkg: "growpool", test: "TestCheckReportsALeaseUnderWay"},
+	},
+	{
 		name: "growpool: Get shows a buffer that streams use",
 		file: "growpool/buffer.go", old: "if len(b.uses.list) == 0 {", new: "if true {",
 		killer: killer{pkg: "growpool", test: "TestABufferInUseIsNotShown"},

@@ -3,6 +3,16 @@ package main
 // Mutants of package unified.
 var ofUnified = []mutant{
 	{
+		name: "unified: an array that is kept before its work is done is not looked at",
+		file: "unified/keep.go", old: "\tp.lookUnderWay(a)\n", new: "",
+		killer: killer{pkg: "unified", test: "TestFreeBeforeWorkIsDoneIsReported"}, fast: true,
+	},
+	{
+		name: "unified: an array that is not kept is reported twice",
+		file: "unified/keep.go", old: "wants := p.wants(a)", new: "wants := true",
+		killer: killer{pkg: "unified", test: "TestFreeBeforeWorkIsDoneIsReported"},
+	},
+	{
 		name: "unified: all calls that wait for memory hold one side",
 		file: "unified/wait.go", old: "\t\tcase p.turn <- struct{}{}:\n", new: "\t\tcase p.turn <- struct{}{}:\n\t\t\t<-p.turn\n\t\t\tdefer func() { p.turn <- struct{}{} }()\n",
 		killer: killer{pkg: "unified", test: "TestAcquireContextsDoNotWaitForEachOther"},
@@ -204,7 +214,7 @@ var ofUnified = []mutant{
 	},
 	{
 		name: "unified: a pool keeps buffers after StopHolding",
-		file: "unified/keep.go", old: "p.stops || p.c.MaxBuffers < 0", new: "p.c.MaxBuffers < 0",
+		file: "unified/keep.go", old: "!p.stops && p.c.MaxBuffers >= 0", new: "p.c.MaxBuffers >= 0",
 		killer: killer{pkg: "unified", test: "TestStopHoldingKeepsNothing"},
 	},
 	{
