@@ -237,6 +237,7 @@ func watchCollections(p *pool) {
 			p.gc.Collected()
 			p.sweep()
 			p.guard.collected(p.cache.Gets)
+			p.lookWithoutCaches()
 		}()
 		return true
 	})

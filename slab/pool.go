@@ -11,6 +11,7 @@ import (
 	"github.com/bufslab/bufslab/slab/internal/budget"
 	"github.com/bufslab/bufslab/slab/internal/canary"
 	"github.com/bufslab/bufslab/slab/internal/clock"
+	"github.com/bufslab/bufslab/slab/internal/floor"
 	"github.com/bufslab/bufslab/slab/internal/gcpressure"
 	"github.com/bufslab/bufslab/slab/internal/handle"
 	"github.com/bufslab/bufslab/slab/internal/pending"
@@ -82,6 +83,7 @@ type pool struct {
 	leaks   watch.Log
 	guard   guarding
 	gc      gcpressure.Pressure
+	lookout floor.Lookout // of a pool on the Go heap
 	clock   clock.Clock
 	profile watch.Sampler
 

@@ -63,7 +63,7 @@ type Stats struct {
 
 	Trims        int64 `json:"trims"`         // calls of Trim, and those of the clock
 	TrimmedBytes int64 `json:"trimmed_bytes"` // that these gave upstream
-	Collections  int64 `json:"collections"`   // of garbage that the pool has run: see Config.GCTrigger
+	Collections  int64 `json:"collections"`   // of garbage that the pool has run: see docs/leaks.md
 
 	PressureSteps int64 `json:"pressure_steps"` // times that the pool was asked to give back as memory was short: see Config.Pressure
 	PressureBytes int64 `json:"pressure_bytes"` // that went upstream then

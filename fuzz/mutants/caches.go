@@ -3,6 +3,41 @@ package main
 // Mutants of the caches before a strategy.
 var ofCaches = []mutant{
 	{
+		name: "flush: the caches stay as they are for the look",
+		file: "slab/flush.go", old: "\t\tp.emptyCachesLocked(false)\n", new: "",
+		killer: killer{pkg: "slab", test: "TestWhatOnlyCachesKeepAliveIsFound"}, fast: true,
+	},
+	{
+		name: "flush: no pool looks",
+		file: "slab/open.go", old: "\t\t\tp.lookWithoutCaches()\n", new: "",
+		killer: killer{pkg: "slab", test: "TestWhatOnlyCachesKeepAliveIsFound"},
+	},
+	{
+		name: "flush: pools off the heap look, too",
+		file: "slab/flush.go", old: " || !onHeap(p.config.Config)", new: "",
+		killer: killer{pkg: "slab", test: "TestOnlyPoolsOfTheHeapWithCachesLook"},
+	},
+	{
+		name: "flush: the wait does not grow",
+		file: "slab/internal/floor/lookout.go", old: "min(2*l.wait+1, mostRows)", new: "min(0, mostRows)",
+		killer: killer{pkg: "slab", test: "TestCachesOfAHealthyProgramAreKept"},
+	},
+	{
+		name: "flush: what is out for good counts anew each time",
+		file: "slab/internal/floor/lookout.go", old: "l.rows, l.base = 0, max(0, old-found)", new: "l.rows, l.base = 0, 0",
+		killer: killer{pkg: "slab/internal/floor", test: "TestLooksInVainGetRare"},
+	},
+	{
+		name: "flush: what is out at one collection is old",
+		file: "slab/internal/floor/floor.go", old: "f.seen == 0 || out < f.least", new: "f.seen == 0 || out > f.least",
+		killer: killer{pkg: "slab/internal/floor", test: "TestTheLeastOfARowIsOld"},
+	},
+	{
+		name: "flush: little found is worth a look",
+		file: "slab/internal/floor/lookout.go", old: "found >= old/worth", new: "found > 0",
+		killer: killer{pkg: "slab/internal/floor", test: "TestLooksInVainGetRare"},
+	},
+	{
 		name: "percpu: a block that is too short is handed out",
 		file: "slab/internal/percpu/refill.go",
 		old:  "at.Slot.Len() >= size {\n\t\t\tif e = q.Take", new: "at.Slot.Len() >= 0 {\n\t\t\tif e = q.Take",

@@ -31,9 +31,15 @@ func Notify[T any](owner *T, f func(owner *T) (more bool)) {
 // finalizer that never returns cannot hold it for ever. progress counts what the caller's
 // finalizers have done: before Go 1.26 the runtime does not tell how many are due, and
 // Collect waits until progress has stood still for a while.
-func Collect(progress func() int64) {
-	runtime.GC() // which ends with all finalizers queued
-	if due, ok := finalizers("/gc/finalizers/queued:finalizers"); ok {
+func Collect(progress func() int64) { CollectThen(func() {}, progress) }
+
+// CollectThen is Collect that calls collected before it waits for finalizers.
+func CollectThen(collected func(), progress func() int64) {
+	func() {
+		defer collected()
+		runtime.GC() // which ends with all finalizers queued
+	}()
+	if due, ok := counter("/gc/finalizers/queued:finalizers"); ok {
 		yieldUntil(func() bool { return ran() >= due }, atMost)
 		return
 	}
@@ -51,12 +57,18 @@ const (
 )
 
 func ran() uint64 {
-	n, _ := finalizers("/gc/finalizers/executed:finalizers")
+	n, _ := counter("/gc/finalizers/executed:finalizers")
 	return n
 }
 
-// finalizers returns a counter of the runtime, if it has it.
-func finalizers(name string) (uint64, bool) {
+// Live returns the bytes of the Go heap that the last collection has found reachable.
+func Live() int64 {
+	n, _ := counter("/gc/heap/live:bytes")
+	return int64(n)
+}
+
+// counter returns a number of the runtime, if it has it.
+func counter(name string) (uint64, bool) {
 	s := []metrics.Sample{{Name: name}}
 	if metrics.Read(s); s[0].Value.Kind() != metrics.KindUint64 {
 		return 0, false

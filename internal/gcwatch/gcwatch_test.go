@@ -74,7 +74,7 @@ func TestCollectWaitsForASlowFinalizer(t *testing.T) {
 		runtime.SetFinalizer(new(owner), func(*owner) { <-end })
 	}
 	least := quiet
-	if _, ok := finalizers("/gc/finalizers/queued:finalizers"); ok {
+	if _, ok := counter("/gc/finalizers/queued:finalizers"); ok {
 		least = atMost
 	}
 	start := time.Now()

@@ -63,6 +63,13 @@ func (g *Pressure) collect() {
 	g.base.Store(max(0, live-g.found()))
 }
 
+// Look collects for a pool of the Go heap, and calls marked as soon as the collection has seen all that is
+// reachable. It returns when finalizers have run.
+func (g *Pressure) Look(marked func()) {
+	g.ran.Add(1)
+	gcwatch.CollectThen(marked, g.found)
+}
+
 // Search collects for a Get that has no room, as what was forgotten has not come back by
 // itself: no one but the pool knows of its budget. It reports whether anything came back.
 // Each search that finds nothing doubles the Gets that the next one waits for, so a

@@ -1,0 +1,35 @@
+package slab
+
+import "github.com/bufslab/bufslab/internal/gcwatch"
+
+// How a pool on the Go heap, where cached blocks keep the memory around them alive, finds what was forgotten there.
+// When it is time stands in slab/internal/floor, lookout.go.
+
+// oldShare of the Go heap, as a divisor, is what has been out for long where a collection is worth it.
+const oldShare = 32
+
+// lookWithoutCaches hears of a collection. If it is time it empties the caches and collects.
+func (p *pool) lookWithoutCaches() {
+	if p.cache.Uncached() == 0 || !onHeap(p.config.Config) {
+		return
+	}
+	if old, due := p.lookout.Collected(p.activeBytes()); due && old > gcwatch.Live()/oldShare {
+		p.lookNow(old)
+	}
+}
+
+// lookNow has nothing cached until a collection has seen all that is reachable. Where another goroutine empties the
+// caches the next collection decides anew.
+func (p *pool) lookNow(old int64) {
+	if !p.reclaimMu.TryLock() {
+		return
+	}
+	before := p.leaks.ForgottenBytes()
+	p.cache.Stop()
+	func() {
+		defer p.reclaimMu.Unlock()
+		p.emptyCachesLocked(false)
+	}()
+	p.gc.Look(p.cache.Start)
+	p.lookout.Looked(old, p.leaks.ForgottenBytes()-before)
+}

@@ -1,0 +1,143 @@
+package slab
+
+import (
+	"math/bits"
+	"math/rand/v2"
+	"runtime"
+	"testing"
+)
+
+// A burst takes buffers and gives them back in another order, all but those that it forgets: one in share, or none.
+func burst(t testing.TB, p *Pool, r *rand.Rand, buffers, share int) (forgotten int64) {
+	list := make([]PooledBuffer, buffers)
+	for i := range list {
+		list[i] = mustGet(t, p, 700+r.IntN(2000))
+		list[i].Bytes()[0] = 1
+	}
+	r.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
+	for _, b := range list {
+		if share > 0 && r.IntN(share) == 0 {
+			forgotten++
+		} else if err := b.Release(); err != nil {
+			t.Error(err)
+		}
+	}
+	return forgotten
+}
+
+// aPoolInUse returns a pool whose caches have blocks beside 2,000 that were forgotten.
+func aPoolInUse(t testing.TB, line string) (p *Pool, r *rand.Rand, forgotten int64) {
+	p, r = openLine(t, line), rand.New(rand.NewPCG(1, 2))
+	for range 100 {
+		burst(t, p, r, 400, 0)
+	}
+	for range 100 {
+		forgotten += burst(t, p, r, 400, 20)
+	}
+	return p, r, forgotten
+}
+
+// What only caches keep alive is found in a pool in use, within some collections: 90 % of it at least. Before the pool
+// looks collections find next to nothing of it.
+func TestWhatOnlyCachesKeepAliveIsFound(t *testing.T) {
+	for _, line := range []string{"strategy=sizeclass", "strategy=slab", "strategy=bestfit"} {
+		p, r, forgotten := aPoolInUse(t, line)
+		cycle()
+		before := p.Stats()
+		rest := forgotten - before.Forgotten
+		if rest < 100 {
+			t.Fatalf("%s: only %d of %d are left to be found", line, rest, forgotten)
+		}
+		for i := 0; ; i++ {
+			for range 10 {
+				burst(t, p, r, 4, 0)
+			}
+			s := p.Stats()
+			found := s.Forgotten - before.Forgotten
+			if s.Collections == before.Collections && found > rest/10 {
+				t.Errorf("%s: collections found %d of %d without a look", line, found, rest)
+			}
+			if found >= rest*9/10 {
+				t.Logf("%s: %d of %d were found by %d collections, and %d after %d more, %d of them the pool's",
+					line, before.Forgotten, forgotten, 1, s.Forgotten, i, s.Collections-before.Collections)
+				break
+			}
+			if i == 64 {
+				t.Errorf("%s: %d of %d found, %d collections of the pool's", line, found, rest, s.Collections)
+				break
+			}
+			cycle()
+		}
+	}
+}
+
+// A program that holds much for good loses its caches a few times: the number grows with the logarithm of that of
+// collections. One that has nothing out at some of the collections never does.
+func TestCachesOfAHealthyProgramAreKept(t *testing.T) {
+	for _, held := range []int{1500, 0} {
+		p, r := openLine(t, "strategy=slab"), rand.New(rand.NewPCG(1, 2))
+		var kept []PooledBuffer
+		for range held {
+			kept = append(kept, mustGet(t, p, 2000))
+		}
+		var was, is runtime.MemStats
+		runtime.ReadMemStats(&was)
+		for range 80 {
+			burst(t, p, r, 40, 0)
+			cycle()
+		}
+		runtime.ReadMemStats(&is)
+		most := 0
+		if held > 0 {
+			most = 1 + bits.Len(uint(is.NumGC-was.NumGC)/8)
+		}
+		s := p.Stats()
+		if t.Logf("%d held: %d of %d collections were the pool's", held, s.Collections, is.NumGC-was.NumGC); s.Collections > int64(most) || s.Forgotten > 0 {
+			t.Errorf("the pool ran more than %d: %+v", most, s)
+		}
+		for _, b := range kept {
+			b.discard()
+		}
+	}
+}
+
+// Off the heap, and without caches, no look is due: blocks keep nothing but themselves alive.
+func TestOnlyPoolsOfTheHeapWithCachesLook(t *testing.T) {
+	for line, looks := range map[string]bool{"device=heap": true, "device=heap,cache_bytes=0": false, "device=heap,strategy=exact": false, "device=mmap": false} {
+		p := openLine(t, line)
+		b := mustGet(t, p, 8<<20)
+		for range 24 {
+			p.pool.lookWithoutCaches()
+		}
+		if n := p.Stats().Collections; (n > 0) != looks {
+			t.Errorf("%s: %d collections", line, n)
+		}
+		b.discard()
+	}
+}
+
+// What the program keeps alive itself, by buffers that share their region, waits for these.
+func TestNeighboursKeepWhatWasForgotten(t *testing.T) {
+	for _, line := range []string{"strategy=sizeclass", "strategy=slab", "strategy=bestfit"} {
+		p, r := openLine(t, line), rand.New(rand.NewPCG(1, 2))
+		var kept []PooledBuffer
+		for i := range 2000 {
+			if b := mustGet(t, p, 3000+r.IntN(10_000)); i%10 == 0 {
+				kept = append(kept, b)
+			}
+		}
+		for range 12 {
+			cycle()
+		}
+		if n := p.Stats().Forgotten; n > 1800/4 {
+			t.Errorf("%s: %d of 1800 were found beside those that are kept", line, n)
+		}
+		for _, b := range kept {
+			b.discard()
+		}
+		p.FreeHeld()
+		if !collect(p, func(s Stats) bool { return s.Forgotten >= 1790 }) {
+			t.Errorf("%s: %d of 1800 were found", line, p.Stats().Forgotten)
+		}
+	}
+}

@@ -1,0 +1,47 @@
+package floor
+
+import "sync"
+
+// A Lookout decides when a collection is to look at a pool of the Go heap without its caches. A cached block keeps the
+// memory around it alive, and so what was forgotten there: in a pool that is in use the collector may never find it.
+//
+// Nobody knows which buffers are forgotten, but the floor bounds them. A program that holds much for good has as high a
+// floor: there a look finds nothing, and the next one waits twice as long, unless the floor is twice as high by then.
+// The zero Lookout is ready.
+type Lookout struct {
+	mu   sync.Mutex // leaf
+	row  floor
+	base int64 // the floor after the last look
+	rows int   // that have ended since
+	wait int   // of them, before the next look
+}
+
+const (
+	worth    = 8 // what a look has to find to be worth it, as a divisor of the floor
+	mostRows = 1 << 30
+)
+
+// Collected hears of a collection, after which so many bytes are out. It returns how many have been out for long,
+// and whether it is time to look.
+func (l *Lookout) Collected(out int64) (old int64, due bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	old, ended := l.row.collected(out)
+	if !ended {
+		return 0, false
+	}
+	l.rows++
+	return old, l.rows > l.wait || old > 2*l.base
+}
+
+// Looked says that a look has found so many of the old bytes forgotten.
+func (l *Lookout) Looked(old, found int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.rows, l.base = 0, max(0, old-found)
+	if found >= old/worth {
+		l.wait = 0
+	} else {
+		l.wait = min(2*l.wait+1, mostRows)
+	}
+}

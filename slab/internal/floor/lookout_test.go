@@ -1,0 +1,63 @@
+package floor
+
+import "testing"
+
+// hear has l hear of n collections after which so many bytes are out, and tells it what each look has found. It returns
+// after which of them there was one.
+func hear(l *Lookout, n int, out func(i int) int64, found int64) (looks []int) {
+	for i := 1; i <= n; i++ {
+		if old, due := l.Collected(out(i)); due {
+			looks = append(looks, i)
+			l.Looked(old, found)
+		}
+	}
+	return looks
+}
+
+func always(out int64) func(int) int64 { return func(int) int64 { return out } }
+
+func wantLooks(t *testing.T, what string, got []int, want ...int) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Fatalf("%s: looks after %v, not %v", what, got, want)
+	}
+	for i := range got {
+		if got[i] != want[i] {
+			t.Errorf("%s: looks after %v, not %v", what, got, want)
+		}
+	}
+}
+
+// Looks that find nothing, or less than an eighth, are twice as far apart each time; one that finds much is followed
+// by the next one soon.
+func TestLooksInVainGetRare(t *testing.T) {
+	wantLooks(t, "nothing found", hear(new(Lookout), 31*perRow, always(1000), 0), perRow, 3*perRow, 7*perRow, 15*perRow, 31*perRow)
+	wantLooks(t, "little found", hear(new(Lookout), 7*perRow, always(1000), 124), perRow, 3*perRow, 7*perRow)
+	wantLooks(t, "an eighth found", hear(new(Lookout), 3*perRow, always(1000), 125), perRow, 2*perRow, 3*perRow)
+
+	l := new(Lookout)
+	hear(l, 15*perRow, always(1000), 0)
+	wantLooks(t, "found at last", hear(l, 18*perRow, always(1000), 500), 16*perRow, 17*perRow, 18*perRow)
+}
+
+// What is out at some collections only is not old. The next row begins anew.
+func TestTheLeastOfARowIsOld(t *testing.T) {
+	l := new(Lookout)
+	for i, out := range []int64{900, 300, 500, 0, 700, 800, 900, 1000, 900, 800, 700, 600, 500, 400, 300, 200} {
+		old, _ := l.Collected(out)
+		want := map[int]int64{perRow - 1: 0, 2*perRow - 1: 200}[i]
+		if old != want {
+			t.Errorf("after %d collections %d bytes are old, not %d", i+1, old, want)
+		}
+	}
+}
+
+// Twice as much out for good makes a look due before its time, and again twice as much.
+func TestTwiceAsMuchIsALookBeforeItsTime(t *testing.T) {
+	l := new(Lookout)
+	hear(l, 15*perRow, always(1000), 0) // the next one would come after 16 rows more
+	wantLooks(t, "2000 out", hear(l, perRow, always(2000), 0))
+	wantLooks(t, "2001 out", hear(l, perRow, always(2001), 0), perRow)
+	wantLooks(t, "still 2001 out", hear(l, 5*perRow, always(2001), 0))
+	wantLooks(t, "5000 out", hear(l, perRow, always(5000), 0), perRow)
+}
