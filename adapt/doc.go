@@ -10,8 +10,9 @@
 // Those libraries know buffers by their slices. So each call is a [slab.Pool.GetBytes], and
 // its counterpart a [slab.Pool.Put]. No adapter keeps a map of what is out, so on the Go heap
 // a buffer that a library forgets comes back as others do. Off the heap it stays out, for good, and
-// callers do forget: a program that does not release what one batch used loses that each batch. So take a
-// pool on the Go heap unless the library returns every buffer: see docs/leaks.md.
+// callers do forget: a program that does not release what one batch used loses that each batch, and has one
+// warning of it in the pool's log. So take a pool on the Go heap unless the library returns every buffer: see
+// docs/leaks.md.
 //
 // A slice that is no buffer of the pool, or that was put before, is refused, counted in
 // [slab.Stats].ForeignPuts, and left to the collector; with Config.Strict that panics.

@@ -150,7 +150,7 @@ func (e *LeakError) Error() string {
 	fmt.Fprintf(&s, "slab: pool %s closed with %d buffers of %d bytes%s out", e.Pool, e.Blocks, e.Bytes, about(e.Bytes))
 	sites := bySite(e.Leaks)
 	for _, at := range sites[:min(len(sites), leakLines)] {
-		fmt.Fprintf(&s, "\n\t%s%d bytes in %d buffers got at %s", at.about, at.bytes, at.buffers, at.site)
+		s.WriteString(at.String())
 		if at.forgotten > 0 {
 			fmt.Fprintf(&s, ", %d of them found forgotten", at.forgotten)
 		}
@@ -180,6 +180,10 @@ const leakLines = 10
 type leakSite struct {
 	site, about               string
 	bytes, buffers, forgotten int64
+}
+
+func (at leakSite) String() string {
+	return fmt.Sprintf("\n\t%s%d bytes in %d buffers got at %s", at.about, at.bytes, at.buffers, at.site)
 }
 
 // bySite adds leaks up, the most bytes first.

@@ -10,13 +10,16 @@ const oldShare = 32
 
 // lookWithoutCaches hears of a collection. If it is time it empties the caches and collects.
 func (p *pool) lookWithoutCaches() {
-	if p.cache.Uncached() == 0 || !onHeap(p.config.Config) {
+	if p.cache.Uncached() == 0 || !p.isCollected() {
 		return
 	}
 	if old, due := p.lookout.Collected(p.activeBytes()); due && old > gcwatch.Live()/oldShare {
 		p.lookNow(old)
 	}
 }
+
+// isCollected reports whether the collector owns the pool's memory.
+func (p *pool) isCollected() bool { return onHeap(p.config.Config) && p.accounting.OwnsRegions() }
 
 // lookNow has nothing cached until a collection has seen all that is reachable. Where another goroutine empties the
 // caches the next collection decides anew.

@@ -17,7 +17,8 @@ import (
 // capacity is size. For device memory the error wraps [device.ErrUnavailable].
 //
 // On the Go heap a slice that is forgotten comes back as every buffer does. Off the heap the
-// collector sees no slices: there the buffer is out until Put, and a forgotten one for good.
+// collector sees no slices: there the buffer is out until Put, and a forgotten one for good. Where such buffers become
+// more and more the pool logs a warning, once.
 func (p *Pool) GetBytes(size int) ([]byte, error) {
 	b, err := p.Get(size)
 	if err != nil {

@@ -238,6 +238,7 @@ func watchCollections(p *pool) {
 			p.sweep()
 			p.guard.collected(p.cache.Gets)
 			p.lookWithoutCaches()
+			p.noticeGrowth()
 		}()
 		return true
 	})

@@ -84,6 +84,8 @@ type pool struct {
 	guard   guarding
 	gc      gcpressure.Pressure
 	lookout floor.Lookout // of a pool on the Go heap
+	growth  floor.Growth  // of others
+	warned  atomic.Bool   // that slices are lost
 	clock   clock.Clock
 	profile watch.Sampler
 

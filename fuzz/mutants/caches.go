@@ -14,7 +14,7 @@ var ofCaches = []mutant{
 	},
 	{
 		name: "flush: pools off the heap look, too",
-		file: "slab/flush.go", old: " || !onHeap(p.config.Config)", new: "",
+		file: "slab/flush.go", old: " || !p.isCollected()", new: "",
 		killer: killer{pkg: "slab", test: "TestOnlyPoolsOfTheHeapWithCachesLook"},
 	},
 	{
@@ -31,6 +31,46 @@ var ofCaches = []mutant{
 		name: "flush: what is out at one collection is old",
 		file: "slab/internal/floor/floor.go", old: "f.seen == 0 || out < f.least", new: "f.seen == 0 || out > f.least",
 		killer: killer{pkg: "slab/internal/floor", test: "TestTheLeastOfARowIsOld"},
+	},
+	{
+		name: "growth: nobody says that slices are lost",
+		file: "slab/open.go", old: "\t\t\tp.noticeGrowth()\n", new: "",
+		killer: killer{pkg: "slab", test: "TestCollectionsNoticeLostSlices"},
+	},
+	{
+		name: "growth: it is said each time",
+		file: "slab/growing.go", old: "!p.warned.Swap(true)", new: "!p.warned.Swap(false)",
+		killer: killer{pkg: "slab", test: "TestLostSlicesAreToldOnce"},
+	},
+	{
+		name: "growth: handles count as slices",
+		file: "slab/growing.go", old: "n.Bytes > least/2", new: "n.Bytes > 0",
+		killer: killer{pkg: "slab", test: "TestWhatIsNotLostIsNotTold"},
+	},
+	{
+		name: "growth: released slices count",
+		file: "slab/internal/handle/table.go", old: "s.addr != noBlock && s.isBySlice()", new: "s.addr != noBlock",
+		killer: killer{pkg: "slab/internal/handle", test: "TestBySliceCountsOwners"},
+	},
+	{
+		name: "growth: what rises no more counts",
+		file: "slab/internal/floor/growth.go", old: " || !g.isPart(least-last, g.rows)", new: " || last < 0",
+		killer: killer{pkg: "slab/internal/floor", test: "TestWhatIsNoLeak"},
+	},
+	{
+		name: "growth: what was filled counts for ever",
+		file: "slab/internal/floor/growth.go", old: "!g.isPart(least-g.half, 1)", new: "false",
+		killer: killer{pkg: "slab/internal/floor", test: "TestWhatIsNoLeak"},
+	},
+	{
+		name: "growth: a slow rise stands still each time",
+		file: "slab/internal/floor/growth.go", old: "least = g.base\n\t}\n", new: "_ = least\n\t}\n",
+		killer: killer{pkg: "slab/internal/floor", test: "TestALeakIsNoticed"},
+	},
+	{
+		name: "growth: a fall is forgotten",
+		file: "slab/internal/floor/growth.go", old: "least < g.peak/2 || ", new: "",
+		killer: killer{pkg: "slab/internal/floor", test: "TestWhatIsNoLeak"},
 	},
 	{
 		name: "flush: little found is worth a look",

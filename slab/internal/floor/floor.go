@@ -3,6 +3,7 @@
 //
 //	floor.go    the least of a row
 //	lookout.go  on the Go heap: when to look without the caches
+//	growth.go   off the Go heap: what grows without end
 package floor
 
 // perRow is the collections of a row.

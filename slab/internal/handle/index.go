@@ -116,18 +116,13 @@ func (x *index) resize() *cells {
 		n *= 2
 	}
 	c := newCells(n)
-	for _, cell := range x.cells.Load().of {
-		if cell != 0 && cell != removed {
-			c.enter(cell)
-		}
-	}
+	x.each(func(s *Slot) { c.enter(s) })
 	x.used = x.slots
 	x.cells.Store(c)
 	return c
 }
 
-func (c *cells) enter(cell uintptr) {
-	s := slotOf(cell)
+func (c *cells) enter(s *Slot) {
 	addr := s.addr
 	if addr == noBlock {
 		addr = s.indexed()
@@ -136,7 +131,7 @@ func (c *cells) enter(cell uintptr) {
 	for c.of[i] != 0 {
 		i = c.next(i)
 	}
-	c.of[i] = cell
+	c.of[i] = cellOf(s)
 }
 
 // current looks at the address again: meanwhile s may have another block and another owner.
@@ -150,4 +145,13 @@ func (s *Slot) current(addr uintptr) (*Slot, uint64, int) {
 		return nil, 0, 0
 	}
 	return s, gen, s.Asked()
+}
+
+// each calls f with every slot. The caller holds Table.mu.
+func (x *index) each(f func(*Slot)) {
+	for _, cell := range x.cells.Load().of {
+		if cell != 0 && cell != removed {
+			f(slotOf(cell))
+		}
+	}
 }

@@ -162,3 +162,15 @@ func (t *Table) Find(addr uintptr) (s *Slot, gen uint64, n int) {
 func (t *Table) FindPinned(addr uintptr) (*Slot, uint64, int) {
 	return t.index.find(addr).current(addr)
 }
+
+// BySlice adds up the bytes that the owners asked for who have a raw slice alone. It looks at each block of the pool.
+func (t *Table) BySlice() (n Tally) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.index.each(func(s *Slot) {
+		if s.addr != noBlock && s.isBySlice() {
+			n.Add(s.Asked())
+		}
+	})
+	return n
+}

@@ -1,6 +1,7 @@
 package handle
 
 import (
+	"runtime"
 	"slices"
 	"sync"
 	"testing"
@@ -204,4 +205,33 @@ func TestStopUnwatches(t *testing.T) {
 	unwatched(vacant)
 	table.Detach(later)
 	unwatched(later)
+}
+
+// BySlice counts the owners that have a slice alone, and not those before them, nor who has a handle or nothing more.
+func TestBySliceCountsOwners(t *testing.T) {
+	for _, watchFrom := range []int{1000, 1} { // without finalizers, and with
+		table, _ := openTable(watchFrom)
+		r := newRegion()
+		byHandle, released, again := attach(table, r, 0), attach(table, r, 100), attach(table, r, 200)
+		byHandle.Lend(100)
+		released.Lend(100)
+		released.End(released.BySlice())
+		again.Lend(100)
+		again.End(again.BySlice())
+		again.Lend(100)
+		if n := table.BySlice(); n != (Tally{}) {
+			t.Errorf("%+v before there is one", n)
+		}
+		for i, bytes := range []int{70, 30} {
+			s := attach(table, r, 300+100*i)
+			s.Lend(bytes)
+			s.BySlice()
+			defer runtime.KeepAlive(s)
+		}
+		table.Detach(byHandle)
+		if n := table.BySlice(); n != (Tally{Blocks: 2, Bytes: 100}) {
+			t.Errorf("%+v", n)
+		}
+		runtime.KeepAlive([]*Slot{byHandle, released, again})
+	}
 }
