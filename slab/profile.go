@@ -18,7 +18,8 @@ import (
 // buffer of its own; a buffer is in use until its last handle is gone.
 //
 // Who has how much is estimated from samples, one in Config.ProfileRate bytes of the Gets on
-// average; docs/leaks.md says how close that is. The sums are those of Stats. The innermost calls, within this package and
+// average; docs/leaks.md says how close that is. Where no sample is of what is out, the shares are
+// those of earlier ones, by how long their buffers were out. The sums are those of Stats. The innermost calls, within this package and
 // its clients, are left out. Stacks beyond some 4,000 that have something are added up in one.
 // Where ProfileRate is off the profile is empty. It works while the pool is in use, and after
 // Close. The error is that of w.

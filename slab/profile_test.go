@@ -351,6 +351,30 @@ func TestProfileForPprof(t *testing.T) {
 	}
 }
 
+// A pool that hands out much and has little out has no sample of that, most of the time: then the profile
+// names the stack that had it before. The sums are those of Stats all the same.
+func TestAProfileWithoutASampleNamesAStack(t *testing.T) {
+	p := openSampled(t, "heap", Config{ProfileRate: 1 << 20})
+	b := mustGet(t, p, 5000)
+	for before, now := false, true; !before || now; {
+		mustRelease(t, b)
+		b = mustGet(t, p, 5000)
+		inUse, _ := profiled(p)
+		now = inUse != profile.Amount{}
+		before = before || now
+	}
+	defer mustRelease(t, b)
+	var found int64
+	for _, r := range p.pool.sampled() {
+		if found += r.InUse.Bytes; r.Stack == nil {
+			t.Errorf("%d bytes have no stack", r.InUse.Bytes)
+		}
+	}
+	if found != p.Stats().ActiveBytes {
+		t.Errorf("%d bytes in use, %d in the profile", p.Stats().ActiveBytes, found)
+	}
+}
+
 type fullFile struct{}
 
 func (fullFile) Write([]byte) (int, error) { return 0, device.ErrOutOfMemory }

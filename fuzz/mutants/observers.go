@@ -162,7 +162,7 @@ var ofProfiles = []mutant{
 	{
 		name: "profile: free samples are not used up",
 		file: "slab/internal/profile/pace.go",
-		old:  "freeSamples)-1))", new: "freeSamples)))",
+		old:  "freeSamples)-samples))", new: "freeSamples)))",
 		killer: killer{pkg: "slab/internal/profile", test: "TestSamplesTakeLittleTime"},
 	},
 	{
@@ -176,6 +176,60 @@ var ofProfiles = []mutant{
 		file: "slab/internal/profile/pace.go",
 		old:  "min(time.Duration(p.takes.Load()), max(now, leastTakes))", new: "max(now, leastTakes)",
 		killer: killer{pkg: "slab/internal/profile", test: "TestASampleTakesTheLeastTime"},
+	},
+	{
+		name: "profile: nobody looks at a cut whether there is time again",
+		file: "slab/internal/profile/pace.go",
+		old:  ">= stale*least", new: "< 0*least",
+		killer: killer{pkg: "slab/internal/profile", test: "TestABurstLeavesNoLongDistance"},
+	},
+	{
+		name: "profile: a look soon after a sample eases",
+		file: "slab/internal/profile/pace.go",
+		old:  ">= stale*least", new: ">= least",
+		killer: killer{pkg: "slab/internal/profile", test: "TestEaseNeedsTime"},
+	},
+	{
+		name: "profile: a cut is a sample",
+		file: "slab/internal/profile/pace.go",
+		old:  "return most, Never", new: "return most, at",
+		killer: killer{pkg: "slab/internal/profile", test: "TestEstimatesAreNotBiased"},
+	},
+	{
+		name: "profile: a class cache samples where it was cut",
+		file: "slab/internal/percpu/sample.go",
+		old:  "s.isArmed() && s.scale() != profile.Never", new: "s.isArmed()",
+		killer: killer{pkg: "slab/internal/percpu", test: "TestGetsAreCountedBeyondTheCount"},
+	},
+	{
+		name: "profile: a class cache does not look at a cut",
+		file: "slab/internal/percpu/sample.go",
+		old:  "\t\tp.options.Pace.Ease()\n", new: "",
+		killer: killer{pkg: "slab/internal/percpu", test: "TestACutLooksForTime"},
+	},
+	{
+		name: "profile: a miss does not look at a cut",
+		file: "slab/internal/percpu/counters.go",
+		old:  "\t\tn.pace.Ease()\n", new: "",
+		killer: killer{pkg: "slab/internal/percpu", test: "TestACutLooksForTime"},
+	},
+	{
+		name: "profile: a miss beyond a cut is not sampled",
+		file: "slab/internal/percpu/counters.go",
+		old:  "n.draw(n.due, n.got-n.due+mostBytes); n.got < n.due", new: "n.draw(n.got, mostBytes); true",
+		killer: killer{pkg: "slab/internal/percpu", test: "TestMissesAreSampled"},
+	},
+	{
+		name: "profile: the past knows no time",
+		file: "slab/internal/profile/profile.go",
+		old:  "long := float64(max(1, d))", new: "long := float64(max(1, d/d))",
+		killer: killer{pkg: "slab/internal/profile", test: "TestThePastIsByTime"},
+	},
+	{
+		name: "profile: the past is not asked",
+		file: "slab/internal/watch/sampler.go",
+		old:  "list = append(f.Samples.Past(), list...)", new: "list = append(f.Samples.Records(), list...)",
+		killer: killer{pkg: "slab", test: "TestAProfileWithoutASampleNamesAStack"},
 	},
 }
 

@@ -73,7 +73,7 @@ func (c *Cache) Open(o Options) {
 	c.options, c.mu = o, o.Lock
 	c.cpus = make([]cpu, o.Processors)
 	c.counts.pace = o.Pace
-	c.counts.draw()
+	c.counts.draw(0, mostBytes)
 	if o.Replayed {
 		defer c.RunOn(0)
 	}

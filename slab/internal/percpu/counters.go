@@ -35,16 +35,25 @@ func (n *counters) release(size int) {
 
 // sample samples a Get of size bytes, and draws the next due.
 func (n *counters) sample(size int) (stands float64) {
-	if size == 0 {
+	if size == 0 || n.due == math.MaxInt64 {
 		return 0
 	}
+	if n.scale == profile.Never { // a cut, and this Get goes beyond it
+		n.pace.Ease()
+		if n.draw(n.due, n.got-n.due+mostBytes); n.got < n.due {
+			return 0
+		}
+	}
 	stands = n.pace.Stands(int64(size), n.scale)
-	n.draw()
+	n.draw(n.got, mostBytes)
 	return stands
 }
 
-// draw draws where the sum of the bytes passes due next.
-func (n *counters) draw() {
-	bytes, scale := n.pace.Draw()
-	n.due, n.scale = n.got+min(bytes, math.MaxInt64-n.got), scale
+// mostBytes is what is got until it is looked whether samples may come closer again.
+const mostBytes = 128 << 20
+
+// draw draws where the sum of the bytes passes due next, from a sum on, cut behind most bytes.
+func (n *counters) draw(from, most int64) {
+	bytes, scale := n.pace.Draw(most)
+	n.due, n.scale = from+min(bytes, math.MaxInt64-from), scale
 }

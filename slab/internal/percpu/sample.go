@@ -5,10 +5,14 @@ import "github.com/bufslab/bufslab/slab/internal/profile"
 // Which hits a profile samples. When the count in its state is full a class cache is due: Enter
 // refuses, and Retry serves the Get, samples it, and arms the class cache again.
 
+// mostGets is how many Gets a class cache serves until it looks whether samples may come closer again.
+// The one where it looks is not sampled, which no estimate shows.
+const mostGets = 1 << 14
+
 // arm draws how many Gets a class cache of p serves until it is due. The caller is pinned.
 func (p *cpu) arm(class int) {
 	k := &p.caches[class]
-	bytes, scale := p.options.Pace.Draw()
+	bytes, scale := p.options.Pace.Draw(mostGets * p.options.blockBytes(class))
 	n := bytes / p.options.blockBytes(class)
 	if n >= dueGets { // too far for the counter: begin again there, without a sample
 		n, scale = dueGets-1, profile.Never
@@ -25,6 +29,8 @@ func (p *cpu) rearm(class int) (stands float64) {
 	s := p.caches[class].state
 	if s.isArmed() && s.scale() != profile.Never {
 		stands = p.options.Pace.Stands(p.options.blockBytes(class), s.scale())
+	} else {
+		p.options.Pace.Ease()
 	}
 	p.arm(class)
 	return stands

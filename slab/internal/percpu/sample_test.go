@@ -3,6 +3,8 @@ package percpu
 import (
 	"math"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/bufslab/bufslab/slab/internal/profile"
 )
@@ -41,6 +43,47 @@ func TestHitsAreSampled(t *testing.T) {
 		if gets := s.Usage().Gets; gets != n+1 || s.Gets() != gets {
 			t.Errorf("%d and %d Gets counted of %d", gets, s.Gets(), n+1)
 		}
+	}
+}
+
+// So is each miss, also where distances are cut within it.
+func TestMissesAreSampled(t *testing.T) {
+	const n = 200_000
+	for _, size := range []int{1 << 10, 1 << 20, 100 << 20, 1 << 40} {
+		pace := profile.NewPace(256 << 20)
+		pace.Hold()
+		s := oneCPU(t, Options{Largest: 1 << 10, Bytes: 1 << 20, Depot: 1, Pace: pace})
+		var found float64
+		for range n {
+			found += s.counts.get(size)
+			s.counts.release(size)
+		}
+		if most := 6 * math.Sqrt(n*pace.Stands(int64(size), 0)); math.Abs(found-n) > most {
+			t.Errorf("%d bytes: %.0f found of %d, which is more than %.0f off", size, found, n, most)
+		}
+	}
+}
+
+// A distance that was drawn in a burst is cut, by hits and by misses. At the cut the scale falls if there is time.
+func TestACutLooksForTime(t *testing.T) {
+	for name, get := range map[string]func(s *store){
+		"hits":   func(s *store) { s.pairs(mostGets+2, 100) },
+		"misses": func(s *store) { s.counts.get(mostBytes + 1) },
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			pace := profile.NewPace(1 << 34)
+			s := oneCPU(t, Options{Largest: 1 << 10, Bytes: 1 << 20, Depot: 1, Pace: pace})
+			s.release(s.get(t, 100), 100)
+			for range 1100 { // some beyond the free ones, all at once
+				pace.Spend(time.Now())
+			}
+			_, burst := pace.Draw(math.MaxInt64)
+			time.Sleep(24 * time.Hour)
+			get(s)
+			if _, after := pace.Draw(math.MaxInt64); burst == 0 || after != 0 {
+				t.Errorf("%s: scale %d, and after a day %d", name, burst, after)
+			}
+		})
 	}
 }
 

@@ -42,6 +42,9 @@ const (
 	share = 2000
 	// leastTakes is for clocks that a sample is too short for.
 	leastTakes = 500 * time.Nanosecond
+	// stale: samples that came so many times further apart than they have to leave a scale that is not
+	// waited for. In a steady flow that is rare, so it adds few samples.
+	stale = 8
 	// freeSamples are as many as may come at once, when few have come for some seconds. They
 	// take about a millisecond. So what a program takes as it begins, and what a short one
 	// does, is estimated as well as the rate allows.
@@ -59,16 +62,18 @@ func NewPace(rate int64) *Pace {
 // Hold keeps the scale as it is, for tests. It comes before all other calls.
 func (p *Pace) Hold() { p.held = true }
 
-// Draw returns how many bytes to go without a sample, and at what scale.
-func (p *Pace) Draw() (bytes int64, at Scale) {
+// Draw returns how many bytes to go without a sample, and at what scale. More than most are cut: behind
+// most bytes there is none then, and the next distance is to be drawn. A sample is as likely
+// from there on as it was before, so a cut changes no estimate.
+func (p *Pace) Draw(most int64) (bytes int64, at Scale) {
 	if p == nil || p.rate <= 0 {
 		return math.MaxInt64, Never
 	}
 	at = Scale(p.scale.Load())
-	if far := rand.ExpFloat64() * p.every(at); far < math.MaxInt64 {
+	if far := rand.ExpFloat64() * p.every(at); far < float64(most) {
 		return int64(far), at
 	}
-	return math.MaxInt64, Never
+	return most, Never
 }
 
 // every returns the average of what Draw returns with a scale.
@@ -88,15 +93,31 @@ func (p *Pace) Spend(began time.Time) {
 		return
 	}
 	now := time.Since(p.began)
-	least := share * p.took(now-began.Sub(p.began))
+	p.adapt(now, share*p.took(now-began.Sub(p.began)), 1)
+}
+
+// Ease lowers the scale if the last sample is long ago. It is for who has come to a cut: a distance that
+// was drawn in a burst may be gigabytes, which the program does not get for minutes after it.
+func (p *Pace) Ease() {
+	if p == nil || p.held {
+		return
+	}
+	now, least := time.Since(p.began), share*time.Duration(p.takes.Load())
+	if now-time.Duration(p.last.Load()) >= stale*least {
+		p.adapt(now, least, 0)
+	}
+}
+
+// adapt adapts the scale, where samples are to be so far apart at least: to a sample, or to none.
+func (p *Pace) adapt(now, least time.Duration, samples int64) {
 	since := max(0, now-time.Duration(p.last.Swap(int64(now))))
 	free, at := p.free.Load(), p.scale.Load()
 	more := int64(since / (2 * least))
 	to := at - min(at, uint32(bits.Len64(uint64(more))))
-	if free <= 0 && since < least && at < maxScale {
+	if samples > 0 && free <= 0 && since < least && at < maxScale {
 		to = at + 1
 	}
-	p.free.CompareAndSwap(free, max(0, min(free+more, freeSamples)-1))
+	p.free.CompareAndSwap(free, max(0, min(free+more, freeSamples)-samples))
 	p.scale.CompareAndSwap(at, to)
 }
 

@@ -17,7 +17,7 @@ type countdown struct {
 
 func startCountdown(p *Pace) *countdown {
 	c := &countdown{Pace: p}
-	c.left, c.scale = p.Draw()
+	c.left, c.scale = p.Draw(mostLeft)
 	return c
 }
 
@@ -26,10 +26,21 @@ func (c *countdown) get(bytes int64) (stands float64) {
 	if c.left -= bytes; c.left >= 0 {
 		return 0
 	}
+	if c.scale == Never {
+		c.Ease()
+		rest := -c.left
+		if c.left, c.scale = c.Draw(rest + mostLeft); c.left >= rest {
+			c.left -= rest
+			return 0
+		}
+	}
 	stands = c.Stands(bytes, c.scale)
-	c.left, c.scale = c.Draw()
+	c.left, c.scale = c.Draw(mostLeft)
 	return stands
 }
+
+// mostLeft is so few that most distances are cut.
+const mostLeft = 1 << 18
 
 // The mean of estimates is what there is, whatever the sizes are beside the rate, and also
 // where the scale changes all the time.
@@ -56,7 +67,7 @@ func TestEstimatesAreNotBiased(t *testing.T) {
 
 func TestNothingIsSampledWhereTheRateIsOff(t *testing.T) {
 	for name, p := range map[string]*Pace{"nil": nil, "0": NewPace(0), "-1": NewPace(-1)} {
-		if bytes, scale := p.Draw(); bytes != math.MaxInt64 || scale != Never {
+		if bytes, scale := p.Draw(1); bytes != math.MaxInt64 || scale != Never {
 			t.Errorf("rate %s: %d bytes at scale %d", name, bytes, scale)
 		}
 	}
@@ -99,9 +110,9 @@ func TestSamplesTakeLittleTime(t *testing.T) {
 // What was drawn stands for what it stood for when it was drawn.
 func TestAScaleIsThatOfItsDistance(t *testing.T) {
 	p := NewPace(1000)
-	_, before := p.Draw()
+	_, before := p.Draw(math.MaxInt64)
 	p.scale.Store(3)
-	_, after := p.Draw()
+	_, after := p.Draw(math.MaxInt64)
 	if before != 0 || after != 3 || p.every(before) != 1000 || p.every(after) != 8000 {
 		t.Errorf("scales %d and %d, %f and %f bytes", before, after, p.every(before), p.every(after))
 	}
@@ -118,4 +129,49 @@ func TestASampleTakesTheLeastTime(t *testing.T) {
 			t.Errorf("%v after a sample of %v, want %v", d, c.now, c.want)
 		}
 	}
+}
+
+// A burst leaves a distance that a quiet program would not get through for hours. A cut makes it short
+// again.
+func TestABurstLeavesNoLongDistance(t *testing.T) {
+	for _, cut := range []int64{mostLeft, math.MaxInt64} { // which is none
+		synctest.Test(t, func(t *testing.T) {
+			p := NewPace(1000)
+			p.free.Store(0)
+			p.scale.Store(maxScale)
+			p.took(leastTakes)
+			c := &countdown{Pace: p, left: math.MaxInt64, scale: 0} // a distance that a burst drew
+			if cut == mostLeft {
+				c.left, c.scale = mostLeft, Never
+			}
+			time.Sleep(10 * time.Hour)
+			samples := 0
+			for range 2000 {
+				if c.get(1000) > 0 {
+					samples++
+				}
+			}
+			if cut == mostLeft && samples < 500 || cut != mostLeft && samples > 0 {
+				t.Errorf("cut behind %d bytes: %d samples of 2000", cut, samples)
+			}
+		})
+	}
+}
+
+// A look at a time soon after a sample changes nothing, nor one where the rate is off.
+func TestEaseNeedsTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := NewPace(1000)
+		p.took(leastTakes)
+		p.scale.Store(9)
+		time.Sleep(stale*share*leastTakes - 1)
+		if p.Ease(); p.scale.Load() != 9 {
+			t.Errorf("scale %d too soon", p.scale.Load())
+		}
+		time.Sleep(1)
+		if p.Ease(); p.scale.Load() != 6 { // 4 times as far apart as 2 of the least
+			t.Errorf("scale %d", p.scale.Load())
+		}
+		(*Pace)(nil).Ease()
+	})
 }

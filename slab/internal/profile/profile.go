@@ -3,7 +3,9 @@ package profile
 import (
 	"maps"
 	"math"
+	"slices"
 	"sync"
+	"time"
 
 	"github.com/bufslab/bufslab/slab/internal/handle"
 )
@@ -51,13 +53,21 @@ type Usage struct {
 	InUse, Leaked Amount
 }
 
-type site struct{ Usage }
+// A site is a stack, and what was got by it.
+type site struct {
+	Usage
+	past presence
+}
+
+// A presence is how long buffers were out: their number, and their bytes, times nanoseconds.
+type presence struct{ objects, bytes float64 }
 
 func (s *site) isEmpty() bool { return s.Usage == Usage{} }
 
 type sample struct {
 	*site
 	amount Amount
+	since  time.Time
 }
 
 // Add adds a buffer of some bytes, by the name of its slot, that stands for so many.
@@ -70,7 +80,7 @@ func (p *Profile) Add(id handle.ID, stack *Stack, bytes int, stands float64) {
 	}
 	s := p.site(stack)
 	s.InUse.Add(a)
-	p.live[id] = sample{s, a}
+	p.live[id] = sample{s, a, time.Now()}
 }
 
 // site returns the site of a stack, which is to have something. The caller holds mu.
@@ -108,12 +118,20 @@ func (p *Profile) end(id handle.ID, leaked bool) {
 	}
 	delete(p.live, id)
 	s.InUse.sub(s.amount)
+	s.wasOut(time.Since(s.since))
 	if leaked {
 		s.Leaked.Add(s.amount)
 	}
 	if s.site != &p.other && s.isEmpty() {
 		p.empty++
 	}
+}
+
+// wasOut adds a sample to the past, which was out so long.
+func (s *sample) wasOut(d time.Duration) {
+	long := float64(max(1, d))
+	s.past.objects += long * float64(s.amount.objects)
+	s.past.bytes += long * float64(s.amount.Bytes)
 }
 
 // A Record is what a stack has. Stack is nil for all stacks that are not kept, or not sampled.
@@ -146,8 +164,28 @@ func Fit(list []Record, inUse, leaked handle.Tally) []Record {
 	}
 	fit(list, inUse, func(u *Usage) *Amount { return &u.InUse })
 	fit(list, leaked, func(u *Usage) *Amount { return &u.Leaked })
-	if last := len(list) - 1; list[last].Usage == (Usage{}) {
-		list = list[:last]
+	return slices.DeleteFunc(list, func(r Record) bool { return r.Usage == Usage{} })
+}
+
+// pastSum is what the shares of the past add up to: a unit.
+const pastSum = 1 << 40
+
+// Past lists the stacks of samples that are over, in use as they were on average since the beginning. Only
+// the shares mean something. A pool that hands out much and has little out may have no sample of what is
+// out: then the past says who has it, if the program does what it did.
+func (p *Profile) Past() (list []Record) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var sum presence
+	for _, s := range p.sites {
+		sum.objects += s.past.objects
+		sum.bytes += s.past.bytes
+	}
+	for stack, s := range p.sites {
+		if s.past.bytes > 0 {
+			list = append(list, Record{stack.counters(), Usage{InUse: Amount{
+				int64(pastSum * s.past.objects / sum.objects), int64(pastSum * s.past.bytes / sum.bytes)}}})
+		}
 	}
 	return list
 }

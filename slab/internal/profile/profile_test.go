@@ -5,6 +5,8 @@ import (
 	"runtime"
 	"slices"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/bufslab/bufslab/slab/internal/handle"
 )
@@ -156,6 +158,24 @@ func TestFittedStacksAddUp(t *testing.T) {
 			t.Errorf("%d stacks: %+v, and %+v are counted", n, got, want)
 		}
 	}
+}
+
+// The past has each stack as it was on average in use.
+func TestThePastIsByTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var p Profile
+		for i, d := range []time.Duration{3 * time.Second, time.Second} {
+			p.Add(1, &Stack{uintptr(i + 1)}, 100, 2)
+			time.Sleep(d)
+			p.Remove(1)
+		}
+		p.Add(1, &Stack{3}, 100, 2) // which is not over
+		list := Fit(p.Past(), handle.Tally{Blocks: 8, Bytes: 800}, handle.Tally{})
+		sortByStack(list)
+		if len(list) != 2 || list[0].InUse != (Amount{6 * oneObject, 600}) || list[1].InUse != (Amount{2 * oneObject, 200}) {
+			t.Errorf("%+v", list)
+		}
+	})
 }
 
 func sortByStack(list []Record) {

@@ -3,6 +3,7 @@ package watch
 import (
 	"math"
 	"runtime"
+	"slices"
 	"time"
 
 	"github.com/bufslab/bufslab/slab/internal/handle"
@@ -49,12 +50,16 @@ func (f *Sampler) Forgotten(s *handle.Slot) {
 }
 
 // Records lists the samples by stack, nil if none are taken. Their sums are those given: of what is
-// out, and of what was forgotten.
+// out, and of what was forgotten. Where no sample is of what is out, the past says who has it.
 func (f *Sampler) Records(out, forgotten handle.Tally) []profile.Record {
 	if f.off {
 		return nil
 	}
-	return profile.Fit(f.Samples.Records(), out, forgotten)
+	list := f.Samples.Records()
+	if !slices.ContainsFunc(list, func(r profile.Record) bool { return r.InUse != profile.Amount{} }) {
+		list = append(f.Samples.Past(), list...) // those without a stack stay last
+	}
+	return profile.Fit(list, out, forgotten)
 }
 
 // SampledLeaks is List by samples: an entry for each stack.
