@@ -13,9 +13,14 @@ import (
 // A progress is a bar on a terminal, and nothing elsewhere. It is drawn when told to,
 // and it is never told to while a replay is timed.
 type progress struct {
-	bar  *progressbar.ProgressBar
-	room int // for what it says, in bytes; 0 is any
+	bar   *progressbar.ProgressBar
+	began time.Time
+	room  int // for what it says, in bytes; 0 is any
 }
+
+// untimed is how long a bar shows nothing of how far it is: a rate of less time than that is
+// one of the first read, of gigabytes a second.
+const untimed = 500 * time.Millisecond
 
 // narrow is how wide a terminal is that has room for a bar and what it says alone. The library
 // shortens nothing but the bar.
@@ -42,9 +47,11 @@ func newNarrowBar(total int64, what string, width int, w io.Writer) progress {
 }
 
 func newBar(total int64, what string, w io.Writer, options ...progressbar.Option) progress {
-	return progress{bar: progressbar.NewOptions64(total, append(options, progressbar.OptionSetWriter(w),
+	bar := progressbar.NewOptions64(total, append(options, progressbar.OptionSetWriter(w),
 		progressbar.OptionSetDescription(what), progressbar.OptionThrottle(50*time.Millisecond),
-		progressbar.OptionClearOnFinish())...)}
+		progressbar.OptionClearOnFinish())...)
+	bar.StartWithoutRender() // else time begins with the first set
+	return progress{bar: bar, began: time.Now()}
 }
 
 func (p progress) describe(what string) {
@@ -58,7 +65,7 @@ func (p progress) describe(what string) {
 }
 
 func (p progress) set(n int64) {
-	if p.bar != nil {
+	if p.bar != nil && time.Since(p.began) > untimed {
 		p.bar.Set64(n)
 	}
 }

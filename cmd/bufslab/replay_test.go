@@ -10,7 +10,11 @@ import (
 	"runtime/debug"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 	"unicode/utf8"
+
+	"github.com/schollz/progressbar/v3"
 
 	"github.com/bufslab/bufslab/trace"
 )
@@ -75,12 +79,32 @@ func TestTheBarCountsBytes(t *testing.T) {
 	if p := newProgress(100, "", &bytes.Buffer{}); p.bar != nil {
 		t.Error("a bar on no terminal")
 	}
-	var drawn bytes.Buffer
-	bar := newBar(int64(len(small)), "loading", &drawn)
-	n, err := io.Copy(io.Discard, &counted{from: strings.NewReader(small[:len(small)/2]), bar: bar})
-	if s := bar.bar.State(); err != nil || s.CurrentNum != n || s.Max != int64(len(small)) || !strings.Contains(drawn.String(), "loading") {
-		t.Errorf("%d of %d read: %q, %v", s.CurrentNum, n, &drawn, err)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		var drawn bytes.Buffer
+		bar := newBar(int64(len(small)), "loading", &drawn)
+		time.Sleep(2 * untimed)
+		n, err := io.Copy(io.Discard, &counted{from: strings.NewReader(small[:len(small)/2]), bar: bar})
+		if s := bar.bar.State(); err != nil || s.CurrentNum != n || s.Max != int64(len(small)) || !strings.Contains(drawn.String(), "loading") {
+			t.Errorf("%d of %d read: %q, %v", s.CurrentNum, n, &drawn, err)
+		}
+	})
+}
+
+// A bar shows no rate until there is a time to divide by, and then that since its beginning.
+func TestTheFirstRateOfABar(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var drawn bytes.Buffer
+		bar := newBar(1<<30, "loading", &drawn, progressbar.OptionShowBytes(true), progressbar.OptionShowCount())
+		time.Sleep(time.Microsecond)
+		bar.set(64 << 10)
+		if s := drawn.String(); strings.Contains(s, "/s") {
+			t.Errorf("after a microsecond %q", s)
+		}
+		time.Sleep(time.Second - time.Microsecond)
+		if bar.set(5_000_000); !strings.Contains(drawn.String(), "5.0 MB/s") {
+			t.Errorf("after a second %q", &drawn)
+		}
+	})
 }
 
 // On a narrow terminal there is a bar and what fits beside it.

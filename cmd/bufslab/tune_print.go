@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 
@@ -78,8 +79,11 @@ func (f *finding) howToVerify(o tuneOptions) string {
 }
 
 func saving(was, is float64) string {
-	if is > was {
-		return fmt.Sprintf("takes %.1f %% more memory at the peak, the pool's records included", 100*(is/was-1))
+	switch change := 100 * (is/was - 1); {
+	case math.Abs(change) < 0.05: // which would read 0.0
+		return "takes as much memory at the peak, the pool's records included"
+	case change > 0:
+		return fmt.Sprintf("takes %.1f %% more memory at the peak, the pool's records included", change)
 	}
 	return fmt.Sprintf("saves %.1f %% of the peak memory, the pool's records included", 100*(1-is/was))
 }

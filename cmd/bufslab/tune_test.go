@@ -328,6 +328,18 @@ func TestPeaksThatReadAlike(t *testing.T) {
 	}
 }
 
+// Nor is a share that reads as nothing.
+func TestASavingThatReadsAsNothing(t *testing.T) {
+	for is, want := range map[float64]string{
+		99_960: "takes as much memory", 100_000: "takes as much memory", 100_040: "takes as much memory",
+		99_900: "saves 0.1 % of", 100_060: "takes 0.1 % more memory", 150_000: "takes 50.0 % more memory", 25_000: "saves 75.0 % of",
+	} {
+		if got := saving(100_000, is); !strings.HasPrefix(got, want) {
+			t.Errorf("%.0f after 100000: %q", is, got)
+		}
+	}
+}
+
 func TestTuneRefuses(t *testing.T) {
 	good, keyed := steady(t, 10), filepath.Join(t.TempDir(), "keyed.csv")
 	if err := os.WriteFile(keyed, []byte("g,a,10\n"), 0o666); err != nil {
