@@ -51,8 +51,9 @@ type view struct {
 	More         int // sites that are not shown
 	Free         []extents
 	Metrics      []slab.Metric
-	Config       string // as Pool.Explain has it
-	Profiled     bool   // it has a profile_rate
+	Settings     []setting
+	Notes        []string // on them
+	Profiled     bool     // it has a profile_rate
 }
 
 // unprofiled is the line of a Config without a profile.
@@ -62,8 +63,9 @@ var unprofiled = regexp.MustCompile(`(?m)^profile_rate +none `)
 const mostSites = 10
 
 func viewOf(id int, s State, p *slab.Pool, history []sample) view {
-	v := view{ID: id, State: s, Config: p.Explain()}
-	v.Profiled = !unprofiled.MatchString(v.Config)
+	config := p.Explain()
+	v := view{ID: id, State: s, Profiled: !unprofiled.MatchString(config)}
+	v.Settings, v.Notes = settingsOf(config)
 	v.Numbers, v.Warnings = numbersOf(s.Stats), warningsOf(s.Stats)
 	v.Parts = partsOf(s.Stats)
 	v.Memory = draw("Memory", [2]string{"managed", "active"}, memory(history), history, size)

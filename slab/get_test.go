@@ -40,6 +40,23 @@ func TestGetZeroedNeedsADeviceForMemoryOutOfReach(t *testing.T) {
 	checkNoneOut(t, p)
 }
 
+// A Get that cannot clear its block leaves it held, for the next one: however many fail, it is one block.
+func TestAGetThatCannotClearHoldsNoMore(t *testing.T) {
+	p := mustOpen(t, &source{}, Config{Strategy: "exact", Zero: true})
+	for range 10 {
+		if _, err := p.Get(100); !errors.Is(err, device.ErrUnavailable) {
+			t.Fatal(err)
+		}
+	}
+	checkNoneOut(t, p)
+	if s := p.Stats(); s.HeldBlocks != 1 || s.ManagedBytes != s.HeldBytes {
+		t.Errorf("%+v", s)
+	}
+	if p.FreeHeld(); p.Stats().ManagedBytes != 0 {
+		t.Errorf("%+v", p.Stats())
+	}
+}
+
 // Memory of device virtual counts as cleared: nobody can read it.
 func TestVirtualMemoryIsCleared(t *testing.T) {
 	for _, zero := range []bool{false, true} {

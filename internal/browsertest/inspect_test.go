@@ -240,8 +240,16 @@ func TestPoolsDoNotOverflow(t *testing.T) {
 	eval[bool](t, b, `document.querySelectorAll("details").forEach(d => d.open = true) === undefined`)
 	for _, width := range []int64{320, 375, 640, 641, 800, 1280} {
 		b.do(t, chromedp.EmulateViewport(width, 800))
-		if got := eval[[]string](t, b, overflow); len(got) > 0 {
-			t.Errorf("at %d pixels %q", width, got)
+		for _, what := range []string{overflow, scrolls} {
+			if got := eval[[]string](t, b, what); len(got) > 0 {
+				t.Errorf("at %d pixels %q", width, got)
+			}
 		}
+	}
+	b.do(t, chromedp.EmulateViewport(375, 800))
+	eval[bool](t, b, `document.querySelectorAll(".settings").forEach(e => { e.style.display = "block"; e.style.overflow = "auto"; e.style.whiteSpace = "nowrap"; })
+		=== document.querySelectorAll(".settings td").forEach(e => { e.style.whiteSpace = "nowrap"; })`)
+	if got := eval[[]string](t, b, scrolls); len(got) == 0 {
+		t.Error("a configuration that scrolls is not found")
 	}
 }

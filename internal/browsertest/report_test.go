@@ -156,6 +156,10 @@ func TestDarkAndLight(t *testing.T) {
 const overflow = `[...document.querySelectorAll("body *")].filter(e => e.getBoundingClientRect().right > document.documentElement.clientWidth + 1)
 	.map(e => e.tagName + " " + e.className).concat(document.documentElement.scrollWidth > innerWidth ? ["the page scrolls"] : [])`
 
+// scrolls lists what has more in it than is seen: a column that somebody has to scroll to.
+const scrolls = `[...document.querySelectorAll("body *")].filter(e => e instanceof HTMLElement && e.clientWidth > 0 && e.scrollWidth > e.clientWidth + 1)
+	.map(e => e.tagName + " " + e.className + " scrolls")`
+
 // overlaps lists texts of a chart that stand on each other.
 const overlaps = `[...document.querySelectorAll("svg")].flatMap(svg => {
 	const boxes = [...svg.querySelectorAll("text")].map(e => [e.textContent, e.getBoundingClientRect()]).filter(b => b[1].width > 0);
@@ -174,11 +178,10 @@ func TestNothingOverflows(t *testing.T) {
 	b := openReport(t, append(lines, steady(t, hostile), small, "arrow-csv.csv.gz")...)
 	for _, width := range []int64{320, 375, 640, 641, 800, 1280} {
 		b.do(t, chromedp.EmulateViewport(width, 800))
-		if got := eval[[]string](t, b, overflow); len(got) > 0 {
-			t.Errorf("at %d pixels %q", width, got)
-		}
-		if got := eval[[]string](t, b, overlaps); len(got) > 0 {
-			t.Errorf("at %d pixels %q", width, got)
+		for _, what := range []string{overflow, scrolls, overlaps} {
+			if got := eval[[]string](t, b, what); len(got) > 0 {
+				t.Errorf("at %d pixels %q", width, got)
+			}
 		}
 	}
 }
