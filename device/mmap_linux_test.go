@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"strconv"
+	"strings"
 	"testing"
 	"unsafe"
 
@@ -98,6 +99,30 @@ func TestCommitsAtTheTopFindMemoryAhead(t *testing.T) {
 	check.Must(t, g.Decommit(2*foundAhead, 2*page))
 	if n := residentPages(t, m); n != 0 {
 		t.Errorf("%d pages have memory where addresses were given up", n)
+	}
+}
+
+// A Commit up to where memory was found finds no more, and a Decommit of nothing gives nothing back.
+// One at the top takes the top back, and one that is refused does not.
+func TestTheTopOfARange(t *testing.T) {
+	g := check.Ok(opened(t, "mmap").(Reserver).Reserve(leastRange))(t).(*mmapRange)
+	defer func() { check.Must(t, g.Close()) }()
+	page := g.Page()
+	check.Must(t, g.Commit(0, page), g.Commit(page, foundAhead-page))
+	if g.top != foundAhead || g.found != foundAhead {
+		t.Errorf("the top is %d, memory was found up to %d", g.top, g.found)
+	}
+	check.Must(t, g.Commit(foundAhead, page))
+	at := *g
+	if check.Must(t, g.Decommit(g.top, 0)); *g != at {
+		t.Errorf("a Decommit of nothing made %+v of %+v", *g, at)
+	}
+	if check.Must(t, g.Decommit(page, g.top-page)); g.top != page || g.found != page {
+		t.Errorf("the top is %d after a Decommit, memory was found up to %d", g.top, g.found)
+	}
+	check.Wraps(t, access(g.r.Bytes(), 1, 5), ErrOutOfMemory)
+	if text := access(g.r.Bytes(), 1, 5).Error(); !strings.Contains(text, "commit of 4 bytes at 1") {
+		t.Error(text)
 	}
 }
 

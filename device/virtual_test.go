@@ -52,9 +52,29 @@ func TestReserveIsAsLongAsCanBe(t *testing.T) {
 			g := check.Ok(opened(t, name).(Reserver).Reserve(math.MaxInt))(t)
 			if n := g.Region().Size(); n < 1<<20 || n > addressable {
 				t.Errorf("a range of %d bytes", n)
+			} else if want := int64(1 << 46); name == "virtual" && int64(n) != min(want, 1<<30<<(16*(math.MaxInt>>62))) {
+				t.Errorf("a range of %d bytes, want 64 TiB, or 1 GiB where an int has 32 bits", n)
 			}
 			check.Must(t, g.Close())
 		})
+	}
+}
+
+// A range is whole pages: of what is asked, those that are in it.
+func TestReserveIsOfWholePages(t *testing.T) {
+	for _, name := range []string{"virtual", "mmap"} {
+		for _, pages := range []int{2, 3} {
+			d := opened(t, name).(Reserver)
+			g := check.Ok(d.Reserve(64 << 20))(t)
+			page := g.Page()
+			check.Must(t, g.Close())
+			g = check.Ok(d.Reserve(pages*page + 1))(t)
+			if n := g.Region().Size(); n != pages*page {
+				t.Errorf("%s: a range of %d bytes, not %d pages of %d", name, n, pages, page)
+			}
+			check.Must(t, g.Close())
+			check.Wraps(t, check.Err(d.Reserve(page-1)), ErrSize)
+		}
 	}
 }
 

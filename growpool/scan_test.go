@@ -2,6 +2,7 @@ package growpool
 
 import (
 	"runtime"
+	"strconv"
 	"testing"
 )
 
@@ -75,6 +76,34 @@ func TestALeaseTakesTheLeastUsed(t *testing.T) {
 	release(t, acquire[byte](t, p, "d", 300))
 	if s := p.Stats(); len(s) != 2 || s["a"].Hits != 4 || s["c"].Hits != 3 {
 		t.Errorf("%+v", s)
+	}
+}
+
+// Of so many idle buffers as one look goes through the least used goes, also if it comes last.
+func TestTheLastCandidateIsLookedAt(t *testing.T) {
+	p := bounded(t, 1<<20)
+	f := &fickle{}
+	p.policy.use(f)
+	keys := make([]string, candidates)
+	for i := range keys {
+		keys[i] = strconv.Itoa(i)
+		release(t, acquire[byte](t, p, keys[i], 300))
+	}
+	p.budget.max, _ = p.budget.usage() // no room for one more
+	least := ""
+	for e := range p.table.all() { // which, not stopped, begins the next time where it began now
+		least = e.key
+	}
+	for _, key := range keys {
+		if key != least {
+			release(t, acquire[byte](t, p, key, 300))
+		}
+	}
+	f.drop = 1
+	release(t, acquire[byte](t, p, "one more", 300))
+	s := p.Stats()
+	if _, kept := s[least]; kept || len(s) != candidates-1 {
+		t.Errorf("%d keys are left, the least used among them: %t", len(s), kept)
 	}
 }
 

@@ -2,6 +2,7 @@ package slab
 
 import (
 	"errors"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -46,6 +47,41 @@ func TestMoreThanALimitWaitsForNoStream(t *testing.T) {
 	if s := p.Stats(); !errors.As(r.err, &full) || s.Failed != 1 || s.Waits != 0 {
 		t.Errorf("%v; %+v", r.err, s)
 	}
+}
+
+// A meddler refuses large blocks, and does something meanwhile.
+type meddler struct {
+	source
+	refuses atomic.Bool
+	first   func()
+}
+
+func (m *meddler) Alloc(size int) (device.Block, error) {
+	if size >= 1000 && m.refuses.Load() {
+		m.first()
+		return device.Block{}, device.ErrOutOfMemory
+	}
+	return m.source.Alloc(size)
+}
+
+// What was got while a call looked for room may come back: it is not hopeless, though nothing was
+// out before.
+func TestWhatWasGotMeanwhileMayComeBack(t *testing.T) {
+	m := &meddler{}
+	m.refuses.Store(true)
+	p := mustOpen(t, m, Config{Strategy: "direct"})
+	var kept PooledBuffer
+	m.first = func() {
+		if kept.Len() == 0 && p.Stats().Waiters > 0 {
+			kept = mustGet(t, p, 10)
+		}
+	}
+	c := getLater(t, t.Context(), p, 1000)
+	eventually(t, "the call looks", func() bool { return p.Stats().ActiveBlocks == 1 || len(c) > 0 })
+	letOthersRun()
+	m.refuses.Store(false)
+	mustRelease(t, kept)
+	mustRelease(t, mustHave(t, c))
 }
 
 // Who waits behind others for what the device does not have would hold up all that come later.

@@ -76,6 +76,29 @@ func TestMaxRanges(t *testing.T) {
 	}
 }
 
+// The shortest gap goes wherever it is, the first and the last among them.
+func TestTheShortestGapGoes(t *testing.T) {
+	for _, short := range []int{0, 1, MaxRanges / 2, MaxRanges/2 - 1} {
+		r := newResidency(10 * MaxRanges)
+		r.change(0, 10*MaxRanges, func(State) State { return Synchronized })
+		for i := 0; len(r.ranges) <= MaxRanges; i++ { // dirty, a gap, dirty, a gap: what ends is a gap without a neighbour
+			r.grant(10*i, 10*i+5, writeHost)
+		}
+		gaps := (len(r.ranges) - 1) / 2
+		short = min(short, gaps-1)
+		r.grant(10*short+5, 10*short+6, writeHost)
+		r.limit(func(lo, hi int) bool { return false })
+		if s := r.state(10*short+6, 10*short+10); s != HostDirty {
+			t.Errorf("gap %d of %d is %v", short, gaps, s)
+		}
+		for i := range gaps {
+			if s := r.state(10*i+6, 10*i+10); i != short && s != Synchronized {
+				t.Errorf("gap %d of %d is %v, and gap %d is the shortest", i, gaps, s, short)
+			}
+		}
+	}
+}
+
 // Ranges dirty on different sides are never merged.
 func TestOppositeSidesStayApart(t *testing.T) {
 	const n = 1000

@@ -238,3 +238,32 @@ func TestEveryCellOnALateStream(t *testing.T) {
 		}
 	})
 }
+
+// Waiting for a use is waiting for what the caller enqueued before it on the same stream, on no more
+// elements, and not for a write if it only reads.
+func TestAUseCoversEarlierOnes(t *testing.T) {
+	a, b := &sim.Stream{}, &sim.Stream{}
+	reads, writes := [2]bool{onDevice: true}, [2]bool{onDevice: true}
+	read, write := use{stream: a, lo: 10, hi: 20, reads: reads}, use{stream: a, lo: 10, hi: 20, reads: reads, writes: writes}
+	for name, c := range map[string]struct {
+		of   use
+		old  func(u use) use
+		want bool
+	}{
+		"as before":        {read, func(u use) use { return u }, true},
+		"less":             {read, func(u use) use { u.lo, u.hi = 11, 19; return u }, true},
+		"ours":             {read, func(u use) use { u.ours = true; return u }, false},
+		"another stream":   {read, func(u use) use { u.stream = b; return u }, false},
+		"failed":           {read, func(u use) use { u.err = errors.New("failed"); return u }, false},
+		"from before":      {read, func(u use) use { u.lo = 9; return u }, false},
+		"beyond":           {read, func(u use) use { u.hi = 21; return u }, false},
+		"a write":          {read, func(u use) use { u.writes = writes; return u }, false},
+		"read, of a write": {write, func(u use) use { u.writes = [2]bool{}; return u }, true},
+		"write of a write": {write, func(u use) use { return u }, true},
+	} {
+		old := c.old(c.of)
+		if got := c.of.covers(&old); got != c.want {
+			t.Errorf("%s: %t", name, got)
+		}
+	}
+}
