@@ -79,31 +79,34 @@ func TestALeaseTakesTheLeastUsed(t *testing.T) {
 	}
 }
 
-// Of so many idle buffers as one look goes through the least used goes, also if it comes last.
+// Of so many idle buffers as one look goes through the least used goes, also if it comes last. One look
+// goes through no more.
 func TestTheLastCandidateIsLookedAt(t *testing.T) {
-	p := bounded(t, 1<<20)
-	f := &fickle{}
-	p.policy.use(f)
-	keys := make([]string, candidates)
-	for i := range keys {
-		keys[i] = strconv.Itoa(i)
-		release(t, acquire[byte](t, p, keys[i], 300))
-	}
-	p.budget.max, _ = p.budget.usage() // no room for one more
-	least := ""
-	for e := range p.table.all() { // which, not stopped, begins the next time where it began now
-		least = e.key
-	}
-	for _, key := range keys {
-		if key != least {
-			release(t, acquire[byte](t, p, key, 300))
+	for n, want := range map[int]bool{candidates: false, candidates + 1: true} {
+		p := bounded(t, 1<<20)
+		f := &fickle{}
+		p.policy.use(f)
+		keys := make([]string, n)
+		for i := range keys {
+			keys[i] = strconv.Itoa(i)
+			release(t, acquire[byte](t, p, keys[i], 300))
 		}
-	}
-	f.drop = 1
-	release(t, acquire[byte](t, p, "one more", 300))
-	s := p.Stats()
-	if _, kept := s[least]; kept || len(s) != candidates-1 {
-		t.Errorf("%d keys are left, the least used among them: %t", len(s), kept)
+		p.budget.max, _ = p.budget.usage() // no room for one more
+		least := ""
+		for e := range p.table.all() { // which, not stopped, begins the next time where it began now
+			least = e.key
+		}
+		for _, key := range keys {
+			if key != least {
+				release(t, acquire[byte](t, p, key, 300))
+			}
+		}
+		f.drop = 1
+		release(t, acquire[byte](t, p, "one more", 300))
+		s := p.Stats()
+		if _, kept := s[least]; kept != want || len(s) != n-1 {
+			t.Errorf("of %d keys %d are left, the least used among them: %t", n, len(s), kept)
+		}
 	}
 }
 

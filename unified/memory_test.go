@@ -255,3 +255,27 @@ func TestForgottenPinnedMemoryIsNotReused(t *testing.T) {
 		}
 	}
 }
+
+// Where one side gets no memory the other one keeps none that it did not have before.
+func TestASideAloneKeepsNothing(t *testing.T) {
+	heap, err := device.Open("heap")
+	check.Must(t, err)
+	p := NewPool(heap, PoolConfig{})
+	b := check.Ok(Acquire[byte](p, 100))(t)
+	b.a.mu.Lock()
+	defer func() { b.a.mu.Unlock(); check.Must(t, b.Free()) }()
+	for _, had := range []bool{false, true} {
+		if had {
+			check.Must(t, b.a.provide(onDevice, nil))
+		}
+		err := b.a.provideBoth(func(d side) error {
+			if d == host {
+				return errTest
+			}
+			return b.a.provide(d, nil)
+		})
+		if has := b.a.sides[onDevice].has; err != errTest || has != had {
+			t.Errorf("had memory: %t, has memory: %t, %v", had, has, err)
+		}
+	}
+}

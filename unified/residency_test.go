@@ -78,22 +78,37 @@ func TestMaxRanges(t *testing.T) {
 
 // The shortest gap goes wherever it is, the first and the last among them.
 func TestTheShortestGapGoes(t *testing.T) {
-	for _, short := range []int{0, 1, MaxRanges / 2, MaxRanges/2 - 1} {
-		r := newResidency(10 * MaxRanges)
-		r.change(0, 10*MaxRanges, func(State) State { return Synchronized })
-		for i := 0; len(r.ranges) <= MaxRanges; i++ { // dirty, a gap, dirty, a gap: what ends is a gap without a neighbour
+	const gaps = (MaxRanges + 1) / 2 // between ranges that are dirty, from the first to the last element
+	for short := range gaps {
+		r := newResidency(10*gaps + 5)
+		r.change(0, 10*gaps+5, func(State) State { return Synchronized })
+		for i := range gaps + 1 {
 			r.grant(10*i, 10*i+5, writeHost)
 		}
-		gaps := (len(r.ranges) - 1) / 2
-		short = min(short, gaps-1)
 		r.grant(10*short+5, 10*short+6, writeHost)
 		r.limit(func(lo, hi int) bool { return false })
-		if s := r.state(10*short+6, 10*short+10); s != HostDirty {
-			t.Errorf("gap %d of %d is %v", short, gaps, s)
-		}
 		for i := range gaps {
-			if s := r.state(10*i+6, 10*i+10); i != short && s != Synchronized {
-				t.Errorf("gap %d of %d is %v, and gap %d is the shortest", i, gaps, s, short)
+			want := Synchronized
+			if i == short {
+				want = HostDirty
+			}
+			if s := r.state(10*i+6, 10*i+10); s != want {
+				t.Fatalf("gap %d of %d is %v, want %v: gap %d is the shortest", i, gaps, s, want, short)
+			}
+		}
+	}
+}
+
+// A buffer whose elements are in two states is in the one that takes more care, wherever that is.
+func TestTheStateOfSeveral(t *testing.T) {
+	order := []State{Uninitialized, Synchronized, HostOnly, DeviceOnly, HostDirty, DeviceDirty}
+	for i, less := range order {
+		for _, more := range order[i+1:] {
+			for _, pair := range [][2]State{{less, more}, {more, less}} {
+				r := residency{ranges: []stretch{{10, pair[0]}, {20, pair[1]}}}
+				if s := r.state(0, 20); s != more {
+					t.Errorf("%v and %v are %v", pair[0], pair[1], s)
+				}
 			}
 		}
 	}

@@ -210,7 +210,7 @@ func overlayOf(file string, text []byte) (name string, remove func(), err error)
 	return name, remove, err
 }
 
-// judged reads the changes that live with a reason: a line each, the reason behind " | ".
+// judged reads the changes that live with a reason: a line each, the reason behind the last " | ".
 func judged(name string) (map[string]string, error) {
 	text, err := os.ReadFile(name)
 	if err != nil {
@@ -218,8 +218,9 @@ func judged(name string) (map[string]string, error) {
 	}
 	reasons := map[string]string{}
 	for line := range strings.Lines(string(text)) {
-		if c, why, ok := strings.Cut(strings.TrimSpace(line), " | "); ok {
-			reasons[c] = why
+		line = strings.TrimSpace(line)
+		if at := strings.LastIndex(line, " | "); at >= 0 { // the change may have one, too
+			reasons[line[:at]] = line[at+len(" | "):]
 		}
 	}
 	return reasons, nil

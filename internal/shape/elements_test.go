@@ -37,6 +37,9 @@ func TestElements(t *testing.T) {
 	if e := Elements[int64]([]byte{}); e == nil || len(e) != 0 {
 		t.Errorf("%v of no bytes", e)
 	}
+	if e := Elements[byte]([]byte{7}); len(e) != 1 || e[0] != 7 {
+		t.Errorf("%v of a byte", e)
+	}
 	bytes := reinterpret(words)
 	if e := Elements[int64](bytes[:23]); len(e) != 2 || &e[0] != &words[0] || e[1] != 2 {
 		t.Errorf("%v of 23 bytes", e)
