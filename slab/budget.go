@@ -9,8 +9,8 @@ import (
 
 // How a pool takes part in the budgets that may refuse it memory: see slab/internal/budget.
 
-// budgetsOf returns the budgets of what draws on a, the nearest first, the device's last: any of them
-// may be what has no room. There may be none.
+// budgetsOf returns the budgets that may refuse memory of a, the nearest first, the device's last. There
+// may be none.
 func budgetsOf(a Allocator) (list []*budget.Budget) {
 	for l := range upstream.Layers(a) {
 		if l, ok := l.(*Limit); ok {
@@ -23,8 +23,8 @@ func budgetsOf(a Allocator) (list []*budget.Budget) {
 	return list
 }
 
-// refusing returns the budget that err comes from. If that is none of the pool's, or does
-// not tell, it is the widest: whatever makes room wakes the calls that wait there.
+// refusing returns the budget that err comes from. If err names no budget of the pool, refusing returns
+// the widest one: all memory that comes back wakes the calls that wait there.
 func (p *pool) refusing(err error) *budget.Budget {
 	var full *LimitError
 	if errors.As(err, &full) {
@@ -37,8 +37,8 @@ func (p *pool) refusing(err error) *budget.Budget {
 	return p.budgets[len(p.budgets)-1]
 }
 
-// wake wakes the calls that may have what the pool has just given to its strategy. Hardly ever
-// does one wait.
+// wake wakes the calls that may have the memory that the pool has just given to its strategy. Calls
+// rarely wait.
 func (p *pool) wake() {
 	if p.waits.hurried.Load() > 0 || p.closed.Load() {
 		p.wakeAll()
@@ -55,20 +55,20 @@ func (p *pool) wakeAll() {
 	}
 }
 
-// A Reclaimer can give held memory back. A [Pool] shares its budget as one: a Get that has no room asks
-// the others that draw on the same memory to give back what they hold, the pools on one device, the pools
-// on one Limit, and whatever keeps buffers of a pool for reuse.
+// A Reclaimer can give held memory back. A Get that has no room asks all Reclaimers of its memory to do
+// so: the pools on the same device, the pools on the same Limit, and code that keeps buffers of these
+// pools for reuse (see [Pool.AddReclaimer]).
 type Reclaimer interface{ FreeHeld() }
 
-// AddReclaimer says that r keeps buffers of the pool, active ones, for reuse. Its FreeHeld
-// releases them. The pool calls it, without a lock, in a Get that has no room, and for
-// others that share its Limit or its device; r must not wait there for a lock that is
-// held around a Get. The pool keeps r alive until RemoveReclaimer.
+// AddReclaimer says that r keeps active buffers of the pool for reuse, and that r.FreeHeld releases
+// them. The pool calls r.FreeHeld, without a lock, in a Get that has no room, and for pools that share
+// its Limit or its device. r.FreeHeld must not wait for a lock that is held around a Get. The pool keeps
+// r alive until RemoveReclaimer.
 func (p *Pool) AddReclaimer(r Reclaimer) { p.opened().reclaimers.Add(r) }
 
 // RemoveReclaimer undoes AddReclaimer.
 func (p *Pool) RemoveReclaimer(r Reclaimer) { p.opened().reclaimers.Remove(r) }
 
-// Offer is for code that keeps buffers of the pool: one that was in use is not any more, and
-// FreeHeld would release it. Calls that wait for memory have it asked for then.
+// Offer is for code that keeps buffers of the pool (see AddReclaimer): it says that a buffer has become
+// idle, so that FreeHeld would release it. Calls that wait for memory then ask for it.
 func (p *Pool) Offer() { p.opened().wake() }

@@ -9,13 +9,13 @@ import (
 	"github.com/bufslab/bufslab/slab/internal/handle"
 )
 
-// A PooledBuffer is a handle to memory of a [Pool]. It is a value: copy it freely,
-// all copies stand for the same buffer, and the first Release counts. The zero
+// A PooledBuffer is a handle to memory of a [Pool]. It is a value: copy it freely.
+// All copies are handles of the same buffer, and the first Release counts. The zero
 // PooledBuffer holds nothing and counts as released.
 //
 // A buffer that is never released comes back by itself where the collector can see
 // that its memory is not in use (see [Pool]); releasing is faster. Its methods are
-// safe for concurrent use. They do not guard the bytes: that is up to the caller.
+// safe for concurrent use. They do not guard the bytes: the caller must.
 type PooledBuffer struct {
 	slot *handle.Slot
 	ptr  unsafe.Pointer
@@ -45,9 +45,9 @@ func (b PooledBuffer) Bytes() []byte {
 const mostBytes = min(1<<47, math.MaxInt)
 
 // With calls f with the buffer's memory, nil for device memory. While f runs the
-// memory is not recycled, even if the buffer is released meanwhile: that takes effect
-// when f returns. f must not keep the slice, nor be nil. After Release With returns ErrReleased
-// and does not call f. A panic of f passes through.
+// memory is not recycled: a Release meanwhile takes effect when f returns. f must not
+// keep the slice, nor be nil. After Release With returns ErrReleased and does not call
+// f. A panic of f passes through.
 func (b PooledBuffer) With(f func([]byte)) error {
 	if b.slot == nil || !b.slot.Pin(b.gen) {
 		return ErrReleased
@@ -72,9 +72,9 @@ func (b PooledBuffer) unpin() {
 }
 
 // Block returns the buffer as a block of its device, for copies. It is the zero Block
-// for an empty buffer and after Release. On the Go heap it is a region of its own that
-// keeps the memory alive; elsewhere the block must not outlive the handle. Do not free
-// it.
+// for an empty buffer and after Release. On the Go heap the block has a region of its own
+// that keeps the memory alive. Elsewhere the block must not outlive the handle. Do not
+// free the block.
 func (b PooledBuffer) Block() device.Block {
 	s := b.slot
 	if s == nil || b.n == 0 || !s.Pin(b.gen) {
@@ -90,9 +90,9 @@ func (b PooledBuffer) Block() device.Block {
 	return s.Block(b.n)
 }
 
-// Release gives the buffer back. Of all calls for one Get, on any copy of the handle
-// and from any goroutine, exactly one returns nil. The others return ErrReleased, are
-// counted in Stats.DoubleReleases and touch nothing. With Config.Strict they panic.
+// Release gives the buffer back. Of all Releases for one Get, on any copy of the handle
+// and from any goroutine, exactly one returns nil. The others return ErrReleased, count
+// in Stats.DoubleReleases and touch nothing. With Config.Strict they panic.
 func (b PooledBuffer) Release() error {
 	s := b.slot
 	if s == nil {
@@ -115,8 +115,8 @@ func (b PooledBuffer) Release() error {
 	return nil
 }
 
-// discard is Release for code of this package that alone has b, or the zero value: it has no error
-// to tell.
+// discard is Release for code of this package that is the only owner of b, or has the zero value: there
+// is no error.
 func (b PooledBuffer) discard() { _ = b.Release() }
 
 // entry returns the block of b.

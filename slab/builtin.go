@@ -23,8 +23,8 @@ func (b builtin) Step() {
 	}
 }
 
-// A numberedBuiltin is one that numbers its blocks. Its AllocFree and TakeBack are called with the lock of its
-// front held, so it has to use that as its own.
+// A numberedBuiltin is a builtin that numbers its blocks. AllocFree and TakeBack are called with the lock of
+// its front held, so it has to use that lock as its own.
 type numberedBuiltin struct {
 	builtin
 	numbered
@@ -63,9 +63,9 @@ func (unnumbered) Extend(device.Block, int32, int, bool, func() bool) bool { ret
 
 func (unnumbered) AllocRoomy(int) (b device.Block, extent int32, ok bool) { return b, 0, false }
 
-// A quarantiner is a strategy that can do so.
+// A quarantiner is a strategy that can quarantine blocks.
 type quarantiner interface {
-	// quarantine takes a block that is out, of an extent as FreeExtent has it, out of
-	// use for good. Where it cannot it reports false, and the block stays out.
+	// quarantine takes an active block, of an extent as FreeExtent has it, out of
+	// use for good. Where it cannot it reports false, and the block stays active.
 	quarantine(b device.Block, extent int32) bool
 }

@@ -4,22 +4,22 @@ import (
 	"github.com/bufslab/bufslab/slab/internal/percpu"
 )
 
-// What lies in caches is held, too. So what Config says of held memory bounds the
-// caches: block by block, and together to a quarter of Config.MaxHeld. A pool that
-// bounds the number of blocks that it holds has no caches.
+// Blocks in caches are held memory, too. So the bounds of Config on held memory bound
+// the caches: block by block, and together to a quarter of Config.MaxHeld. A pool with
+// a bound on the number of held blocks has no caches.
 
 const (
 	// cachedLimit is the largest block that is cached.
 	cachedLimit = 32 << 20
-	// cacheShare of the managed bytes, as a divisor, is what caches may hold of blocks that have not
-	// earned it: what is cached cannot be merged, and serves one size alone.
+	// cacheShare is the share of the managed bytes, as a divisor, that caches may hold without having
+	// earned it: cached blocks cannot be merged, and serve one size alone.
 	cacheShare = 32
-	// depotBytes bounds the depot where memory is held anyway: a hard bound below
-	// what a program hands over made it a thousand times slower.
+	// depotBytes bounds the depot where memory is held anyway: a bound below the bytes
+	// that a program hands over made the program a thousand times slower.
 	depotBytes = 1 << 30
 )
 
-// cacheOptions returns the caches that c asks for, for so many processors.
+// cacheOptions returns the caches that c asks for, for that number of processors.
 func cacheOptions(c Config, processors int) percpu.Options {
 	if c.CacheBytes <= 0 || c.Check {
 		return percpu.Options{}
@@ -34,7 +34,7 @@ func cacheOptions(c Config, processors int) percpu.Options {
 	return bound(o, c, processors)
 }
 
-// bound lowers what the caches may hold to what c allows.
+// bound lowers the bounds of the caches to the bounds of c.
 func bound(o percpu.Options, c Config, processors int) percpu.Options {
 	if n := c.MaxBlockBytes; n > 0 && n < int64(o.Largest) {
 		o.Largest = largestWithin(&o.Grid, int(n))
@@ -62,7 +62,7 @@ func largestWithin(c Classes, n int) int {
 	return 0
 }
 
-// heldBelow returns what the caches leave of Config.MaxHeld for the strategy.
+// heldBelow returns the part of Config.MaxHeld that the caches leave for the strategy.
 func heldBelow(o percpu.Options, maxHeld int64) int64 {
 	return maxHeld - o.Bytes*int64(o.Processors) - o.Depot
 }

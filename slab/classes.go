@@ -27,7 +27,7 @@ var (
 // A block is larger than asked by less than size/steps or by less than align,
 // whichever is more. Sizes above 256 TiB have no class.
 //
-// Align 0 is 16, and 64 from 64 bytes up: what vector instructions like.
+// Align 0 is 16, and 64 from 64 bytes up, for vector instructions.
 // Both arguments are powers of two; Grid panics otherwise.
 func Grid(steps, align int) Classes {
 	if steps < 1 || steps&(steps-1) != 0 || align < 0 || align&(align-1) != 0 || steps > 1<<10 || align > 1<<20 {
@@ -36,9 +36,9 @@ func Grid(steps, align int) Classes {
 	return sizeclass.NewGrid(steps, align)
 }
 
-// Bitlog returns the bins of pyopencl's memory pool: a bin is the size's
-// leading one and the next bits of it, and its blocks have the largest size
-// that falls into it. With 4 bits 1000 becomes 1023. A block is less than
+// Bitlog returns the bins of pyopencl's memory pool. The bin of a size is its
+// leading one and the next bits; blocks have the largest size of their bin.
+// With 4 bits 1000 becomes 1023. A block is less than
 // 1/2^bits larger than asked; powers of two are the worst case, and no block
 // is aligned. Sizes 0 and 1 share bin 0. Bins are numbered as in pyopencl, with gaps.
 // With 0 bits the bins are the powers of two. It panics unless bits is in 0..16.

@@ -8,13 +8,13 @@ import (
 )
 
 // Close stops holding, see StopHolding, and makes further Gets fail with ErrClosed. If
-// buffers are still out its error wraps a *LeakError; they stay valid, and their memory
-// goes upstream as they are released. It wraps each *[GuardError] of a write, too. Later calls
-// return nil.
+// buffers are still active the error wraps a *LeakError; these buffers stay valid, and their
+// memory goes upstream as they are released. The error wraps each *[GuardError] of a write, too.
+// Later calls return nil.
 //
-// The device of a pool of [OpenConfig] is closed when nothing of it is out: by Close, or by the
-// last Release after it, or when the last buffer is found forgotten. Until then it copies, and
-// its streams work. If closing it fails after Close, the error goes to Config.Logger.
+// The device of a pool of [OpenConfig] is closed when no buffer is active: by Close, by the last
+// Release after Close, or when the last buffer is found forgotten. Until then the device copies,
+// and its streams work. If the device fails to close after Close, the error goes to Config.Logger.
 func (p *Pool) Close() (err error) {
 	if !p.isOpened() {
 		return errNotOpened
@@ -42,11 +42,11 @@ func (p *pool) end() error {
 	for _, f := range p.onClose {
 		errs = append(errs, f())
 	}
-	p.ended.Store(true) // first: what is given back after the look below looks itself
+	p.ended.Store(true) // first: memory that comes back after the look below closes the device itself
 	return errors.Join(append(errs, p.closeIdleDevice())...)
 }
 
-// closeIdleDevice closes the device if nothing of it is out, once.
+// closeIdleDevice closes the device once, if no block of it is active.
 func (p *pool) closeIdleDevice() error {
 	if !p.table.IsVacant() || p.deviceClosed.Swap(true) {
 		return nil
@@ -54,7 +54,7 @@ func (p *pool) closeIdleDevice() error {
 	return p.config.closeDevice()
 }
 
-// closeDeviceLate is closeIdleDevice for what comes back after Close.
+// closeDeviceLate is closeIdleDevice for blocks that come back after Close.
 func (p *pool) closeDeviceLate() {
 	if !p.ended.Load() {
 		return
@@ -86,8 +86,8 @@ func (p *pool) leakError(s Stats) error {
 	return &LeakError{Blocks: s.ActiveBlocks, Bytes: s.ActiveBytes, Leaks: p.listLeaks(), Pool: p.config.Name}
 }
 
-// abandon closes a pool whose user has forgotten it, but for the buffers that are out: they can
-// grow. It may wait for a stream, and the runtime's goroutine for cleanups must not.
+// abandon closes a pool whose user has forgotten it, except for Grow of active buffers. It may wait for
+// a stream, and the runtime's goroutine for cleanups must not.
 func (p *pool) abandon() {
 	if p.closed.Load() {
 		return
@@ -96,5 +96,5 @@ func (p *pool) abandon() {
 	go func() { _ = p.close() }() // no one is left to hear of its leaks
 }
 
-// refuses reports whether the pool hands out nothing any more. One that was forgotten serves Grow.
+// refuses reports whether the pool hands out no more memory. A forgotten pool still serves Grow.
 func (p *pool) refuses() bool { return p.closed.Load() && !p.abandoned.Load() }

@@ -15,28 +15,28 @@ type Config struct {
 	// What memory.
 	Device   string // see device.Open; "" is heap
 	MaxBytes int64  // hard budget of managed bytes; 0 is none
-	// MaxShare is MaxBytes as a share of what the device has in all, up to 1; 0 is none. Text has it as
-	// max_bytes=75%. It is resolved once, by Open: of host memory it is a share of the memory of the
-	// machine or of the limit of the control group, if that is less; see ShareOf.
+	// MaxShare is MaxBytes as a share of the device's memory, up to 1; 0 is none. In text it is
+	// max_bytes=75%. Open reads the device's memory once. For host memory that is the memory of the
+	// machine, or the limit of the control group if that is less; see ShareOf.
 	MaxShare float64
 	Name     string // of the pool, up to 200 bytes of printable characters; "" is the line: see Pool.Name
 	Zero     bool   // blocks are cleared when handed out
 
-	// Which strategy, and what some of them have.
+	// Which strategy, and options of some strategies.
 	Strategy   string  // one of Strategies; "" is sizeclass on heap, slab elsewhere
 	Bits       int     // bitlog: bits kept below the leading one; 0 is 4, -1 keeps none
 	Steps      int     // sizeclass: classes a doubling, a power of two; 0 is 4
-	Align      int     // alignment of blocks in bytes, a power of two up to 2 MiB, on heap, cuda and opencl up to 4096; 0 is 64 above 256 bytes, and less below but with bestfit and plan, or what the device needs
+	Align      int     // alignment of blocks in bytes, a power of two up to 2 MiB, on heap, cuda and opencl up to 4096; 0 is 64 above 256 bytes, less below except with bestfit and plan, and never less than the device needs
 	MissTarget float64 // bestfit, slab, plan: share of allocations that may go upstream; 0 is 0.01
 	Decommit   bool    // bestfit, slab: before a new peak give small free extents back, too: less memory, more calls
 	Pages      string  // bestfit, slab, plan on mmap: huge or small, the pages of ranges; "" leaves it to the system
 	Plan       string  // plan: file of bufslab plan, which is read when the pool is opened; "" is none
 
-	// bestfit, slab, plan: what to take when the pool is opened, a size or learned:FILE; "" is
-	// none. It is held, goes back as all held memory does, and does not come again. Open fails
-	// without room for a size. With learned:FILE it is the peak in FILE and a hundredth more, at most
-	// what max_bytes and max_held allow, and nothing where there is no room; Close writes the new
-	// peak to FILE.
+	// bestfit, slab, plan: memory to take when the pool is opened, a size or learned:FILE; "" is
+	// none. It is held memory, goes back as all held memory does, and is not taken again. With a
+	// size Open fails where there is no room. learned:FILE takes the peak in FILE and a hundredth
+	// more, within max_bytes and max_held, and nothing where there is no room; Close writes the
+	// new peak to FILE.
 	Reserve string
 
 	// What is kept for reuse.
@@ -44,15 +44,15 @@ type Config struct {
 	MaxHeldBlocks int           // exact, bitlog: blocks kept for reuse at most; 0 is no limit (exact: 100), -1 keeps nothing, with sizeclass too
 	MaxBlockBytes int64         // larger blocks are never kept; 0 is no limit (exact: 1 GiB)
 	CacheBytes    int64         // per-processor caches, bytes a processor at most; 0 is the strategy's default, -1 turns them off
-	TrimAfter     time.Duration // held memory idle for so long goes back; 0 is never
+	TrimAfter     time.Duration // held memory that was idle for this time goes back; 0 is never
 	Pressure      bool          // held memory goes back as the system runs short of memory, half of it at a time: see docs/containers.md
-	Idle          time.Duration // a pool without a Get or Release for so long gives back all it holds; 0 is 10 s on heap and never elsewhere, -1 is never
+	Idle          time.Duration // a pool without a Get or Release for this time gives back all held memory; 0 is 10 s on heap and never elsewhere, -1 is never
 
 	// What happens to buffers that are forgotten or misused. With Guard n, about one buffer in n is
 	// withheld after its Release until nothing can reach its memory, and a use of it meanwhile is a
-	// *GuardError; 0 is none. GCTrigger runs the collector when the bytes of watched blocks off the
-	// heap exceed twice those after the last collection plus this: 0 is 64 MiB, -1 is off, which in
-	// text is 0. Blocks of more than 4 KiB, and all of device memory, are watched. See docs/leaks.md.
+	// *GuardError; 0 is none. The pool runs the collector when the bytes of watched blocks off the
+	// heap exceed twice those after the last collection plus GCTrigger: 0 is 64 MiB, -1 is off (0 in
+	// text). Blocks of more than 4 KiB, and all blocks of device memory, are watched. See docs/leaks.md.
 	OnForget  string // return, free or report; "" is return
 	GCTrigger int64
 	Strict    bool // a second Release panics; call sites are kept
@@ -61,10 +61,10 @@ type Config struct {
 
 	// What is counted and recorded.
 	Statistics   bool   // count Gets and Releases in scopes, see Pool.Push: under a lock, also what caches serve
-	ProfileRate  int64  // bytes of Gets between two samples of Pool.WriteProfile, on average; 512 KiB is a good one; 0 takes none
+	ProfileRate  int64  // bytes of Gets between two samples of Pool.WriteProfile, on average; 512 KiB is a good value; 0 takes none
 	Record       string // trace file to write; gzip if it ends in .gz
-	RecordLast   int    // remember so many events, for Pool.WriteRecord, and write the file at Close; 0 writes all as they come
-	RecordSample int    // record one Get in so many, chosen at random, with its Release; 0 is 1
+	RecordLast   int    // number of last events to remember, for Pool.WriteRecord and for the file at Close; 0 writes all as they come
+	RecordSample int    // record one Get in RecordSample, chosen at random, with its Release; 0 is 1
 	RecordSites  bool   // record where each Get was called
 
 	// Text has no keys for these: ParseConfig leaves them nil, String and MarshalJSON leave
@@ -75,9 +75,9 @@ type Config struct {
 	traits traits // of the device, once it is open
 }
 
-// log returns where a pool logs: Config.Logger or slog.Default, with the pool's name. A pool
-// logs a warning when it is opened on a deferred device, and as errors what Config.Check finds
-// where no caller could recover from a panic, and what Config.Guard finds.
+// log returns the logger of a pool: Config.Logger or slog.Default, with the pool's name. A pool
+// logs a warning when it is opened on a deferred device. It logs errors: faults that Config.Check
+// finds where no caller could recover from a panic, and faults that Config.Guard finds.
 func (c Config) log() *slog.Logger {
 	return cmp.Or(c.Logger, slog.Default()).With("pool", c.Name)
 }

@@ -10,11 +10,11 @@ import (
 // Stats returns the counters, added up over the processors.
 func (p *Pool) Stats() Stats { return p.opened().stats().withoutDebts() }
 
-// stats is Stats before withoutDebts: tests, and those who compute with it, want negative numbers.
+// stats is Stats before withoutDebts: tests, and code that computes with it, need negative numbers.
 func (p *pool) stats() Stats {
 	var s Stats
 	up := p.accounting
-	u := usageOf(p.strategy, p.managed()) // first: what reaches the strategy meanwhile is not counted twice
+	u := usageOf(p.strategy, p.managed()) // first: a block that reaches the strategy meanwhile is not counted twice
 	p.guard.count(&s, &u)
 	cached := p.cache.Usage()
 	deferred, waiting := p.table.Deferred(), p.pending.Waiting()
@@ -41,13 +41,13 @@ func (p *pool) stats() Stats {
 	below := keptBelow(p.upstream)
 	p.countBelow(&s, below)
 	s.Waiters, s.Waits, s.WaitTime = p.waits.now.Load(), p.waits.calls.Load(), time.Duration(p.waits.nanoseconds.Load())
-	// All that the strategy has handed out is active, cached, deferred, waiting or in
-	// quarantine; what is left is what rounding costs.
+	// All bytes that the strategy has handed out are active, cached, deferred, waiting or in
+	// quarantine; the rest is rounding.
 	s.RoundingBytes = u.ActiveBytes + u.RoundingBytes - s.ActiveBytes - cached.Bytes - deferred.Bytes - waiting.Bytes - quarantined.Bytes + below.RoundingBytes
 	return s
 }
 
-// countBelow adds what a strategy below holds. Only Stats reads that, so it has to raise the peak.
+// countBelow adds the held memory of a strategy below. Only Stats reads it, so Stats raises the peak.
 func (p *pool) countBelow(s *Stats, below Usage) {
 	s.HeldBlocks += below.HeldBlocks
 	s.HeldBytes += below.HeldBytes
@@ -59,7 +59,7 @@ func (p *pool) countBelow(s *Stats, below Usage) {
 	s.PeakManagedBytes = max(p.accounting.Peak(), s.ManagedBytes)
 }
 
-// active is what is out: what was got and neither released nor found forgotten.
+// active counts the buffers that were got and neither released nor found forgotten.
 func active(u percpu.Usage, forgotten handle.Tally) handle.Tally {
 	return handle.Tally{Blocks: u.Gets - u.Releases - forgotten.Blocks, Bytes: u.Got - u.Released - forgotten.Bytes}
 }
@@ -67,8 +67,8 @@ func active(u percpu.Usage, forgotten handle.Tally) handle.Tally {
 // managed returns the bytes that the strategy has from the upstream.
 func (p *pool) managed() int64 { return p.accounting.Managed() - p.guard.managed() }
 
-// ResetPeaks begins Stats.PeakManagedBytes and Stats.PeakActiveBytes anew, at what is managed and out now.
-// The peak of reserve=learned:FILE is another one, and stays.
+// ResetPeaks sets Stats.PeakManagedBytes and Stats.PeakActiveBytes to the managed and active bytes of now.
+// It does not change the peak of reserve=learned:FILE.
 func (p *Pool) ResetPeaks() {
 	q := p.opened()
 	q.accounting.ResetPeak()

@@ -1,6 +1,6 @@
 // Package slab pools large, short-lived buffers, on the Go heap, in mmap memory or on a device.
 //
-// A [Pool] hands out buffers of a device's memory and keeps what comes back. Three names are
+// A [Pool] hands out buffers of a device's memory and keeps released ones for reuse. Three calls are
 // enough for the first day: open a pool, Get a buffer, Release it.
 //
 //	pool := slab.MustOpen("device=mmap,max_bytes=1GiB")
@@ -14,8 +14,8 @@
 //
 // Pools and handles are safe for concurrent use. The bytes of a Get are undefined, those of GetZeroed are
 // zero; do not use them after Release. A buffer that is never released comes back where the collector can
-// see that nothing uses it; a forgotten one off the heap whose Bytes was called does not, and a late use of that
-// slice faults: see [Pool].
+// see that nothing uses it. A forgotten buffer off the heap whose Bytes was called does not come back; a
+// late use of that slice faults: see [Pool].
 //
 // The line chooses the device, the strategy and its options: see [Config]. For the second day:
 //
@@ -32,12 +32,12 @@
 // Buffers that grow as they are written to are in package iobuf, many small pieces that end
 // together in package arena.
 //
-// What pools are made of, for a program that has a strategy of its own:
+// The parts of a pool, for a program that has a strategy of its own:
 //
 //	Allocator     Alloc and Free: a device, a strategy or a wrapper
 //	strategy      an Allocator that keeps blocks of its upstream: see [NewStrategy], [Register]
-//	wrapper       an Allocator that does one thing more: [Limit], and those of package
-//	              [github.com/bufslab/bufslab/slab/wrap]
+//	wrapper       an Allocator that does one thing more: [Limit], and the wrappers of
+//	              package [github.com/bufslab/bufslab/slab/wrap]
 //
 // docs/design.md in the repository follows a buffer from Get to Release, and lists the
 // locks and the invariants; docs/leaks.md says what happens to a buffer that is never

@@ -18,7 +18,7 @@ var (
 	ErrSize = device.ErrSize
 	// ErrReleased says that a buffer was released before, by this handle or a copy of it.
 	ErrReleased = errors.New("slab: PooledBuffer released already")
-	// ErrForeign says that a slice is no buffer that the pool has out.
+	// ErrForeign says that a slice is no active buffer of the pool.
 	ErrForeign = errors.New("slab: the slice begins no buffer of this pool that is out")
 	// ErrParts says that a buffer has as many parts as it can have.
 	ErrParts = errors.New("slab: PooledBuffer with too many parts")
@@ -28,14 +28,14 @@ var (
 	ErrUpstream = upstream.ErrUpstream
 )
 
-// maxAsk is the most bytes that are asked of an upstream at a time.
+// maxAsk is the most bytes of one call upstream.
 const maxAsk = upstream.MaxSize
 
 // outOfMemory reports whether err says that there was no room.
 func outOfMemory(err error) bool { return upstream.OutOfMemory(err) }
 
 // An OutOfMemoryError says that there was no room, though all held memory had
-// been given back. It wraps what the upstream said, and so [device.ErrOutOfMemory].
+// been given back. It wraps the upstream's error, and so [device.ErrOutOfMemory].
 type OutOfMemoryError struct {
 	Size, Class            int // bytes as asked for; bytes of the block wanted
 	HeldBytes, ActiveBytes int64
@@ -58,15 +58,15 @@ type GuardError struct {
 	Bytes int    // of the block
 
 	// Outlived says that nothing was written, but that something still reached the memory
-	// four collections after Release: a slice, or a handle that the program has kept, which
-	// is no mistake by itself. It is told of the Go heap only.
+	// four collections after Release: a slice, or a handle that the program has kept (which
+	// is no mistake by itself). It occurs on the Go heap only.
 	Outlived bool
 
 	Offset int // of the first byte that was written, or touched
 
 	// Got and Released are the stacks of the Get and of the Release, a line for each call
-	// outside this package, as function and file:line. A buffer that waited for a stream, or
-	// that was forgotten, came back by a call of the pool's, whose stack it is then.
+	// outside this package, as function and file:line. If the buffer waited for a stream, or
+	// was forgotten, Released is the stack of the pool's call that brought it back.
 	Got, Released string
 }
 
@@ -80,13 +80,13 @@ func (e *GuardError) Error() string {
 }
 
 // A WaitError says that a context was done before there was room. It wraps the context's
-// error, its cause, and what said that there was no room, and so [device.ErrOutOfMemory].
+// error, its cause, and the error of the last try, and so [device.ErrOutOfMemory].
 // Err is nil where the context was done before the call, and there was room.
 type WaitError struct {
 	Size   int           // bytes, as asked for
 	Waited time.Duration // 0 if the context was done before the call
 	Cause  error         // of the context
-	Err    error         // why there was no room, when it was looked for last
+	Err    error         // why the last try found no room
 
 	done error
 }
@@ -102,23 +102,23 @@ func (e *WaitError) Error() string {
 // Unwrap returns the context's error, its cause, and Err.
 func (e *WaitError) Unwrap() []error { return []error{e.done, e.Cause, e.Err} }
 
-// A CheckError lists what Config.Check found where no caller could be told, up to 100 faults: a
-// canary of a forgotten buffer, or of one that streams used after its Release, and poison of memory
-// that went upstream. Close returns it, and each fault was logged when it was found.
+// A CheckError lists up to 100 faults that Config.Check found where no caller could be told: a damaged
+// canary of a forgotten buffer, or of a buffer that streams used after its Release, and damaged poison
+// of memory that went upstream. Close returns it, and each fault was logged when it was found.
 //
-// Else Config.Check panics with what it found: Release, where something wrote beyond the buffer, and
-// a Get that is handed memory into which something wrote after its Release. It looks at the last
-// 16,384 released blocks. It does not find a write that puts the poison back, nor one to memory that
-// has gone upstream. Of a registered strategy it looks at no free block, as links may be in there.
+// Elsewhere Config.Check panics with the fault: in Release, if something wrote beyond the buffer, and
+// in a Get, if something wrote into the memory after its Release. It looks at the last 16,384 released
+// blocks. It does not find a write that puts the poison back, nor a write to memory that has gone
+// upstream. It looks at no free block of a registered strategy, as links may be in there.
 //
-// It costs 128 bytes a block, more in a pool whose blocks are aligned to more than 64, and a look at
-// the call stack: it is for tests. Of memory that the CPU cannot reach it keeps the call sites only.
+// Config.Check costs 128 bytes a block, more in a pool whose blocks are aligned to more than 64, and a
+// look at the call stack: it is for tests. Of memory that the CPU cannot reach it keeps only call sites.
 type CheckError struct{ Faults []string }
 
 func (e *CheckError) Error() string { return strings.Join(e.Faults, "\n") }
 
-// A FileError says that a file that a Config names is not what it should be: there, but something else; to be written by
-// another pool that is open; or in a folder that is not there.
+// A FileError says that a pool cannot use a file that its Config names: the file has other contents,
+// another open pool will write it, or its folder does not exist.
 type FileError struct {
 	File string
 	Err  error // what is wrong
@@ -129,15 +129,15 @@ func (e *FileError) Error() string { return fmt.Sprintf("slab: %s: %v", e.File, 
 // Unwrap returns Err.
 func (e *FileError) Unwrap() error { return e.Err }
 
-// A Leak is a buffer that was not released, or, by samples, all that were got at one place.
+// A Leak is a buffer that was not released, or, by samples, all such buffers of one place.
 type Leak struct {
 	Bytes     int
 	Site      string // file:line of the Get
 	Forgotten bool   // the collector has found it
-	Sampled   int64  // about so many buffers, of about Bytes together; 0 for one buffer that is known
+	Sampled   int64  // the estimated number of buffers, of about Bytes together; 0 for one known buffer
 }
 
-// A LeakError says that a pool was closed while buffers were out.
+// A LeakError says that a pool was closed while buffers were active.
 type LeakError struct {
 	Blocks, Bytes int64  // active, bytes as asked for
 	Leaks         []Leak // as Pool.Leaks lists them
@@ -161,7 +161,7 @@ func (e *LeakError) Error() string {
 	return s.String()
 }
 
-// about is a number of many bytes once more, in units.
+// about is a large number of bytes in units, for the text of an error.
 func about(bytes int64) string {
 	if bytes < 1<<20 {
 		return ""
@@ -176,7 +176,7 @@ func about(bytes int64) string {
 // leakLines is how many sites the text of a LeakError lists.
 const leakLines = 10
 
-// A leakSite is what was got at one place.
+// A leakSite is the sum of the leaks of one place.
 type leakSite struct {
 	site, about               string
 	bytes, buffers, forgotten int64

@@ -6,16 +6,16 @@ import (
 	"github.com/bufslab/bufslab/slab/internal/watch"
 )
 
-// What a pool does with buffers that were never released. How they are found stands
-// in slab/internal/handle/finalize.go.
+// What a pool does with buffers that were never released. slab/internal/handle/finalize.go
+// finds them.
 
 // watchLimit is the size above which a block off the heap is worth a finalizer of its
-// own, where the program can have slices of it. It is a page: of less nothing could go
-// back if a slice was taken, and finalizers make collections longer.
+// own, where the program can have slices of it. It is a page: if a slice was taken, no
+// page of a smaller block could go back, and finalizers make collections longer.
 const watchLimit = 4 << 10
 
-// watchFrom returns the bytes from which a block off the heap has a finalizer: one that
-// the CPU can reach, and one that it cannot, so that it always comes back.
+// watchFrom returns the bytes from which a block off the heap has a finalizer, if the CPU
+// can reach it and if not. A block that the CPU cannot reach can always come back.
 func watchFrom(c Config) (reachable, unreachable int) {
 	switch {
 	case c.OnForget == "report":
@@ -26,8 +26,8 @@ func watchFrom(c Config) (reachable, unreachable int) {
 	return watchLimit + 1, 1
 }
 
-// forgotten is told of a forgotten block. The caller holds table.mu, and runs on a
-// goroutine that others wait for: streams are asked on another one, as they may be
+// forgotten is called for a forgotten block. The caller holds table.mu, and runs on a
+// goroutine that others wait for: another goroutine asks the streams, as they may be
 // slow.
 func (p *pool) forgotten(e handle.Entry, escaped bool) (inUse bool) {
 	p.leaks.Forgotten(e.Slot, escaped)
@@ -56,7 +56,7 @@ func (p *pool) freeForgotten(list []handle.Allocation) {
 	p.freed()
 }
 
-// regionFound is told of a region of the Go heap that nothing reaches.
+// regionFound is called for a region of the Go heap that nothing reaches.
 func (p *pool) regionFound(r device.Region) {
 	if p.guard.Guard != nil {
 		p.guard.Found(r)

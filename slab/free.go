@@ -29,7 +29,7 @@ func (p *pool) freeLocked(e handle.Entry) {
 		p.mu.Unlock()
 		p.freed()
 	}
-	runtime.KeepAlive(e.Mem) // until now, so that the region was not found dead
+	runtime.KeepAlive(e.Mem) // until now, so that the collector did not find the region dead
 }
 
 // freeing runs f, which may call Check or go upstream. If that panics the block is free as well.
@@ -38,7 +38,7 @@ func (p *pool) freeing(f func()) {
 	f()
 }
 
-// freed is for what the pool has just given to its strategy, or given up.
+// freed is called when the pool has given memory to its strategy, or given it up.
 func (p *pool) freed() {
 	if p.closed.Load() || p.waits.hurried.Load() > 0 {
 		p.giveOn()
@@ -56,10 +56,10 @@ func (p *pool) giveOn() {
 
 // A block off the heap that was forgotten while a slice of it may be in use must never
 // be handed out again. Its strategy takes it out of use for good: its pages go back, and
-// out of every budget; a program that still uses the slice faults; the addresses stay taken.
+// out of every budget. A program that still uses the slice faults. The addresses stay taken.
 
-// quarantine gives up a block that has no slot any more. Under a strategy that cannot it
-// stays out and in the budget, but its pages go back.
+// quarantine gives up a block that has lost its slot. If the strategy cannot quarantine,
+// the block stays active and in the budget, but its pages go back.
 func (p *pool) quarantine(a handle.Allocation) {
 	defer p.freed()
 	q, ok := p.strategy.(quarantiner)

@@ -9,7 +9,7 @@ import (
 // A block of the strategy, with a slot: for a Get that no cache serves.
 
 // fresh returns a block of the strategy, for ask bytes, with a slot of the class. It counts
-// the Get of size bytes, and returns what that stands for in the profile.
+// the Get of size bytes, and returns the number of Gets that it counts for in the profile.
 func (p *pool) fresh(ask, class, size int, how effort) (e handle.Entry, stands float64, err error) {
 	for e.Slot == nil {
 		p.gc.Relieve()
@@ -22,8 +22,8 @@ func (p *pool) fresh(ask, class, size int, how effort) (e handle.Entry, stands f
 	return e, stands, nil
 }
 
-// atHand is fresh where the strategy has memory that is free, all under its lock; else it returns
-// no slot. All happens under p.mu, so no waiter can overlook the memory.
+// atHand is fresh for a strategy with free memory; else it returns no slot. All of it happens under
+// p.mu, so no waiter can overlook the memory.
 func (p *pool) atHand(ask, class, size int) (e handle.Entry, stands float64) {
 	if p.joint == nil || ask <= 0 || ask > maxAsk {
 		return e, 0
@@ -40,7 +40,7 @@ func (p *pool) atHand(ask, class, size int) (e handle.Entry, stands float64) {
 	return e, stands
 }
 
-// attach gives a block a slot, and counts the Get; see Table.Attach. One of a Guard's is never
+// attach gives a block a slot, and counts the Get; see Table.Attach. A block of a Guard is never
 // cached.
 func (p *pool) attach(b device.Block, extent int32, class, size int) (e handle.Entry, stands float64) {
 	if extent == guard.Extent {
@@ -59,9 +59,9 @@ func (p *pool) attach(b device.Block, extent int32, class, size int) (e handle.E
 // isSimple reports whether Release of a block of the class only has to cache it.
 func (p *pool) isSimple(class int) bool { return class < p.cache.Uncached() && !p.leaks.SeesAll() }
 
-// alloc is the strategy's Alloc with all that a pool can do when there is no room:
-// empty the caches, wait for streams, give back what is held here and elsewhere, and look
-// for what was forgotten.
+// alloc is the strategy's Alloc with all steps of a pool when there is no room:
+// empty the caches, wait for streams, give back held memory here and elsewhere, and look
+// for forgotten buffers.
 func (p *pool) alloc(size int, how effort) (b device.Block, extent int32, err error) {
 	if b, extent, err = p.blocks.AllocExtent(size); outOfMemory(err) {
 		return p.makeRoom(size, how, err)
@@ -86,8 +86,8 @@ func (p *pool) makeRoom(size int, how effort, err error) (b device.Block, extent
 	return b, extent, err
 }
 
-// reclaimAndAlloc gives back what is held; if that is not enough it asks those who keep
-// buffers of the pool to release them, and those who share the budget to give back.
+// reclaimAndAlloc gives back held memory. If that is not enough it asks keepers of buffers of
+// the pool to release them, and pools that share the budget to give back.
 func (p *pool) reclaimAndAlloc(size int, how effort) (b device.Block, extent int32, err error) {
 	p.freeHeld()
 	if b, extent, err = p.blocks.AllocExtent(size); !outOfMemory(err) {
@@ -106,13 +106,14 @@ func (p *pool) reclaimAndAlloc(size int, how effort) (b device.Block, extent int
 	return p.blocks.AllocExtent(size)
 }
 
-// An effort is what alloc does when there is no room. They rise, and each does all that lower ones do.
+// An effort says which steps alloc takes when there is no room. Each effort takes all steps of the lower
+// ones.
 type effort int
 
 const (
 	quickly effort = iota // empties the caches
-	again                 // gives back what is held, here and elsewhere
-	atOnce                // looks for what was forgotten: all that needs no wait for a stream
+	again                 // gives back held memory, here and elsewhere
+	atOnce                // looks for forgotten buffers: all steps that need no wait for a stream
 	fully                 // waits for streams
 	growing               // fully, for a Grow, which tells the log itself
 )

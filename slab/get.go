@@ -43,10 +43,10 @@ func (p *Pool) Get(size int) (PooledBuffer, error) {
 	return q.hand(e, size, stands, fully)
 }
 
-// get is Get where a hit is not all that it has to do, or where no cache takes the size. The Pool
-// must stay reachable until it is over: with no room the collector runs, which would find a forgotten
-// Pool. Keep the test of the size here. If it moves to getNow, the compiler inlines get into Get, and
-// a hit takes four more instructions.
+// get is Get where a hit has more to do, or where no cache takes the size. The Pool must stay reachable
+// until get returns: with no room the collector runs, and could find the Pool forgotten. Keep the test
+// of the size here. If it moves to getNow, the compiler inlines get into Get, and a hit takes four more
+// instructions.
 func (p *Pool) get(size int) (b PooledBuffer, err error) {
 	if q := p.pool; q.cache.Caches(size) {
 		b, err = q.getNow(size, fully)
@@ -57,7 +57,7 @@ func (p *Pool) get(size int) (b PooledBuffer, err error) {
 	return b, err
 }
 
-// miss is Get for which the processor's caches had nothing, while p is kept as get keeps it.
+// miss is Get when the processor's caches had no block. It keeps p reachable, as get does.
 func (p *Pool) miss(size, class int) (PooledBuffer, error) {
 	b, err := p.pool.get(size, class, fully)
 	runtime.KeepAlive(p)
@@ -73,8 +73,8 @@ func (p *pool) getNow(size int, how effort) (PooledBuffer, error) {
 	return p.get(size, class, how)
 }
 
-// GetZeroed is Get with the size bytes cleared, whatever the block has beyond. For
-// device memory it needs a pool that was opened on the device itself.
+// GetZeroed is Get with the size bytes cleared; the rest of the block is not. For device
+// memory it needs a pool that was opened on the device itself.
 func (p *Pool) GetZeroed(size int) (PooledBuffer, error) {
 	b, err := p.Get(size)
 	if err != nil || p.pool.config.Zero {
@@ -83,8 +83,8 @@ func (p *Pool) GetZeroed(size int) (PooledBuffer, error) {
 	return zero(b, p.pool.upstream)
 }
 
-// get asks the depot, and then the strategy: for a block that is to be cached, for one of the
-// whole class.
+// get asks the depot, and then the strategy. If the block may be cached later, it asks for the size of
+// the whole class.
 func (p *pool) get(size, class int, how effort) (PooledBuffer, error) {
 	if p.refuses() {
 		return PooledBuffer{}, ErrClosed
@@ -113,13 +113,13 @@ func (p *pool) get(size, class int, how effort) (PooledBuffer, error) {
 	return p.getFresh(size, ask, class, how)
 }
 
-// getFresh is get for which the strategy has nothing at hand.
+// getFresh is get when the strategy has no free block at hand.
 func (p *pool) getFresh(size, ask, class int, how effort) (PooledBuffer, error) {
 	if how != again { // a call that leads a queue, or looks once more, would wake itself
 		defer p.wake()
 	}
 	e, stands, err := p.fresh(ask, class, size, how)
-	if ask > size && outOfMemory(err) { // there may be room for what was asked
+	if ask > size && outOfMemory(err) { // there may be room for the size alone
 		e, stands, err = p.fresh(size, p.cache.Uncached(), size, how)
 	}
 	if how >= fully && outOfMemory(err) {
@@ -146,7 +146,7 @@ func (p *pool) refused(size, ask int, how effort, err error) error {
 	return err
 }
 
-// refill returns a block of the depot, if it has one, and what percpu's Refill says of it.
+// refill returns a block of the depot, if it has one, and the share in the profile from percpu's Refill.
 func (p *pool) refill(class, size int) (e handle.Entry, stands float64) {
 	if p.guard.InTurn() {
 		return e, 0
@@ -154,8 +154,8 @@ func (p *pool) refill(class, size int) (e handle.Entry, stands float64) {
 	return p.cache.Refill(class, size)
 }
 
-// besideOthers tries again while other calls go on: what one has taken out of a cache, and
-// the strategy does not have yet, is on its way.
+// besideOthers tries again while other calls run: a block that another call has taken out of a cache
+// may not have reached the strategy yet.
 func (p *pool) besideOthers(size int, err error) (e handle.Entry, stands float64, _ error) {
 	for tries := 0; tries < mostTries && outOfMemory(err); tries++ {
 		before := p.cache.Usage()
@@ -185,7 +185,7 @@ func lend(e handle.Entry, size int) PooledBuffer {
 	return PooledBuffer{slot: e.Slot, ptr: e.Mem, gen: e.Slot.Lend(size), n: size}
 }
 
-// hand makes a block a handle. stands says how many Gets this one stands for in the profile,
+// hand makes a block a handle. stands is the number of Gets that this one counts for in the profile,
 // 0 if it is not sampled.
 func (p *pool) hand(e handle.Entry, size int, stands float64, how effort) (PooledBuffer, error) {
 	b := lend(e, size)
@@ -198,7 +198,7 @@ func (p *pool) hand(e handle.Entry, size int, stands float64, how effort) (Poole
 	return b, nil
 }
 
-// finish does what only some pools have to do for a Get.
+// finish does the steps of a Get that only some pools have.
 func (p *pool) finish(b PooledBuffer, how effort) (PooledBuffer, error) {
 	if how == growing {
 		p.leaks.GotToGrow(b.slot, b.gen, b.n)
@@ -224,7 +224,7 @@ func zero(b PooledBuffer, upstream Allocator) (PooledBuffer, error) {
 	return b, nil
 }
 
-// fill has the device clear b. On device virtual there is nothing to clear: nobody can read it.
+// fill has the device clear b. On device virtual there is no memory to clear.
 func fill(b PooledBuffer, d device.Device) error {
 	switch {
 	case d == nil:
@@ -239,7 +239,7 @@ func fill(b PooledBuffer, d device.Device) error {
 	return errors.Join(s.Fill(b.Block(), 0), s.Sync(), s.Close())
 }
 
-// keepWithinHeldBeside is keepWithinHeld of a Get that has b: if the upstream panics b goes back.
+// keepWithinHeldBeside is keepWithinHeld in a Get that already has b: if the upstream panics b goes back.
 func (p *pool) keepWithinHeldBeside(b PooledBuffer) {
 	if p.held.bytes > 0 {
 		p.keepWithinBoundBeside(b)

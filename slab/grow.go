@@ -9,9 +9,9 @@ import (
 	"github.com/bufslab/bufslab/slab/internal/handle"
 )
 
-// Cap returns the bytes that the buffer's block has: Grow to no more than that takes no
-// memory, unless the buffer has parts or device memory has to be cleared. That of a part is
-// its Len. It is 0 after Release.
+// Cap returns the bytes that the buffer's block has. Grow to at most Cap bytes takes no
+// memory, unless the buffer has parts or device memory has to be cleared. The Cap of a part
+// is its Len. Cap is 0 after Release.
 func (b PooledBuffer) Cap() int {
 	if b.slot == nil || !b.slot.Pin(b.gen) {
 		return 0
@@ -20,27 +20,28 @@ func (b PooledBuffer) Cap() int {
 	return b.slot.Len()
 }
 
-// Grow returns a buffer of n bytes with the contents of b, as far as they go; what is
-// beyond is undefined, and cleared with Config.Zero. A smaller n cuts the view and keeps
-// the block, unless 4 GiB or more of it would be spare. b, its copies and its slices are stale afterwards, as after Release, whether
-// the memory has moved or not. Of all calls of Grow and Release for one Get exactly one
-// succeeds. Stats counts a Get and a Release.
+// Grow returns a buffer of n bytes that begins with the contents of b. Bytes beyond them are
+// undefined, and cleared with Config.Zero. A smaller n cuts the view and keeps the block,
+// unless 4 GiB or more of it would be spare. Afterwards b, its copies and its slices are
+// stale, as after Release, whether the memory has moved or not. Of all calls of Grow and
+// Release for one Get exactly one succeeds. Stats counts a Get and a Release.
 //
-// Nothing is copied where the block has room, or the memory after it is free or can be had
-// there: with bestfit and slab, above 256 bytes. But host memory that at least doubles is
-// copied where the pool has the room, and has had as much in use: that takes less time than
-// new pages. To copy, Grow gets a buffer, copies and releases b: also while a call of With runs
-// on b, whose memory then stays until that returns, while b has parts or is one, with
-// Config.Check, and where device memory has to be cleared.
+// Grow copies nothing where the block has room. With bestfit and slab, above 256 bytes, it
+// also copies nothing where the block can be extended by the memory after it. But host memory
+// that at least doubles is copied where the pool has the room, and has had as much in use: to
+// copy takes less time than new pages. To copy, Grow gets a buffer, copies and releases b. It
+// always copies with Config.Check, where device memory has to be cleared, while b is a part
+// or has parts, and while a call of With runs on b: the old memory then stays until With
+// returns.
 //
-// Streams that use b use the new buffer. A Grow that copies waits for them first. What
-// Lookup returned for a slice of GetBytes stays out for the new slice alone, too.
+// Streams that use b use the new buffer. A Grow that copies waits for them first. If Lookup
+// returned b for a slice of GetBytes, the new slice alone keeps the new buffer active, too.
 //
-// The error wraps ErrSize for a negative n, ErrReleased for a stale b, which does not count
-// in Stats.DoubleReleases; ErrClosed after Close, if it takes memory (see Cap), though not
-// where the Pool was forgotten; or it is an *OutOfMemoryError where there
-// is room neither after b nor elsewhere. Device memory is copied by its device: without one
-// that is known the error wraps device.ErrUnavailable. Then b is as before.
+// The error wraps ErrSize for a negative n, and ErrReleased for a stale b, which does not
+// count in Stats.DoubleReleases. It wraps ErrClosed after Close, if Grow takes memory (see
+// Cap); a forgotten Pool still serves Grow. It is an *OutOfMemoryError where there is room
+// neither after b nor elsewhere. Device memory is copied by its device: where the device is
+// not known the error wraps device.ErrUnavailable. After an error b is as before.
 func (b PooledBuffer) Grow(n int) (c PooledBuffer, err error) {
 	if n < 0 {
 		return c, fmt.Errorf("slab: Grow to %d bytes: %w", n, ErrSize)
@@ -61,7 +62,7 @@ func (b PooledBuffer) Grow(n int) (c PooledBuffer, err error) {
 	if !ok {
 		c, err = g.byCopy()
 	}
-	if outOfMemory(err) { // all that was held has gone back: it may have been in the way
+	if outOfMemory(err) { // held memory has gone back: it may have been in the way
 		g.stay = true
 		if d, ok := g.inPlace(); ok {
 			return d, nil
@@ -78,7 +79,7 @@ type growth struct {
 	ended   bool   // the pin
 	stay    bool   // it is not to be copied
 	escaped bool   // there may be a slice of the memory
-	bySlice bool   // GetBytes returned b: the program may keep the slice alone
+	bySlice bool   // GetBytes returned b: the program may keep only the slice
 	mark    uint64 // of b in a recording
 }
 
@@ -112,7 +113,7 @@ func (g *growth) inPlace() (c PooledBuffer, ok bool) {
 	case p.config.Zero && b.ptr == nil && g.to > b.n:
 		return c, false
 	case g.to <= have:
-		if uint64(have-g.to) > math.MaxUint32 || !g.end() { // a slot has 32 bits for what is spare
+		if uint64(have-g.to) > math.MaxUint32 || !g.end() { // a slot has 32 bits for spare bytes
 			return c, false
 		}
 	case have == 0 || !g.extend(&e):
@@ -139,15 +140,15 @@ func (g *growth) inPlace() (c PooledBuffer, ok bool) {
 	return c, true
 }
 
-// extend has the strategy make the block longer, and gives it a slot for that. Whether it is
-// time to collect is left to the next Get: there is no more to be forgotten than before.
+// extend has the strategy make the block longer, and gives it a slot for the new length. It leaves
+// collections to the next Get: the number of watched blocks is the same.
 func (g *growth) extend(e *handle.Entry) bool {
 	p, s := g.pool, e.Slot
 	if _, cannot := p.blocks.(unnumbered); cannot {
 		return false
 	}
 	class, ask := p.cache.Fit(g.to)
-	shared := *g // only what may be extended costs an object of the Go heap
+	shared := *g // on the Go heap, only for a block that may be extended
 	defer func() { *g = shared }()
 	stay := g.stay || g.from.ptr == nil || len(p.pending.Uses(s)) > 0 // to copy is dear, or waits, or there is no room for it
 	if !p.blocks.Extend(s.Block(s.Len()), s.Extent(), ask, stay, shared.end) {
@@ -161,8 +162,8 @@ func (g *growth) extend(e *handle.Entry) bool {
 	return true
 }
 
-// byCopy gets a buffer, copies to it, and releases the old one. If that fails, or panics,
-// the new one goes back.
+// byCopy gets a buffer, copies to it, and releases the old buffer. If the copy fails, or panics,
+// the new buffer goes back.
 func (g *growth) byCopy() (PooledBuffer, error) {
 	p, b := g.pool, g.from
 	c, err := g.get()
@@ -177,9 +178,9 @@ func (g *growth) byCopy() (PooledBuffer, error) {
 	}()
 	on := p.pending.Uses(b.slot.Root())
 	for _, s := range on {
-		_ = s.Sync() // one that has failed has nothing under way
+		_ = s.Sync() // a stream that has failed has nothing under way
 	}
-	if !p.config.replayed() { // there the contents are nobody's, and memory may have none
+	if !p.config.replayed() { // in a replay nobody reads the contents, and there may be no memory
 		if err := copyContents(deviceOf(p.upstream), c, b, min(b.n, c.n)); err != nil {
 			return PooledBuffer{}, err
 		}
@@ -194,7 +195,7 @@ func (g *growth) byCopy() (PooledBuffer, error) {
 	if c.n > 0 {
 		p.pending.UseAll(c.slot, on)
 	}
-	g.unpin() // who unpins last recycles the block
+	g.unpin() // the last unpin recycles the block
 	done = true
 	return c, nil
 }

@@ -2,12 +2,12 @@ package slab
 
 import "fmt"
 
-// Limits nest: a Limit over a Limit counts against both. A child that was promised bytes
-// has them of its parent whatever the others use: its parent counts the larger of what is
-// promised and what the child uses, at every moment.
+// Limits nest: a Limit over a Limit counts against both. A child gets its promised bytes
+// whatever the others use: at every moment its parent counts the larger of two numbers, the
+// promised bytes and the bytes that the child uses.
 
-// A GuaranteeError says that a child of a [Limit] cannot be promised so many bytes, as the
-// numbers contradict each other. Nothing has happened.
+// A GuaranteeError says that a child of a [Limit] cannot be promised that number of bytes, as
+// the numbers contradict each other. Nothing has happened.
 type GuaranteeError struct {
 	Guarantee, Max      int64 // asked for the child, in bytes
 	ParentMax, Promised int64 // of the parent, and to its other children
@@ -18,15 +18,14 @@ func (e *GuaranteeError) Error() string {
 		e.Guarantee, e.Max, e.ParentMax, e.Promised)
 }
 
-// Within returns a Limit of max bytes over l that is promised its first guarantee bytes of
-// l: no one else has them, used or not, until [Limit.EndGuarantee]. What it uses beyond
-// them it shares with the others. With a guarantee of 0 it is NewLimit(l, max).
+// Within returns a child of l: a Limit of max bytes over l. Its first guarantee bytes are
+// promised: no one else has them, used or not, until [Limit.EndGuarantee]. Beyond them the
+// child competes with the others. With a guarantee of 0 it is NewLimit(l, max).
 //
-// The error is a *GuaranteeError if guarantee is negative, above max, or more than l has
-// left of its own maximum beside other promises; a *LimitError if the bytes are in use now,
-// though the pools that share l, or a Limit or device that it draws on, were asked to give back
-// what they hold. A GetContext that
-// waits for bytes which are promised to others waits until they are no longer.
+// The error is a *GuaranteeError if guarantee is negative, above max, or more than other
+// promises leave of l's maximum. It is a *LimitError if the bytes are in use now, though all
+// pools that share l, or a Limit or device below l, were asked to give held memory back. A
+// GetContext that needs bytes which are promised to others waits until the promise ends.
 func (l *Limit) Within(max, guarantee int64) (*Limit, error) {
 	err := l.promise(max, guarantee)
 	if outOfMemory(err) { // l's, or that of a Limit around it
@@ -55,8 +54,8 @@ func (l *Limit) promise(max, guarantee int64) error {
 	return nil
 }
 
-// EndGuarantee gives the parent back what was promised and is not in use. The Limit works
-// on without a guarantee. Later calls do nothing.
+// EndGuarantee gives promised bytes that are not in use back to the parent. The Limit then works
+// without a guarantee. Later calls do nothing.
 func (l *Limit) EndGuarantee() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -68,7 +67,7 @@ func (l *Limit) EndGuarantee() {
 	l.parent.endPromise(g, max(l.inUse, g)-l.inUse)
 }
 
-// endPromise takes back a promise of which so many bytes are not in use.
+// endPromise takes back a promise of guarantee bytes, of which unused bytes are not in use.
 func (l *Limit) endPromise(guarantee, unused int64) {
 	l.mu.Lock()
 	l.promised -= guarantee
@@ -76,9 +75,9 @@ func (l *Limit) endPromise(guarantee, unused int64) {
 	l.refund(unused, true)
 }
 
-// charge has the parent count what a change of inUse to n costs it: it reserves more there, or
-// refunds less. wakes is passed as first to reserve, as drawn to refund. A child draws past its parent, so nothing
-// else counts there. The caller holds l.mu, so no one sees less counted than is promised.
+// charge has the parent count a change of inUse to n: it reserves the growth there, or refunds the rest.
+// wakes is passed as first to reserve, as drawn to refund. A child draws past its parent, so only charge
+// counts there. The caller holds l.mu, so the parent never counts less than the promise.
 func (l *Limit) charge(n int64, wakes bool) error {
 	if l.parent == nil {
 		return nil

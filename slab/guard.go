@@ -12,10 +12,10 @@ import (
 	"github.com/bufslab/bufslab/slab/internal/watch"
 )
 
-// What a pool has beside its strategy for Config.Guard: the memory of the buffers that are
-// guarded, and what was found. How they are guarded stands in slab/internal/guard.
+// A pool with Config.Guard has guarded buffers in memory apart from its strategy, and a list of
+// faults. slab/internal/guard does the guarding.
 
-// A guarding is what a pool with Config.Guard has for it.
+// A guarding is the state of a pool with Config.Guard.
 type guarding struct {
 	*guard.Guard // nil without
 	name         string
@@ -27,8 +27,8 @@ type guarding struct {
 	found []error    // for Close: what was written
 }
 
-// linger is longer than any goroutine waits for a processor while others collect: one that is
-// within its Release has the memory in its registers.
+// linger is longer than any goroutine waits for a processor while others collect. A goroutine within
+// its Release still has the memory in its registers.
 const linger = time.Second
 
 // guardedBlocks has a Guard beside a strategy.
@@ -84,7 +84,7 @@ func (g *guarding) keep(err error) {
 	}
 }
 
-// err returns what was written after Release, up to 100 of a *GuardError.
+// err returns the writes after Release, up to 100, each a *GuardError.
 func (g *guarding) err() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -95,7 +95,7 @@ func (g *guarding) errorOf(f guard.Fault) *GuardError {
 	return &GuardError{g.name, f.Len, f.View, f.Off, watch.StackOf(f.Got), watch.StackOf(f.Released)}
 }
 
-// collected hears of every collection, after so many Gets.
+// collected is called after every collection, with the number of Gets.
 func (g *guarding) collected(gets func() int64) {
 	if g.Guard != nil {
 		g.Look()
@@ -111,7 +111,7 @@ func (g *guarding) managed() int64 {
 	return u.ActiveBytes + u.RoundingBytes + u.Withheld
 }
 
-// count adds what the guard has to what the strategy says.
+// count adds the bytes of the guard to those of the strategy.
 func (g *guarding) count(s *Stats, u *Usage) {
 	if g.Guard == nil {
 		return

@@ -5,10 +5,10 @@ import (
 	"github.com/bufslab/bufslab/slab/internal/watch"
 )
 
-// Leaks lists the buffers that are out, and after them those that were forgotten, with
-// the place of their Get. With Config.Check, Strict or OnForget=report it lists each. Else it
-// estimates from the samples of [Pool.WriteProfile] what was got by each stack, which may miss
-// a leak that is small beside Config.ProfileRate; where that is off, too, it is nil.
+// Leaks lists the active buffers, and after them the forgotten ones, with the place of their
+// Get. With Config.Check, Strict or OnForget=report it lists each buffer. Otherwise it has an
+// estimate for each stack, from the samples of [Pool.WriteProfile]: a leak that is small
+// compared with Config.ProfileRate may be missing. Without ProfileRate it is nil.
 func (p *Pool) Leaks() []Leak { return p.opened().listLeaks() }
 
 func (p *pool) listLeaks() []Leak {
@@ -18,9 +18,9 @@ func (p *pool) listLeaks() []Leak {
 	return leaksOf(watch.SampledLeaks(p.sampled()))
 }
 
-// GuardFault says what a fault at addr has touched, if that is a guarded buffer off the Go
-// heap after its Release; else it returns nil. Go ends a program that touches such memory,
-// unless [runtime/debug.SetPanicOnFault] makes that a panic; its value has a method Addr.
+// GuardFault returns the guarded buffer that a fault at addr has touched, if it lies off the Go
+// heap and was released; else nil. Go ends a program that touches such memory, unless
+// [runtime/debug.SetPanicOnFault] turns the fault into a panic, whose value has a method Addr.
 func (p *Pool) GuardFault(addr uintptr) *GuardError {
 	q := p.opened()
 	if q.guard.Guard == nil {
@@ -55,7 +55,7 @@ func (p *pool) openLog(c Config) (err error) {
 	return err
 }
 
-// openRecord opens the recording that c asks for, with processors where they are those of the machine.
+// openRecord opens the recording that c asks for. It records processors if they are the machine's.
 func openRecord(c Config, processors bool) (*record.Recorder, error) {
 	o := record.Options{Sample: c.RecordSample, Processors: processors, Times: true}
 	if c.RecordSites {

@@ -12,7 +12,7 @@ import (
 	"github.com/bufslab/bufslab/slab/internal/upstream"
 )
 
-// Limit never has more than max bytes of its upstream, not for a moment: it
+// A Limit never has more than max bytes of its upstream, not for a moment: it
 // reserves bytes before it asks. If the upstream gives each block a region of its
 // own, the whole region counts. Several pools may be opened on one Limit and share
 // its budget. It is safe for concurrent use if its upstream is.
@@ -26,7 +26,7 @@ type Limit struct {
 
 	mu        sync.Mutex // of the counts; a parent's is taken within its child's
 	inUse     int64
-	refused   int64  // the most in use when somebody was refused, since the last wake
+	refused   int64  // the most bytes in use when a call was refused, since the last wake
 	promised  int64  // to children, of max
 	parent    *Limit // that promised guarantee bytes; nil if none did
 	guarantee int64
@@ -60,7 +60,7 @@ func newLimit(over Allocator, max int64, align int) *Limit {
 	return (&Limit{upstream: over, up: up, grain: grainOf(over), max: max}).ready()
 }
 
-// ready returns l with what refers to it.
+// ready returns l, with the members that refer to l.
 func (l *Limit) ready() *Limit {
 	l.voucher = l.up.Voucher().ThatGivesUp(l.giveUp).ThatAligns(l.allocAligned)
 	l.budget.Max, l.budget.InUse = l.max, l.InUse
@@ -70,8 +70,8 @@ func (l *Limit) ready() *Limit {
 // Unwrap returns the upstream.
 func (l *Limit) Unwrap() Allocator { return l.upstream }
 
-// InUse returns the bytes that are counted against the limit: those in use, and what
-// children are promised beyond what they use.
+// InUse returns the bytes that are counted against the limit: the bytes in use, and the
+// promised bytes that children do not use.
 func (l *Limit) InUse() int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -79,7 +79,7 @@ func (l *Limit) InUse() int64 {
 }
 
 // reserve counts n bytes, or says why it cannot. First is false where the caller has reserved
-// some before, which it is about to refund if it is refused now.
+// bytes before, and will refund them if reserve refuses now.
 func (l *Limit) reserve(n int64, first bool) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -104,10 +104,10 @@ func (l *Limit) allow(n int64, first bool) error {
 	return l.charge(l.inUse+n, first)
 }
 
-// refund undoes reserve, and wakes who waits for this limit, and for those around it: what comes
-// back to a promise changes nothing there, but who was refused there may have it now. What was reserved and never drawn
-// is news only if somebody was refused beside it, with more in use than now: else a try that
-// upstream refuses would wake itself, for ever.
+// refund undoes reserve, and wakes the calls that wait for this Limit and for the Limits around it. Bytes
+// that come back to a promise change no count there, but a call that was refused there may have them now.
+// Bytes that were reserved and never drawn wake a call only if one was refused meanwhile, with more in use
+// than now: otherwise a try that the upstream refuses would wake itself, for ever.
 func (l *Limit) refund(n int64, drawn bool) {
 	l.mu.Lock()
 	_ = l.charge(l.inUse-n, drawn) // less is never refused
@@ -151,7 +151,7 @@ func (l *Limit) allocAligned(size, to int) (device.Block, error) {
 	if err != nil {
 		return b, err
 	}
-	// A region may still turn out larger: of a device that does not tell.
+	// A region may still turn out larger, if the device did not tell.
 	if err := l.reserve(l.up.Footprint(b)-n, false); err != nil {
 		l.up.Free(b)
 		l.refund(n, false)

@@ -11,14 +11,14 @@ import (
 	"github.com/bufslab/bufslab/slab/internal/handle"
 )
 
-// Buffers by slice, for those who hand memory around as slices and give it back as one.
+// Buffers by slice, for programs that pass memory on as slices and give slices back.
 
 // GetBytes is Get for a program that keeps the slice and no handle: give it back by Put. Its
 // capacity is size. For device memory the error wraps [device.ErrUnavailable].
 //
-// On the Go heap a slice that is forgotten comes back as every buffer does. Off the heap the
-// collector sees no slices: there the buffer is out until Put, and a forgotten one for good. Where such buffers become
-// more and more the pool logs a warning, once.
+// On the Go heap a forgotten slice comes back as every buffer does. Off the heap the collector
+// sees no slices: there the buffer is active until Put, and a forgotten buffer for good. Where such
+// buffers become more and more, the pool logs a warning, once.
 func (p *Pool) GetBytes(size int) ([]byte, error) {
 	b, err := p.Get(size)
 	if err != nil {
@@ -31,14 +31,13 @@ func (p *Pool) GetBytes(size int) ([]byte, error) {
 	return unsafe.Slice((*byte)(b.ptr), size), nil
 }
 
-// Lookup returns the handle of the buffer that begins where b begins, if the pool has it out,
-// whatever the length of b. It takes the time of a hash table and keeps nothing alive. It
-// knows no part of a buffer, whose address is another, no buffer that is hidden (see
-// [PooledBuffer.Hide]), and not the slice of a buffer that was released. But if the memory has been handed out again it finds the new owner's: as for every
-// slice, do not use one after Release.
+// Lookup returns the handle of the active buffer that begins where b begins, whatever the
+// length of b. It takes the time of a hash table and keeps nothing alive. It finds no parts,
+// no hidden buffers (see [PooledBuffer.Hide]) and no released ones. But if released memory has
+// been handed out again Lookup finds the new owner's buffer: do not use a slice after Release.
 //
-// Off the Go heap the handle that Get returned must still be reachable, or the slice come
-// from GetBytes: else the buffer counts as forgotten.
+// Off the Go heap the buffer counts as forgotten unless b comes from GetBytes or the handle
+// that Get returned is still reachable.
 func (p *Pool) Lookup(b []byte) (PooledBuffer, bool) {
 	if !p.isOpened() {
 		return PooledBuffer{}, false
@@ -51,10 +50,10 @@ func (p *Pool) Lookup(b []byte) (PooledBuffer, bool) {
 	return PooledBuffer{slot: s, ptr: at, gen: gen, n: n}, s != nil
 }
 
-// Put is Lookup and Release. If Lookup finds nothing the error wraps ErrForeign, counted in
-// Stats.ForeignPuts, and nothing changes; with Config.Strict that panics. Where another pool of the
-// process has the slice out, the text names that pool. Of two Puts of a slice at a time one may return
-// ErrReleased.
+// Put is Lookup and Release. If Lookup finds nothing the error wraps ErrForeign, the call counts in
+// Stats.ForeignPuts, and nothing changes; with Config.Strict Put panics. If the slice is an active buffer
+// of another pool of the process, the text names that pool. Of two Puts of a slice at the same time one
+// may return ErrReleased.
 func (p *Pool) Put(b []byte) error {
 	if !p.isOpened() {
 		return errNotOpened
@@ -70,7 +69,7 @@ func (p *Pool) Put(b []byte) error {
 	return h.Release()
 }
 
-// foreign counts a Put of what is not the pool's.
+// foreign counts a Put of a slice that is not the pool's.
 func (p *pool) foreign(b []byte) error {
 	owner := ownerOf(b)
 	p.leaks.PutForeign(b, owner)
@@ -80,8 +79,8 @@ func (p *pool) foreign(b []byte) error {
 	return fmt.Errorf("%w: pool %s has it", ErrForeign, owner)
 }
 
-// ownerOf returns the name of a pool of the process that Lookup would find b in, or "". It asks one after
-// the other, as a Put that fails is a mistake.
+// ownerOf returns the name of a pool of the process whose Lookup finds b, or "". It asks all pools in turn:
+// it may be slow, as a Put that fails is a mistake.
 func ownerOf(b []byte) string {
 	for _, m := range poolset.All() {
 		if p, ok := m.(*pool); ok {
@@ -93,14 +92,13 @@ func ownerOf(b []byte) string {
 	return ""
 }
 
-// Hide keeps b from Lookup and Put: for code that hands out bytes of b and keeps the handle, so
-// that only the handle can release it. A Put of the bytes is then ErrForeign. Call it before you
-// hand them out: a Put at the same time may have found b already.
+// Hide keeps b from Lookup and Put. It is for code that hands out bytes of b and keeps the handle:
+// only the handle can then release b, and a Put of the bytes is ErrForeign. Call Hide before you
+// hand the bytes out: a Put at the same time may have found b already.
 //
-// It lasts until b ends. Where Grow has ended b, the buffer that it returns is not hidden. Hide
-// counts as a call of Bytes for a buffer that is forgotten (see [Pool]). It does nothing for the
-// zero PooledBuffer, after Release, and for device memory, of which there is no slice. It is safe
-// for concurrent use.
+// Hide lasts until b ends. After Grow the new buffer is not hidden. For a forgotten buffer Hide
+// counts as a call of Bytes (see [Pool]). Hide does nothing for the zero PooledBuffer, after
+// Release, and for device memory, which has no slices. It is safe for concurrent use.
 func (b PooledBuffer) Hide() {
 	if b.ptr == nil || !b.slot.Pin(b.gen) {
 		return
@@ -109,7 +107,7 @@ func (b PooledBuffer) Hide() {
 	b.slot.Hide()
 }
 
-// put is Put of what Release would only have to cache: one pin serves both halves.
+// put is Put of a buffer that Release only has to cache: one pin serves both halves.
 func (p *pool) put(b []byte) bool {
 	at := unsafe.Pointer(unsafe.SliceData(b))
 	on := p.cache.Pin()
