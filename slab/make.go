@@ -10,24 +10,24 @@ import (
 	"github.com/bufslab/bufslab/internal/shape"
 )
 
-// ErrElement says that values of a type cannot lie in a pool's memory: they hold
-// pointers, which the collector would not see there, or have no bytes.
+// ErrElement says that values of a type cannot lie in a pool's memory: they have no bytes, or
+// hold pointers, which the collector would not see there.
 var ErrElement = errors.New("no element of pooled memory")
 
-// A Slice is a [PooledBuffer] of values of type T. Like that it is a value: copy it freely,
-// all copies stand for the same buffer, and the first Release counts. The zero Slice has no
-// elements and counts as released. One that is never released comes back as a PooledBuffer
-// does: see [Pool]. Its methods are safe for concurrent use; they do not guard the elements.
+// A Slice is a [PooledBuffer] of values of type T. Copy it freely: all copies are handles of the
+// same buffer, and the first Release counts. The zero Slice has no elements and counts as
+// released. A Slice that is never released comes back as a PooledBuffer does: see [Pool]. Its
+// methods are safe for concurrent use; they do not guard the elements.
 type Slice[T any] struct{ buffer PooledBuffer }
 
-// Make returns a Slice of n values of type T, with undefined contents as those of
-// [Pool.Get], cleared with Config.Zero: do not read what was not written, and use
-// clear(s.Slice()) where zeros are needed. The elements are aligned as T wants.
+// Make returns a Slice of n values of type T. The contents are undefined as with [Pool.Get], and
+// cleared with Config.Zero: do not read elements before you have written them, and use
+// clear(s.Slice()) where you need zeros. The elements are aligned as T requires.
 //
 // The error wraps [ErrElement] if T holds pointers at any depth (strings, slices, maps and
-// interfaces are pointers) or has no bytes, [ErrSize] if n is negative or the bytes are more
-// than an int can say, and device.ErrUnavailable where the CPU cannot reach the pool's
-// memory. Else it is that of [Pool.Get]. Nothing stays allocated then.
+// interfaces are pointers) or has no bytes, [ErrSize] if n is negative or the bytes do not
+// fit in an int, and device.ErrUnavailable where the CPU cannot reach the pool's
+// memory. Other errors are those of [Pool.Get]. After an error nothing stays allocated.
 //
 // It is not for a handful of bytes: Make of package arena costs less.
 func Make[T any](p *Pool, n int) (Slice[T], error) {
@@ -55,10 +55,10 @@ func (s Slice[T]) Len() int {
 	return s.buffer.n / max(1, int(unsafe.Sizeof(zero))) // only a zero Slice has a T without bytes
 }
 
-// Slice returns the elements; the capacity is the length. It is nil after Release: do not
-// use the slice any more then. Off the Go heap it does not keep the memory: keep s.
+// Slice returns the elements; the capacity is the length. It returns nil after Release; do not
+// use earlier results then. Off the Go heap the result does not keep the memory: keep s.
 func (s Slice[T]) Slice() []T { return shape.Elements[T](s.buffer.Bytes()) }
 
-// Release gives the memory back. Of all calls for one Make exactly one returns nil, the
+// Release gives the memory back. Of all Releases for one Make exactly one returns nil, the
 // others return [ErrReleased]: see [PooledBuffer.Release].
 func (s Slice[T]) Release() error { return s.buffer.Release() }

@@ -16,8 +16,8 @@ func (p *pool) Relax() {
 	p.waits.hurried.Add(-1)
 }
 
-// AddCalm takes reclaimMu, as a call that has memory in hand holds that or wakes when it ends. Passing
-// is read first: a call that has ended by then is in the counts.
+// AddCalm takes reclaimMu, as a call that has memory in hand holds reclaimMu or wakes when it ends. It reads
+// passing first: a call that has ended by then is in the counts.
 func (p *pool) AddCalm(c *budget.Calm) bool {
 	p.reclaimMu.Lock()
 	defer p.reclaimMu.Unlock()

@@ -4,7 +4,7 @@ import (
 	"iter"
 )
 
-// A Metric is a figure of a pool as monitoring systems want it.
+// A Metric is a figure of a pool for monitoring systems.
 type Metric struct {
 	Name  string // such as bufslab_held_bytes; a Counter's ends in _total
 	Help  string // a sentence
@@ -13,12 +13,12 @@ type Metric struct {
 	Value float64
 }
 
-// Metrics returns every field of Stats as a metric, in their order, read together when the
-// loop begins. Label them with [Pool.Name], as all pools have the same.
+// Metrics returns every field of Stats as a metric, in the order of the fields. All are read
+// together when the loop begins. Label them with [Pool.Name]: metrics of all pools have the
+// same names.
 //
-// A counter is at least what an earlier loop has shown, also where a field of Stats has
-// fallen, as Hits can beside a Get: else a monitoring system would take the pool for
-// restarted.
+// A counter never falls from one loop to the next. A field of Stats may, as Hits does while a
+// Get runs, and a monitoring system would take that for a restart.
 func (p *Pool) Metrics() iter.Seq[Metric] {
 	q := p.opened()
 	return func(yield func(Metric) bool) {
@@ -31,16 +31,16 @@ func (p *Pool) Metrics() iter.Seq[Metric] {
 }
 
 // Fragmentation says how the free memory of a page heap lies. It is not in Stats, as it
-// takes a look at each free extent.
+// has to look at each free extent.
 type Fragmentation struct {
 	FreeBytes        int64   `json:"free_bytes"`         // of all free extents
 	LargestFreeBytes int64   `json:"largest_free_bytes"` // of the largest: a larger block comes from upstream
-	FreeExtents      []int64 `json:"free_extents"`       // number i counts those of 1<<i bytes up to twice as many; the last is not 0
+	FreeExtents      []int64 `json:"free_extents"`       // number i counts extents of at least 1<<i and less than 1<<(i+1) bytes; the last is not 0
 }
 
-// Fragmentation returns how the free memory lies of strategies that cut blocks from a page
-// heap: bestfit, slab and plan. Of others it is zero. What caches hold is not free there: it
-// counts after FreeHeld only, or when a Get needs it. The heap is locked while its free
+// Fragmentation returns how the free memory of the page heap lies, with the strategies that have
+// one: bestfit, slab and plan. With others it is zero. Blocks in caches are not free in the heap:
+// they count only after FreeHeld, or when a Get needs them. The heap is locked while its free
 // extents are counted.
 func (p *Pool) Fragmentation() Fragmentation {
 	heap, has := heapOf[interface {

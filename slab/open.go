@@ -23,12 +23,11 @@ import (
 // [OpenConfig], and there for the order of the stack. If the device puts memory behind
 // a block only when it is first used, a warning goes to Config.Logger and to Explain.
 //
-// No two pools of the process that are open write one file.
+// Two open pools of the process never write the same file.
 //
-// The error is a *ConfigError that names every fault of c, a *[FileError], that of opening or
-// creating a file that c names, that of the device where it has no room for Config.Reserve, or that of
-// [ShareOf].
-// The pool then has nothing of its upstream.
+// The error is one of these: a *ConfigError that names every fault of c; a *[FileError]; the error
+// of opening or creating a file that c names; the device's error where it has no room for
+// Config.Reserve; the error of [ShareOf]. After an error no memory of the upstream is taken.
 func Open(upstream Allocator, c Config) (*Pool, error) {
 	if upstream == nil {
 		return nil, fmt.Errorf("%w: a pool has none", ErrUpstream)
@@ -82,8 +81,8 @@ func (p *pool) open() error {
 	return nil
 }
 
-// setClock sets the clock. On the Go heap, where held memory makes collections rarer, whole blocks that
-// a pool in use does not touch go back, too.
+// setClock sets the clock. On the Go heap held memory makes collections rarer: there a pool in use also
+// gives back whole blocks that it does not touch.
 func (p *pool) setClock(c Config) {
 	trim, idle := max(0, c.TrimAfter), max(0, c.Idle)
 	if trim == 0 && rowOf(c.Strategy).whole && onHeap(c) {
@@ -102,7 +101,7 @@ func (p *pool) calls() (calls, managed int64) {
 	return u.Gets + u.Releases, p.stats().ManagedBytes
 }
 
-// stack builds what stands on an upstream.
+// stack builds the layers of a pool over an upstream.
 func (p *pool) stack(on Allocator) error {
 	c := p.config.Config
 	p.drawOn(on, c)
@@ -127,7 +126,7 @@ func (p *pool) drawOn(on Allocator, c Config) {
 	p.upstream, p.accounting = on, account(on, align, p.table.Forget)
 }
 
-// openCaches opens the caches that c asks for, and returns what they are told.
+// openCaches opens the caches that c asks for, and returns their options.
 func (p *pool) openCaches(c Config) percpu.Options {
 	o := cacheOptions(c, p.config.cpus())
 	o.Processors, o.Replayed = p.config.cpus(), p.config.replayed()
@@ -194,7 +193,7 @@ func (p *pool) openGuard(c Config, align int) {
 	p.blocks = guardedBlocks{p.blocks, p.guard.Guard}
 }
 
-// openWatchers opens what looks on, and says up to which size a hit is all that Get has to do.
+// openWatchers opens the observers. It sets the size up to which Get has no more to do than a hit.
 func (p *pool) openWatchers(c Config, cached int) error {
 	if err := p.openLog(c); err != nil {
 		forwardTo(p.strategy).FreeHeld() // the reserve
@@ -215,7 +214,7 @@ func (p *pool) openWatchers(c Config, cached int) error {
 	return nil
 }
 
-// enterBudgets has the pool share what it draws on.
+// enterBudgets makes the pool a member of its budgets.
 func (p *pool) enterBudgets() {
 	budget.ShareDevice(deviceOf(p.upstream), p)
 	if p.budgets = budgetsOf(p.upstream); p.budgets == nil {
@@ -226,7 +225,7 @@ func (p *pool) enterBudgets() {
 	}
 }
 
-// watchCollections tells a pool of each collection, until it is closed.
+// watchCollections calls a pool after each collection, until it is closed.
 func watchCollections(p *pool) {
 	gcwatch.Notify(p, func(p *pool) bool {
 		if p.closed.Load() {
@@ -244,19 +243,19 @@ func watchCollections(p *pool) {
 	})
 }
 
-// OpenConfig opens the device that c names and a pool on it. Close closes
-// both, the device when nothing of it is out. From the device up the stack is always
+// OpenConfig opens the device that c names and a pool on it. Close closes both, the device when
+// no buffer is active. From the device up the layers are always in this order:
 //
 //	device     Config.Device
 //	limit      Config.MaxBytes
 //	strategy   Config.Strategy
 //	check      Config.Check
-//	guard      Config.Guard, beside the strategy
+//	guard      Config.Guard, at the side of the strategy
 //	caches     Config.CacheBytes
 //	record     Config.Record, RecordLast
 //	scopes     Config.Statistics
 //
-// and what is not asked for is left out.
+// A layer that c does not ask for is left out.
 func OpenConfig(c Config) (*Pool, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -277,7 +276,7 @@ func OpenConfig(c Config) (*Pool, error) {
 }
 
 // MustOpen is [OpenConfig] of a line, for main and for tests. It panics with the error: a
-// *[ConfigError], or that of the device.
+// *[ConfigError], or the device's error.
 func MustOpen(line string) *Pool {
 	c, err := ParseConfig(line)
 	if err != nil {

@@ -114,7 +114,7 @@ func (c Config) scheme() string {
 	return scheme
 }
 
-// isVirtual reports whether a device has that name: then it has no memory.
+// isVirtual reports whether name is a virtual device, which has no memory.
 func isVirtual(name string) bool { return Config{Device: name}.scheme() == "virtual" }
 
 func defaultStrategy(c Config) (string, string) {
@@ -124,7 +124,7 @@ func defaultStrategy(c Config) (string, string) {
 	return "slab", "default off the heap"
 }
 
-// defaultOf is a default that a strategy's row may have.
+// defaultOf is the default of a key that a strategy's row may set.
 func defaultOf[T comparable](of func(row) T) func(Config) (T, string) {
 	return func(c Config) (v T, source string) {
 		if v = of(rowOf(c.Strategy)); v != *new(T) {
@@ -165,8 +165,8 @@ func roomForABlock(c Config) string {
 	return ""
 }
 
-// defaultIdle keeps memory off the heap until the pool is told: only the program knows
-// what else could use it. On the heap everything could.
+// defaultIdle keeps memory off the heap until the pool is told to give it back: only the program
+// knows what else could use it. On the heap everything could.
 func defaultIdle(c Config) (time.Duration, string) {
 	if onHeap(c) {
 		return 10 * time.Second, "default on heap"
@@ -174,8 +174,8 @@ func defaultIdle(c Config) (time.Duration, string) {
 	return -1, "default off the heap"
 }
 
-// countsBlocks refuses a bound that sizeclass could not keep: a slab with one block out
-// may have a hundred that are free.
+// countsBlocks refuses a bound that sizeclass could not keep: a slab with one active block
+// may have a hundred free ones.
 func countsBlocks(c Config) string {
 	if why := rowOf(c.Strategy).noBlocks; why != "" && 0 < c.MaxHeldBlocks && c.MaxHeldBlocks < math.MaxInt {
 		return why
@@ -239,7 +239,7 @@ func needsPages(c Config) string {
 	return ""
 }
 
-// deviceName is what to open.
+// deviceName is the name of the device to open.
 func (c Config) deviceName() string {
 	d := c.withDefaults().Device
 	if d == "mmap" && c.Pages != "" {
@@ -248,7 +248,7 @@ func (c Config) deviceName() string {
 	return d
 }
 
-// mostAlign is what a device can be trusted to align to. What the CPU reaches is verified besides.
+// mostAlign is the alignment that a device can be trusted with. Memory that the CPU reaches is verified, too.
 func mostAlign(c Config) int {
 	s := c.scheme()
 	if onHeap(c) || !strings.HasSuffix(c.Device, ":pinned") && (s == "cuda" || s == "opencl") {
@@ -257,8 +257,8 @@ func mostAlign(c Config) int {
 	return 2 << 20
 }
 
-// defaultAlign is what the device needs, if it needs more than the default. Sizeclass
-// has a default of its own, which no number says.
+// defaultAlign is the alignment that the device needs, if it needs more than the default.
+// Sizeclass has a default of its own, which is no single number.
 func defaultAlign(c Config) (int, string) {
 	if c.traits.Align > 16 {
 		return c.traits.Align, "as device " + c.traits.name + " needs"
@@ -282,7 +282,7 @@ func needsReserve(c Config) string {
 
 var reserves = optline.Range[string]{Want: "a size or learned:FILE", Has: reserve.Valid}
 
-// names are what every log, label and JSON object can hold on a line.
+// names are texts that every log, label and JSON object can hold on a line.
 var names = optline.Range[string]{
 	Want: "1 to 200 bytes of printable characters",
 	Has: func(s string) bool {
@@ -291,7 +291,7 @@ var names = optline.Range[string]{
 	},
 }
 
-// mostName bounds the bytes of a name: it stands in each error and each metric.
+// mostName bounds the bytes of a name, as each error and each metric has the name.
 const mostName = 200
 
 var shares = optline.Range[float64]{Want: "a share above 0 and up to 100%", Has: func(v float64) bool { return 0 < v && v <= 1 }}

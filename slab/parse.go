@@ -15,18 +15,16 @@ import (
 // are strings, numbers or booleans. Keys are the fields of [Config] in lower
 // case with underscores; [Config.Explain] lists those in effect. In a line a
 // part without = belongs to the value before it, as in
-// device=virtual:fixed,64MiB. What one strategy alone has may follow its name: strategy=bitlog:4 is
-// strategy=bitlog,bits=4, and so are steps of sizeclass, the miss_target of bestfit and slab, and the
-// file of plan. [device.ParseSize] reads sizes,
-// [time.ParseDuration] reads durations, and a miss_target is 0.01 or 1%. max_bytes=75% is a
-// share of what the device has: see MaxShare in Config.
+// device=virtual:fixed,64MiB. A strategy's main option may follow its name: strategy=bitlog:4 is
+// strategy=bitlog,bits=4. The main options of sizeclass (steps), bestfit and slab (miss_target) and
+// plan (plan) may follow in the same way. [device.ParseSize] reads sizes, [time.ParseDuration]
+// reads durations, and a miss_target is 0.01 or 1%. max_bytes=75% is a share of the device's
+// memory: see MaxShare in Config.
 //
-// An omitted key takes its default. cache_bytes=0, max_held=0,
-// max_held_blocks=0 and gc_trigger=0 turn these off, which is -1 in the Config, as is
-// bits=0.
-// reserve, max_bytes, max_held, max_held_blocks, max_block_bytes, guard, profile_rate and
-// trim_after take none
-// for no limit, and idle takes keep. Any other explicit zero is validated like every value.
+// An omitted key takes its default. cache_bytes=0, max_held=0, max_held_blocks=0 and gc_trigger=0
+// mean off. In the Config such a zero is -1, and bits=0 is -1, too. reserve, max_bytes, max_held,
+// max_held_blocks, max_block_bytes, guard, profile_rate and trim_after take none for no limit, and
+// idle takes keep. Any other explicit zero is validated like every value.
 //
 // Nothing is ignored. One *[ConfigError] names every unknown or repeated key,
 // every option that the strategy cannot use and every value out of range; the
@@ -46,8 +44,8 @@ func ConfigFromEnv() (Config, error) {
 	return c, err
 }
 
-// UnmarshalJSON reads an object as [ParseConfig] does and replaces all of c,
-// but Hooks and Logger, or nothing if there is an error.
+// UnmarshalJSON reads an object as [ParseConfig] does. It replaces all of c
+// except Hooks and Logger. If there is an error c is as before.
 func (c *Config) UnmarshalJSON(text []byte) error {
 	parsed, faults := options.ParseJSON(text)
 	if len(faults) == 0 {
@@ -66,10 +64,9 @@ func (c Config) MarshalJSON() ([]byte, error) { return options.JSON(c), nil }
 // that a line cannot hold, String returns the JSON object instead.
 func (c Config) String() string { return options.Line(c) }
 
-// Explain returns a line for every key that is in effect with its value and
-// where that comes from, in columns. Keys that the strategy or device has no
-// use for are left out. What only the opened device can tell is in
-// [Pool.Explain].
+// Explain returns a line for every key in effect: the key, its value and the source of
+// the value, in columns. Keys that the strategy or device has no use for are left out.
+// [Pool.Explain] also knows the traits of the opened device.
 func (c Config) Explain() string {
 	text := options.Explain(c)
 	if from := c.traits.from; from != "" {
@@ -110,8 +107,8 @@ func configError(faults []string) error {
 	return &ConfigError{Faults: faults}
 }
 
-// withDefaults fills in every default, so that strategies and pool see values
-// only. A zero that is left means none, for Align the strategy's own alignment.
+// withDefaults fills in every default, so that strategies and pool see only values.
+// A remaining zero means none; for Align it means the strategy's own alignment.
 func (c Config) withDefaults() Config { return options.WithDefaults(c) }
 
 // forStrategy is withDefaults for a strategy that is made without a pool. It

@@ -2,9 +2,9 @@ package slab
 
 import "sync/atomic"
 
-// An activePeak knows the most bytes that were out, as Gets have seen that passed the caches: a hit must
-// not count. Such Gets look when they have asked for a share of the peak since the last look, as to
-// add up the counters of all processors takes some microseconds.
+// An activePeak knows the most active bytes, as seen by Gets that passed the caches: a hit must not count.
+// To add up the counters of all processors takes some microseconds. So such Gets look only when they have
+// asked for a share of the peak since the last look.
 type activePeak struct {
 	left  atomic.Int64 // bytes of Gets that pass the caches until one looks
 	most  atomic.Int64
@@ -14,7 +14,7 @@ type activePeak struct {
 const (
 	// peakShare is the share of the peak at which to look again.
 	peakShare = 64
-	// mostSkips bounds skips. Without them a program that has one buffer after the other would look each time.
+	// mostSkips bounds skips. Without skips a program with one buffer after the other would look each time.
 	mostSkips = 127
 )
 
@@ -25,7 +25,7 @@ func (a *activePeak) note(p *pool, size int) {
 	}
 }
 
-// look adds up what is out, after a Get of size bytes.
+// look adds up the active bytes, after a Get of size bytes.
 func (a *activePeak) look(p *pool, size int) {
 	skips := int64(0)
 	if n := p.activeBytes(); n > a.most.Load() {
@@ -45,7 +45,7 @@ func (a *activePeak) raise(n int64) (most int64) {
 	}
 }
 
-// reset begins the peak anew, at what is out now.
+// reset begins the peak anew, at the active bytes of now.
 func (a *activePeak) reset(p *pool) {
 	a.most.Store(max(0, p.activeBytes()))
 	a.left.Store(0)

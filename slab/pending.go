@@ -6,8 +6,8 @@ import (
 	"github.com/bufslab/bufslab/slab/internal/pending"
 )
 
-// How blocks that wait for streams come back. They are taken out of their queues under
-// reclaimMu only, so that a Get which finds no room can tell that none is on its way.
+// How blocks that wait for streams come back. They leave their queues under reclaimMu
+// only, so that a Get without room can tell that no block is on its way.
 
 // await lets a block wait for its streams.
 func (p *pool) await(e handle.Entry, escaped bool, on []device.Stream) {
@@ -15,8 +15,8 @@ func (p *pool) await(e handle.Entry, escaped bool, on []device.Stream) {
 	p.sweep()
 }
 
-// awaitBlock lets b wait in its queue. Where the pool holds nothing any more it waits
-// here and now: no later call will look after b.
+// awaitBlock lets b wait in its queue. After StopHolding awaitBlock itself waits for the
+// streams: no later call will look after b.
 func (p *pool) awaitBlock(b *pending.Block) {
 	if !p.pending.Add(b) {
 		b.Sync()
@@ -41,8 +41,8 @@ func (p *pool) freePending(b *pending.Block) {
 	p.free(b.Entry)
 }
 
-// sweep gives back what has waited long enough. While another goroutine gives back it
-// leaves that to the next call.
+// sweep gives back blocks whose streams are done. If another goroutine gives back now,
+// sweep leaves them to the next call.
 func (p *pool) sweep() {
 	if p.pending.Len() > 0 {
 		p.sweepNow()
@@ -56,7 +56,7 @@ func (p *pool) sweepNow() {
 	}
 }
 
-// sweepLocked is sweep under reclaimMu. It reports whether there was anything.
+// sweepLocked is sweep under reclaimMu. It reports whether there was such a block.
 func (p *pool) sweepLocked() (any bool) {
 	for p.pending.Len() > 0 {
 		b := p.pending.TakeDone()
@@ -70,7 +70,7 @@ func (p *pool) sweepLocked() (any bool) {
 }
 
 // freeOldest waits for the block that has waited longest, and gives it back, unless
-// another goroutine was faster. It reports false when there is none. It waits without
+// another goroutine was faster. It reports false when no block waits. It waits without
 // reclaimMu: others need not wait for the stream.
 func (p *pool) freeOldest() bool {
 	b, sync := p.pending.Oldest()
@@ -86,7 +86,7 @@ func (p *pool) freeOldest() bool {
 	return true
 }
 
-// freeOldestLocked is freeOldest under reclaimMu, for a pool that holds nothing any more.
+// freeOldestLocked is freeOldest under reclaimMu, for a pool after StopHolding.
 func (p *pool) freeOldestLocked() bool {
 	b := p.pending.TakeOldest(func(*pending.Block) bool { return true })
 	if b == nil {
@@ -97,8 +97,8 @@ func (p *pool) freeOldestLocked() bool {
 	return true
 }
 
-// waitForStreams waits for streams, on a goroutine, as long as somebody waits for memory: who
-// waits with a context must not wait for a stream that does not end.
+// waitForStreams waits for streams, on a goroutine, as long as calls wait for memory: a call with a
+// context must not wait for a stream that does not end.
 func (p *pool) waitForStreams() {
 	if p.pending.Len() == 0 || p.waits.streams.Swap(true) {
 		return
@@ -108,7 +108,7 @@ func (p *pool) waitForStreams() {
 		}
 		p.waits.streams.Store(false)
 		if p.waits.hurried.Load() > 0 {
-			p.waitForStreams() // what came since the last look has seen a goroutine at work
+			p.waitForStreams() // blocks that came since the last look have seen a goroutine at work
 		}
 	}()
 }

@@ -20,30 +20,30 @@ import (
 	"github.com/bufslab/bufslab/slab/internal/watch"
 )
 
-// A Pool hands out buffers of an upstream's memory and keeps what comes back for
+// A Pool hands out buffers of an upstream's memory and keeps released memory for
 // reuse, by the strategy that its Config names. It is safe for concurrent use.
 //
-// Before its strategy it keeps some released blocks for each processor
+// Above its strategy a Pool keeps some released blocks for each processor
 // (Config.CacheBytes), and it gives every buffer a handle that can be released once.
-// Beneath the strategy stand, in this order from the upstream: the byte budget
+// Below the strategy are, in this order from the upstream: the byte budget
 // (Config.MaxBytes) and the accounting.
 //
 // A buffer that is forgotten comes back and never aliases. On the Go heap the
 // collector watches the memory, so any live slice of a buffer delays it; small
-// buffers share slabs and come back with them. Off the heap a buffer comes back if its
+// buffers share slabs and come back with their slab. Off the heap a buffer comes back if its
 // bytes were used through With or not at all. If Bytes was called, the address is
-// never used again, the pages are given back, and a late reader of them faults. Off the
+// never used again, the pages are given back, and a late reader faults. Off the
 // heap the pool does not notice that a buffer of at most 4 KiB of host memory was
 // forgotten, unless Config.OnForget is "report".
 //
 // Memory that streams of a device work on may be released as soon as the work is
 // enqueued: see [PooledBuffer.UsedOn] and [Pool.GetOn].
 //
-// A pool holds until it is told to give back, or until it was idle for Config.Idle. On
-// the Go heap that is 10 seconds unless set, and a sizeclass pool that is in use also gives
-// back what it has not touched for so long. Elsewhere it is never. A Pool that is itself
-// forgotten gives back what it holds; its buffers stay valid, and can do all that they could.
-// Close does so at once and reports what is still out.
+// A pool holds memory until a call gives it back, or until the pool was idle for Config.Idle.
+// By default that is 10 seconds on the Go heap, where a sizeclass pool in use also gives back
+// memory that it has not touched for that time. Elsewhere the default is never. A Pool that is
+// itself forgotten gives back held memory; its buffers stay valid, with all their methods.
+// Close gives held memory back at once and reports buffers that are still active.
 type Pool struct{ pool *pool }
 
 // errNotOpened is what Gets of a nil or zero Pool return.
@@ -52,7 +52,7 @@ var errNotOpened = fmt.Errorf("slab: a Pool that Open did not return: %w", ErrCl
 // isOpened reports whether p came from Open.
 func (p *Pool) isOpened() bool { return p != nil && p.pool != nil }
 
-// opened returns what p has from Open, or panics.
+// opened returns the pool that Open made for p, or panics.
 func (p *Pool) opened() *pool {
 	if !p.isOpened() {
 		panic("slab: a Pool that Open did not return")
@@ -73,7 +73,7 @@ type pool struct {
 	blocks     numbered  // of strategy
 	joint      numbered  // blocks, if mu guards them and nothing stands before them; else nil
 
-	direct  int // bytes up to which a hit is all that Get has to do; 0 where it never is
+	direct  int // bytes up to which Get has no more to do than a hit; 0 is none
 	cache   percpu.Cache
 	mu      sync.Mutex // of the table, what the cache counts under it, and a page heap
 	table   handle.Table
@@ -89,8 +89,8 @@ type pool struct {
 	clock   clock.Clock
 	profile watch.Sampler
 
-	reclaimers budget.Members   // that keep buffers of the pool
-	budgets    []*budget.Budget // that may refuse memory, the nearest first; at least one
+	reclaimers budget.Members   // keepers of buffers of the pool
+	budgets    []*budget.Budget // all that may refuse memory, the nearest first; at least one
 	waits      waits
 	reclaimMu  sync.Mutex // held by the goroutine that empties caches and queues
 	held       heldBound
@@ -101,7 +101,7 @@ type pool struct {
 
 	abandoned, ended, deviceClosed atomic.Bool // see close.go
 
-	front weak.Pointer[Pool] // what the program has
+	front weak.Pointer[Pool] // the program's Pool
 }
 
 // poolOf returns the pool of a slot.
@@ -111,7 +111,7 @@ func poolOf(s *handle.Slot) *pool { return (*pool)(s.Owner()) }
 type settings struct {
 	Config
 	given       Config
-	on          Allocator     // what the pool was opened on
+	on          Allocator     // the argument of Open
 	device      device.Device // to be closed with the pool, or nil
 	processors  int           // of a replay; 0: those of the machine
 	needsFinish bool          // Get has more to do than to hand out
@@ -135,7 +135,7 @@ func (s *settings) cpus() int {
 	return pin.Numbers()
 }
 
-// profileRate is Config.ProfileRate, but of a replay, which has to repeat.
+// profileRate is Config.ProfileRate, and 0 in a replay, which has to repeat.
 func (s *settings) profileRate() int64 {
 	if s.replayed() {
 		return 0
@@ -143,10 +143,10 @@ func (s *settings) profileRate() int64 {
 	return s.ProfileRate
 }
 
-// reuses reports whether a block may have a new owner without going by the strategy.
+// reuses reports whether a block may have a new owner without a visit to the strategy.
 func (c *settings) reuses() bool { return !c.Zero && !c.Check }
 
-// waits are what a pool knows of those who wait for memory.
+// waits counts the calls that wait for memory of a pool.
 type waits struct {
 	hurried atomic.Int32 // budgets of the pool that somebody waits for
 	streams atomic.Bool  // a goroutine waits for streams
@@ -164,29 +164,29 @@ func (w *waits) end(of *budget.Waiter) {
 	w.now.Add(-1)
 }
 
-// A heldBound is what a pool with Config.MaxHeld and caches looks after.
+// A heldBound keeps Config.MaxHeld in a pool with caches.
 type heldBound struct {
-	bytes  int64       // that the strategy may hold; 0 where there is nothing to look after
-	cached atomic.Bool // something was cached since the caches were emptied for it
+	bytes  int64       // that the strategy may hold; 0 if there is no bound
+	cached atomic.Bool // a block was cached since the caches were emptied for the bound
 }
 
-// exceeded reports whether the strategy holds more than its part of Config.MaxHeld. It
-// gives back what it can, but a block in a cache keeps the rest of its slab; so nothing
-// is cached then.
+// exceeded reports whether the strategy holds more than its part of Config.MaxHeld. The
+// strategy gives back all it can, but a block in a cache keeps the rest of its slab; so no
+// block is cached then.
 func (h *heldBound) exceeded(strategy Allocator) bool {
 	return h.bytes > 0 && h.isOver(strategy)
 }
 
 func (h *heldBound) isOver(strategy Allocator) bool { return usageOf(strategy, 0).HeldBytes > h.bytes }
 
-// note notes that something is cached.
+// note notes that a block is cached.
 func (h *heldBound) note() {
 	if !h.cached.Load() {
 		h.cached.Store(true)
 	}
 }
 
-// counted is what a pool counts beside its caches.
+// counted has the counts of a pool that are not in its caches.
 type counted struct {
 	failed, trims, trimmed atomic.Int64
 	steps, relieved        atomic.Int64 // of Config.Pressure

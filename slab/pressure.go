@@ -8,7 +8,7 @@ import (
 	"github.com/bufslab/bufslab/slab/internal/upstream"
 )
 
-// A pool with Config.Pressure gives back what it holds as the system runs short: see slab/internal/relief.
+// A pool with Config.Pressure gives back held memory when the system runs short: see slab/internal/relief.
 
 // A pressed is a pool as the watcher sees it.
 type pressed struct{ *pool }
@@ -29,11 +29,11 @@ func (p pressed) Calls() int64 {
 	return u.Gets + u.Releases
 }
 
-// HeldBytes is what the pool holds.
+// HeldBytes returns the held bytes of the pool.
 func (p pressed) HeldBytes() int64 { return p.stats().HeldBytes }
 
-// GiveBack gives back about n bytes, and counts a step. Where somebody else empties the caches, or waits
-// with that lock for a stream, there is nothing to do.
+// GiveBack gives back about n bytes, and counts a step. If another goroutine holds reclaimMu, to empty the
+// caches or to wait for a stream, GiveBack does nothing.
 func (p pressed) GiveBack(n int64, keepers bool, why string) int64 {
 	if keepers {
 		p.reclaimers.Reclaim(nil)
@@ -63,7 +63,7 @@ func (p *pool) shrinkLocked(n int64) int64 {
 	return max(0, before-p.stats().ManagedBytes)
 }
 
-// Age ends an epoch of what is held, unless a clock does.
+// Age ends an epoch of held memory, unless the pool's clock does.
 func (p pressed) Age() {
 	if p.clock.Ticks() {
 		return
@@ -74,5 +74,5 @@ func (p pressed) Age() {
 // Log returns where the pool logs.
 func (p pressed) Log() *slog.Logger { return p.config.log() }
 
-// OnGoHeap reports whether what goes back is the collector's.
+// OnGoHeap reports whether memory that goes back is left to the collector.
 func (p pressed) OnGoHeap() bool { return onHeap(p.config.Config) }

@@ -10,7 +10,7 @@ import (
 // A pool is a member of all pools of the process: see package pressure.
 var _ poolset.Member = (*pool)(nil)
 
-// Front returns the Pool that the program has, or nil where that was closed or forgotten.
+// Front returns the program's Pool, or nil if the Pool was closed or forgotten.
 func (p *pool) Front() any {
 	if front := p.front.Value(); front != nil && !p.closed.Load() {
 		return front
@@ -18,7 +18,7 @@ func (p *pool) Front() any {
 	return nil
 }
 
-// OffHeapBytes is what the pool manages, if the collector does not see it.
+// OffHeapBytes returns the managed bytes of the pool that the collector does not see.
 func (p *pool) OffHeapBytes() int64 {
 	if !isOffHeap(deviceOf(p.upstream)) {
 		return 0

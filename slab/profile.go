@@ -9,20 +9,20 @@ import (
 	"github.com/bufslab/bufslab/slab/internal/watch"
 )
 
-// The profile of what a pool has out. The caches decide which Gets are sampled, those
-// that they do not serve among them: slab/internal/percpu, sample.go and counters.go.
+// The profile of a pool's active buffers. The caches decide which Gets are sampled, also for
+// Gets that they do not serve: slab/internal/percpu, sample.go and counters.go.
 
-// WriteProfile writes what the pool has out, by the stacks of the Gets, in the format of
-// go tool pprof: inuse_space and inuse_objects, and as leaked_space and leaked_objects the
-// buffers that the collector has found forgotten, which are in use no more. A part is no
-// buffer of its own; a buffer is in use until its last handle is gone.
+// WriteProfile writes the active buffers, by the stacks of their Gets, in the format of go tool
+// pprof, as inuse_space and inuse_objects. leaked_space and leaked_objects are the buffers that
+// the collector has found forgotten; they are no longer in use. A part is no buffer of its own:
+// a buffer is in use until its last handle is gone.
 //
-// Who has how much is estimated from samples, one in Config.ProfileRate bytes of the Gets on
-// average; docs/leaks.md says how close that is. Where no sample is of what is out, the shares are
-// those of earlier ones, by how long their buffers were out. The sums are those of Stats. The innermost calls, within this package and
-// its clients, are left out. Stacks beyond some 4,000 that have something are added up in one.
-// Where ProfileRate is off the profile is empty. It works while the pool is in use, and after
-// Close. The error is that of w.
+// The sums are those of Stats. The share of each stack is estimated from samples, one in
+// Config.ProfileRate bytes of the Gets on average; docs/leaks.md says how close the estimate
+// is. Without a sample of an active buffer the shares are those of earlier samples, by how long their
+// buffers were active. The innermost calls, within this package and its clients, are left out. Beyond some 4,000
+// stacks with buffers, the others are added up in one. Without ProfileRate the profile is empty.
+// WriteProfile works while the pool is in use, and after Close. The error is that of w.
 func (p *Pool) WriteProfile(w io.Writer) error {
 	q := p.opened()
 	f := profile.File{
@@ -32,8 +32,8 @@ func (p *Pool) WriteProfile(w io.Writer) error {
 	return f.Write(w)
 }
 
-// sampled lists what the pool has out, and what was found forgotten, by stack. The sums are
-// those that it has counted.
+// sampled lists the active buffers, and the buffers that were found forgotten, by stack. The sums
+// are the counts of the pool.
 func (p *pool) sampled() []profile.Record {
 	forgotten, _, _ := p.leaks.Counts()
 	return p.profile.Records(active(p.cache.Usage(), forgotten), forgotten)

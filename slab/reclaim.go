@@ -1,36 +1,35 @@
 package slab
 
-// What a pool does with memory that is not in use: it gives it back when asked, when
-// it has been idle, and at the end.
+// A pool gives held memory back when asked, when it has been idle, and at the end.
 
-// FreeHeld gives upstream all memory that is kept for reuse and can be given. What
-// waits for a stream cannot, and FreeHeld does not wait for it. If the upstream is a
-// [Holder], a strategy that the pool was opened on, it gives back, too; so it does for
-// Trim, StopHolding and Close, which leaves it holding for others.
+// FreeHeld gives held memory upstream, as far as it can go. Blocks that wait for a stream
+// cannot go, and FreeHeld does not wait for them. If the pool was opened on a strategy, its
+// upstream is a [Holder], which gives back, too. So it does at Trim, StopHolding and Close;
+// after these it may hold memory again, for others.
 func (p *Pool) FreeHeld() { p.opened().freeHeld() }
 
-// StopHolding is FreeHeld, and from now on released memory goes upstream as soon as
-// nothing of its region is active. It waits for streams that use what has been
-// released, and so does Release from now on. There is no way back.
+// StopHolding is FreeHeld, and from now on released memory goes upstream as soon as no
+// block of its region is active. It waits for streams that use released memory, and so does
+// Release from now on. There is no way back.
 func (p *Pool) StopHolding() {
 	q := p.opened()
 	q.stopHolding(below(q.upstream).StopHolding)
 }
 
-// Trim ends an epoch and gives upstream what has been held, untouched, for the last
+// Trim ends an epoch and gives upstream memory that was held, untouched, for the last
 // idle epochs. Trim(0), and Trim of less, is FreeHeld. A cached block goes to the
-// strategy when it was untouched for an epoch, and its epochs begin to count then; so do
-// those of a block that has waited for a stream. Trim returns the bytes that went upstream.
-// Config.TrimAfter calls it by the clock.
+// strategy when it was untouched for an epoch; its idle epochs count from then on. For a
+// block that waited for a stream they count from the end of the wait. Trim returns the bytes
+// that went upstream. With Config.TrimAfter the clock calls it.
 //
-// Beside a load that goes on, what it needs stays. Of the blocks of one size that a processor
-// has cached, some are not reached in an epoch: half of these go, at least. Of memory that grows
-// in a range, as bestfit and slab have it on mmap and virtual, all goes that is more than was in
-// use at a time, every idle epochs. Other regions that are used in part stay whole.
+// Memory that a steady load needs stays. Of the blocks of one size that a processor has
+// cached, some are not reached in an epoch: at least half of these go. From ranges, which
+// bestfit and slab have on mmap and virtual, memory beyond the peak of use goes, every idle
+// epochs. Other regions that are used in part stay whole.
 func (p *Pool) Trim(idle int) int64 { return p.opened().trimHeld(max(idle, 0)) }
 
-// FreeHeld makes the pool a [Reclaimer]. The caller has no room, so this waits for
-// streams, and asks those who keep buffers of the pool.
+// FreeHeld makes the pool a [Reclaimer]. The caller has no room, so FreeHeld waits for
+// streams, and asks keepers of buffers of the pool.
 func (p *pool) FreeHeld() {
 	p.reclaimers.Reclaim(nil)
 	for p.freeOldest() {
@@ -91,8 +90,8 @@ func (p *pool) trim(idle int) int64 {
 	return max(0, before-p.stats().ManagedBytes)
 }
 
-// emptyCaches gives the caches back to the strategy, and what streams are done with.
-// It reports whether there was anything.
+// emptyCaches gives the strategy the blocks of the caches, and blocks that streams are done
+// with. It reports whether there were any.
 func (p *pool) emptyCaches() bool {
 	p.reclaimMu.Lock()
 	defer p.reclaimMu.Unlock()
@@ -100,8 +99,8 @@ func (p *pool) emptyCaches() bool {
 	return p.emptyCachesLocked(false) || swept
 }
 
-// emptyCachesLocked empties the caches, or only what was not used since it was called
-// last. It reports whether there was anything.
+// emptyCachesLocked empties the caches; if idle, only of blocks that were not used since its
+// last call. It reports whether there were any.
 func (p *pool) emptyCachesLocked(idle bool) (any bool) {
 	any = p.cache.Reclaim(idle)
 	if idle && any && p.held.exceeded(p.strategy) {
@@ -110,8 +109,8 @@ func (p *pool) emptyCachesLocked(idle bool) (any bool) {
 	return any
 }
 
-// keepWithinHeld empties the caches if they keep the strategy from its bound. It is inlined, as
-// few pools have one.
+// keepWithinHeld empties the caches if they keep the strategy above its bound. It is inlined, as
+// few pools have a bound.
 func (p *pool) keepWithinHeld() {
 	if p.held.bytes > 0 {
 		p.keepWithinBound()

@@ -7,9 +7,9 @@ import (
 )
 
 // WriteRecord writes the last Config.RecordLast events of the pool to w, as a trace that
-// begins with what was live before them. It takes memory for all its rows, and the pool may
-// be in use. It can be called again, also after Close. Without RecordLast the error wraps
-// errors.ErrUnsupported.
+// begins with the buffers that were live before them. It takes memory for all its rows. The
+// pool may be in use. WriteRecord can be called again, also after Close. Without RecordLast the
+// error wraps errors.ErrUnsupported.
 func (p *Pool) WriteRecord(w io.Writer) error {
 	r := p.opened().leaks.Record
 	if p.pool.config.RecordLast == 0 {
@@ -25,7 +25,7 @@ const (
 	bySlicePromise = 4
 )
 
-// recordPromise records what the pool promises from now on, if that is more than every pool does.
+// recordPromise records the promises of the pool from now on, if it promises more than every pool does.
 func (p *pool) recordPromise() {
 	bits := 0
 	if p.config.Zero {

@@ -12,16 +12,16 @@ var (
 	_ encoding.TextUnmarshaler = (*Ref)(nil)
 )
 
-// The text of a Ref has the number of its pool, behind it that of the buffer. Numbers of pools count up
-// from one that the process draws at random when it starts, so they are those of the process as well.
+// The text of a Ref has the number of its pool, then the number of the buffer. Numbers of pools count up
+// from a number that the process draws at random when it starts, so they also tell processes apart.
 const refPrefix = "slabref-"
 
 // String returns the text that [ParseRef] reads back to r, of at most 41 bytes: letters, digits and
 // hyphens. It is the same for equal Refs.
 func (r Ref) String() string { return refs.Name{Table: r.pool, Number: r.number}.Text(refPrefix) }
 
-// ParseRef reads the text that String returns, and no other: the error is a *[RefError] then. [Ref.Get]
-// says whether the buffer is still out, and whether it is one of this process.
+// ParseRef reads the text that String returns. For any other text the error is a *[RefError]. ParseRef does
+// not look for the buffer: [Ref.Get] fails if the buffer is no longer active, or of another process.
 func ParseRef(text string) (Ref, error) {
 	n, ok := refs.Parse(refPrefix, text)
 	if !ok {
@@ -30,11 +30,11 @@ func ParseRef(text string) (Ref, error) {
 	return Ref{n.Table, n.Number}, nil
 }
 
-// MarshalText returns the text of String, and no error. So JSON has a Ref as a string, also as the key of
+// MarshalText returns the text of String, and no error. So a Ref is a string in JSON, also as the key of
 // a map.
 func (r Ref) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 
-// UnmarshalText is [ParseRef]. If it fails r is as before. It must not run beside other uses of r.
+// UnmarshalText is [ParseRef]. If it fails r is as before. It is not safe for concurrent use.
 func (r *Ref) UnmarshalText(text []byte) error {
 	parsed, err := ParseRef(string(text))
 	if err == nil {
@@ -43,7 +43,7 @@ func (r *Ref) UnmarshalText(text []byte) error {
 	return err
 }
 
-// A RefError says that a text is not one that [Ref.String] returns.
+// A RefError says that a text is no text of [Ref.String].
 type RefError struct {
 	Text string // all of it
 }

@@ -20,18 +20,18 @@ var registered = struct {
 }{open: map[string]strategyFunc{}}
 
 // Register gives a strategy a name for [Config].Strategy, as sql.Register does with
-// drivers: from then on strategy=NAME works wherever a Config is read. Call it in an
+// drivers: from then on strategy=NAME works wherever a Config is read. Call Register in an
 // init function. It panics if open is nil or the name is taken, empty or has other
 // characters than letters, digits, hyphens and underscores.
 //
-// Open is called for each pool, with a Config that is valid and has its defaults, and
-// with an upstream that stands within the pool's budget and counters. The strategy that
-// it returns, which must not be nil, is safe for concurrent use. It may be a [Holder]
-// and a [Trimmer], and then gives back when the pool does; as a [UsageReporter] it says
-// what it holds, else all that it has from upstream counts as handed out. The pool
-// verifies its blocks: an error wraps ErrUpstream if one is not as it should be.
+// Each pool calls open, with a valid Config that has its defaults, and with an upstream that
+// keeps the pool's budget and counts. The strategy that open returns must not be nil, and must
+// be safe for concurrent use. If it is a [Holder] and a [Trimmer], it gives back when the pool
+// does. If it is a [UsageReporter], Stats shows its held memory; else all bytes that it has
+// from upstream count as handed out. The pool verifies the blocks of the strategy: an error
+// wraps ErrUpstream if a block breaks the contract of Allocator.
 //
-// Its pools cache nothing per processor unless cache_bytes asks for it. Package fuzz
+// Pools of a registered strategy have no caches unless cache_bytes asks for them. Package fuzz
 // tests a strategy: see [github.com/bufslab/bufslab/fuzz.CheckAllocator].
 func Register(strategy string, open func(upstream Allocator, c Config) Allocator) {
 	registered.Lock()
@@ -75,7 +75,7 @@ func openRegistered(up upstream.Checked, c Config) Allocator {
 	return s
 }
 
-// A verified stands on a strategy of the program's own and verifies its blocks.
+// A verified draws on a strategy of the program's and verifies its blocks.
 type verified struct {
 	forward
 	strategy Allocator
@@ -105,8 +105,8 @@ func (v *verified) Free(b device.Block) {
 	}
 }
 
-// Usage is the strategy's; if it does not tell, all that it has counts as handed out.
-// It may not know how large regions are: what it does not account for is rounding.
+// Usage is the strategy's; if it has none, all its managed bytes count as handed out. A
+// strategy may not know how large regions are: bytes that its Usage lacks are rounding.
 func (v *verified) Usage() Usage {
 	m := v.managed()
 	u := usageOf(v.strategy, m)

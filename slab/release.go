@@ -5,10 +5,10 @@ import (
 	"github.com/bufslab/bufslab/slab/internal/handle"
 )
 
-// A Release that the processor's caches do not take goes down from here.
+// The rest of a Release that the processor's caches do not take.
 
-// recycleMarked is recycle of a slot whose generation End did not end: it may be sampled, or
-// stray.
+// recycleMarked is recycle of a slot whose generation End did not end: the slot may be sampled,
+// or stray.
 func (p *pool) recycleMarked(e handle.Entry, n int) {
 	p.profile.Released(e.Slot)
 	if e.Slot.TakeStray() {
@@ -20,7 +20,7 @@ func (p *pool) recycleMarked(e handle.Entry, n int) {
 }
 
 // recycle puts the block of a released buffer of n bytes into a cache, a queue, or the
-// strategy. A part has none: see part.go.
+// strategy. A part has no block: see part.go.
 func (p *pool) recycle(e handle.Entry, n int) {
 	if e.Slot.IsPart() {
 		p.endPart(e.Slot)
@@ -33,8 +33,8 @@ func (p *pool) recycle(e handle.Entry, n int) {
 	p.putBack(e, n)
 }
 
-// recycleSeen is recycle for a log that sees all. A recording has the free after the memory can be had again:
-// before, it would have others take memory that was still out.
+// recycleSeen is recycle for a log that sees all. A recording notes the free after the memory can be had again.
+// If the free came first, a replay could hand out memory that was still active when it was recorded.
 func (p *pool) recycleSeen(e handle.Entry, n int) {
 	defer p.leaks.Freed(p.leaks.Released(e.Slot))
 	p.putBack(e, n)
@@ -69,8 +69,8 @@ func (p *pool) countRelease(n int) {
 	p.cache.CountRelease(n)
 }
 
-// endPart lets go of a part, which was released and which no call uses. If it was the last
-// handle the block goes on its way.
+// endPart ends a part that was released and that no call uses. If it was the last handle the
+// block is recycled.
 func (p *pool) endPart(part *handle.Slot) {
 	p.leaks.PartEnded(part.Root(), part)
 	if e, last := part.EndPart(); last {
@@ -78,8 +78,8 @@ func (p *pool) endPart(part *handle.Slot) {
 	}
 }
 
-// isolate puts a block into quarantine that was released, while a slice of a part that was
-// forgotten may be in use.
+// isolate puts a released block into quarantine, because a slice of a forgotten part may be in
+// use.
 func (p *pool) isolate(e handle.Entry, n int) {
 	p.countRelease(n)
 	p.leaks.Isolated(e.Slot.Len())

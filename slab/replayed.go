@@ -12,8 +12,8 @@ import (
 
 func init() { replaying.Reopen, replaying.Extents = reopen, extents }
 
-// reopen closes what stands on the upstream of a pool, and opens it again for a replay.
-// The device stays open, for the new one.
+// reopen closes a pool down to its upstream, and opens it again for a replay. The device
+// stays open, for the new pool.
 func reopen(front any, processors int) (replaying.Machine, error) {
 	p := front.(*Pool)
 	if !p.isOpened() {
@@ -45,7 +45,7 @@ func reopen(front any, processors int) (replaying.Machine, error) {
 	return m, nil
 }
 
-// extents returns what the page heap of a pool has, if its strategy has one.
+// extents returns the extents of the page heap of a pool, if its strategy has one.
 func extents(front any) ([]replaying.Extent, bool) {
 	heap, has := heapOf[interface{ Extents() []replaying.Extent }](front.(*Pool).opened())
 	if !has {
