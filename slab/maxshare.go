@@ -13,14 +13,14 @@ import (
 // machine is where the limits of the process are read. Tests have a double of it.
 var machine = cgroup.Machine()
 
-// ShareOf returns share, above 0 and up to 1, of the bytes that upstream's device has in all, and a
-// sentence that says what they are a share of. Of host memory that is the memory of the machine, or the
-// hard limit of the control group of the process, or of one around it, if that is less. If upstream is
-// a [Limit], or draws on one, it is that Limit's maximum, if that is less. It is what
-// Config.MaxShare comes to, and good for [NewLimit] and [Limit.Within]. The groups are read at each call.
+// ShareOf returns a share of the memory of upstream's device, in bytes, and a sentence that names this
+// memory. share is above 0 and up to 1. For host memory the whole is the memory of the machine, or the
+// lowest hard limit of the control groups of the process, if that is less. If upstream is a [Limit], or
+// draws on one, the whole is at most that Limit's maximum. ShareOf computes the bytes of
+// Config.MaxShare, and is useful for [NewLimit] and [Limit.Within]. It reads the groups at each call.
 //
-// The error is a *ConfigError for another share, and else wraps [device.ErrUnavailable]: upstream has no
-// device, or that does not say what it has.
+// For another share the error is a *ConfigError. If upstream has no device, or the device does not say
+// how much memory it has, the error wraps [device.ErrUnavailable].
 func ShareOf(upstream Allocator, share float64) (bytes int64, source string, err error) {
 	s, err := shareOf(upstream, share)
 	return s.bytes, s.source, err
@@ -38,7 +38,7 @@ func shareOf(on Allocator, share float64) (s shared, err error) {
 	return shared{n, fmt.Sprintf("%s of %d bytes, %s", optline.Shares.Format(share), whole, of), odd}, nil
 }
 
-// wholeOf returns the bytes that there are in all, and what says so.
+// wholeOf returns the bytes of which a share is taken, and their source.
 func wholeOf(on Allocator) (bytes int64, of, odd string, err error) {
 	d := deviceOf(on)
 	if d == nil {
@@ -72,7 +72,7 @@ func isHost(d device.Device) bool {
 	return scheme == "heap" || scheme == "mmap" || strings.HasSuffix(d.Name(), ":pinned")
 }
 
-// resolved is c with the bytes that its share comes to on an upstream, and with what Explain says of that.
+// resolved is c with the bytes of its share on an upstream, and with the text of Explain about them.
 func (c Config) resolved(on Allocator) (given, full Config, err error) {
 	full = c
 	if c.MaxShare != 0 {

@@ -12,36 +12,37 @@ import (
 //
 //	ManagedBytes = ActiveBytes + RoundingBytes + HeldBytes + UnusableBytes
 //
-// While the pool is in use the figures are of slightly different moments: what is on its
-// way from one place to another then counts as RoundingBytes, which a Get or Release
-// beside the reading can make too small, and ActiveBlocks and ActiveBytes can be too small,
-// never less than 0. When no call runs all are exact.
+// While the pool is in use the figures are of slightly different moments. A block on its way
+// from one place to another counts as RoundingBytes. A Get or Release during the reading can
+// make RoundingBytes, ActiveBlocks and ActiveBytes too small; the last two are never less
+// than 0. When no call runs all figures are exact.
 //
 // HeldBlocks counts blocks in caches and lists, free blocks of slabs and, with bestfit and
-// slab, free extents: neighbours merge, so those are not the blocks that were released.
+// slab, free extents. Neighbouring extents merge, so they are not the blocks that were released.
 //
-// If the upstream is a strategy itself, a [UsageReporter], what it holds beyond the pool's
-// blocks is counted, too; PeakManagedBytes then knows of it what Stats has seen.
+// If the upstream is a strategy itself, a [UsageReporter], its memory beyond the pool's blocks
+// is counted, too. PeakManagedBytes then includes only as much of it as calls of Stats have seen.
 //
-// PeakActiveBytes is what Gets saw that passed the caches, and Stats itself. Such a Get looks when, since the last
-// look, they have asked for a 64th of the peak, and where looks find no more, at most 127 of that size. So it may be too small by that and by what the caches held: hits
-// in between are not seen, nor what calls that run meanwhile get. PeakManagedBytes by PeakActiveBytes is the footprint of the process, which a replay
-// promises (bufslab verify).
+// PeakActiveBytes is seen by Stats, and by Gets that pass the caches. Such Gets look when they have
+// asked for a 64th of the peak since the last look. While looks find no new peak they look less
+// often, at least once in 127 Gets of that size. The peak may be too small by these bytes and by the
+// bytes in caches: hits in between are not seen, nor Gets that run meanwhile. PeakManagedBytes
+// divided by PeakActiveBytes is the footprint of the process, which a replay promises (bufslab verify).
 //
-// Fields that count what has happened only grow, but for Hits and Misses, which a Get beside
-// the reading can make too small; [Pool.Metrics] evens that out.
+// Counts of events only grow. Hits and Misses are exceptions, which a Get during the reading can
+// make too small; [Pool.Metrics] evens that out.
 type Stats struct {
 	ActiveBlocks int64 `json:"active_blocks"`
 	HeldBlocks   int64 `json:"held_blocks"`
 
-	ActiveBytes      int64 `json:"active_bytes"`       // of buffers that are out, as asked for
-	HeldBytes        int64 `json:"held_bytes"`         // free: in caches, lists, slabs and ranges, and what waits for streams
-	RoundingBytes    int64 `json:"rounding_bytes"`     // what blocks in use or in caches have beyond what was asked
-	UnusableBytes    int64 `json:"unusable_bytes"`     // tails of slabs, memory that a guard withholds, and of blocks and parts forgotten off the heap whose bytes escaped what could not go back
+	ActiveBytes      int64 `json:"active_bytes"`       // of active buffers, as asked for
+	HeldBytes        int64 `json:"held_bytes"`         // free: in caches, lists, slabs and ranges, and blocks that wait for streams
+	RoundingBytes    int64 `json:"rounding_bytes"`     // of active and cached blocks, beyond the bytes asked for
+	UnusableBytes    int64 `json:"unusable_bytes"`     // tails of slabs, memory that a guard withholds, and memory in quarantine that could not go back
 	ManagedBytes     int64 `json:"managed_bytes"`      // from upstream now, less what is on its way back; in ranges of mmap, pages count from when they are handed out first, and up to 64 KiB behind the last may be resident
 	PeakManagedBytes int64 `json:"peak_managed_bytes"` // from upstream at most, since Open or the last ResetPeaks
-	MaxBytes         int64 `json:"max_bytes"`          // the budget, Config.MaxBytes or what Config.MaxShare comes to; 0 is none. Pool.Explain says of what
-	PeakActiveBytes  int64 `json:"peak_active_bytes"`  // out at most, since Open or the last ResetPeaks, as Gets saw that passed the caches
+	MaxBytes         int64 `json:"max_bytes"`          // the budget, Config.MaxBytes or the bytes of Config.MaxShare (see Pool.Explain); 0 is none
+	PeakActiveBytes  int64 `json:"peak_active_bytes"`  // active at most, since Open or the last ResetPeaks, as seen by Gets that passed the caches
 
 	WaitingBlocks int64 `json:"waiting_blocks"` // of the held: until streams that use it are done
 	WaitingBytes  int64 `json:"waiting_bytes"`
@@ -58,23 +59,23 @@ type Stats struct {
 	ForeignPuts    int64 `json:"foreign_puts"`    // Puts that returned ErrForeign
 
 	Guarded       int64 `json:"guarded"`        // buffers that were withheld after their Release: see Config.Guard
-	WithheldBytes int64 `json:"withheld_bytes"` // of the unusable: those that are now
+	WithheldBytes int64 `json:"withheld_bytes"` // of the unusable: memory that guard withholds now
 	GuardFaults   int64 `json:"guard_faults"`   // uses after Release, slices that were kept after it among them, each a *GuardError
 
-	Trims        int64 `json:"trims"`         // calls of Trim, and those of the clock
-	TrimmedBytes int64 `json:"trimmed_bytes"` // that these gave upstream
+	Trims        int64 `json:"trims"`         // calls of Trim, also by the clock
+	TrimmedBytes int64 `json:"trimmed_bytes"` // that Trims gave upstream
 	Collections  int64 `json:"collections"`   // of garbage that the pool has run: see docs/leaks.md
 
-	PressureSteps int64 `json:"pressure_steps"` // times that the pool was asked to give back as memory was short: see Config.Pressure
+	PressureSteps int64 `json:"pressure_steps"` // requests to give back because memory was short: see Config.Pressure
 	PressureBytes int64 `json:"pressure_bytes"` // that went upstream then
 
 	Waiters  int64         `json:"waiters"`      // calls of GetContext that wait now
-	Waits    int64         `json:"waits"`        // that had to wait
-	WaitTime time.Duration `json:"wait_time_ns"` // of those that have ended, in all
+	Waits    int64         `json:"waits"`        // calls of GetContext that had to wait
+	WaitTime time.Duration `json:"wait_time_ns"` // of all waits that have ended
 }
 
-// withoutDebts says that nothing is out where fewer Gets than Releases were counted: one
-// Get was on a processor that had been looked at, and its Release on the next.
+// withoutDebts sets active counts below 0 to 0. They occur if a Get ran on a processor that had
+// been read already, and its Release on one that had not.
 func (s Stats) withoutDebts() Stats {
 	s.RoundingBytes += min(0, s.ActiveBytes)
 	s.ActiveBlocks, s.ActiveBytes = max(0, s.ActiveBlocks), max(0, s.ActiveBytes)
@@ -90,8 +91,8 @@ type statField struct {
 	help  string
 }
 
-// statFields lists the fields of Stats in their order. Those whose names end in _bytes are
-// bytes, in _ns nanoseconds, the others numbers.
+// statFields lists the fields of Stats in their order. Fields whose names end in _bytes are
+// bytes, in _ns nanoseconds, all others numbers.
 var statFields = [...]statField{
 	{"active_blocks", Gauge, func(s *Stats) int64 { return s.ActiveBlocks }, "Buffers that are out."},
 	{"held_blocks", Gauge, func(s *Stats) int64 { return s.HeldBlocks }, "Free blocks that are kept for reuse."},
@@ -165,13 +166,13 @@ func (k Kind) String() string {
 	return "gauge"
 }
 
-// floors are what the counters of a pool were at most.
+// floors are the highest values of the counters of a pool so far.
 type floors struct {
 	mu   sync.Mutex // leaf
 	seen [len(statFields)]int64
 }
 
-// raise returns the fields of s, and for counters the floors where those are higher.
+// raise returns the fields of s, and for counters the floors where the floors are higher.
 func (f *floors) raise(s Stats) (values [len(statFields)]int64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -11,21 +11,21 @@ import (
 	"github.com/bufslab/bufslab/slab/internal/upstream"
 )
 
-// A row is a built-in strategy: what makes it, and all that the rest of the package asks of it by
-// name. A strategy that is added is a row here, and a file in slab/internal/strategy.
+// A row is a built-in strategy: the function that makes it, and all that the rest of the package asks by
+// the strategy's name. To add a strategy, add a row here and a file in slab/internal/strategy.
 type row struct {
 	name string
-	keys []string // of a Config, that it has a use for and others have not
-	own  string   // the one of them whose value may follow the name: bitlog:4
+	keys []string // of a Config, that this strategy has a use for and others have not
+	own  string   // the key among them whose value may follow the name: bitlog:4
 	open func(up upstream.Checked, c Config, k knowledge, f front) Allocator
 
 	caches func(c Config) cached // how it is cached by default; nil is not
 	whole  bool                  // held blocks are never split or merged: on the Go heap idle ones go back
 	align  int                   // of blocks by default; 0 is the strategy's own
 
-	none          bool   // it keeps nothing for reuse
+	none          bool   // the strategy keeps nothing for reuse
 	maxBlocks     int    // that are kept by default; 0 is no limit
-	maxBlockBytes int64  // of one that is kept by default; 0 is no limit
+	maxBlockBytes int64  // of a block that is kept by default; 0 is no limit
 	noBlocks      string // why it cannot bound the number of blocks that it keeps
 }
 
@@ -33,7 +33,7 @@ type row struct {
 type cached struct {
 	grid       *sizeclass.Grid
 	exactAbove int           // blocks above this size are as long as asked for, not as long as their class
-	miss       time.Duration // about what a pair takes longer by the strategy than by a cache
+	miss       time.Duration // a pair by the strategy takes about this much longer than by a cache
 }
 
 // rows lists the built-in strategies, the simplest first.
@@ -77,9 +77,9 @@ var rows = []row{
 		}},
 }
 
-// sizeclassMiss and heapMiss are about what a pair takes longer by the strategy than by a cache:
-// 0.9 us by sizeclass in a block cache of 128 MiB, where all that is looked up is far away, and
-// 54 ns by a page heap.
+// A pair by the strategy takes about sizeclassMiss or heapMiss longer than by a cache: 0.9 us with
+// sizeclass in a block cache of 128 MiB, whose tables are not in the processor's caches, and 54 ns
+// with a page heap.
 const sizeclassMiss, heapMiss = 800 * time.Nanosecond, 50 * time.Nanosecond
 
 // cachedByHeap is for strategies with a page heap, and for registered ones where cache_bytes asks for it.
@@ -97,9 +97,8 @@ func rowOf(strategy string) row {
 
 func isBuiltin(strategy string) bool { return rowOf(strategy).open != nil }
 
-// onlyWith makes a key one of the strategies that list it, and of registered ones, which may read
-// every key. If the strategy of a Config is unknown, that is a fault by itself, and no key is blamed
-// for it.
+// onlyWith allows a key for the strategies that list it, and for registered ones, which may read
+// every key. An unknown strategy is a fault by itself, and no key is blamed for it.
 func onlyWith(key string) func(Config) string {
 	return func(c Config) string {
 		r := rowOf(c.Strategy)

@@ -12,19 +12,18 @@ import (
 	"github.com/bufslab/bufslab/slab/internal/upstream"
 )
 
-// NewStrategy returns the named strategy, one of [Strategies], over upstream, a
-// registered one as its function has opened it. It
-// reads the fields of c that are meant for that strategy, and aligns blocks at
-// least as the upstream's device needs it. An unknown name or a fault of c gives
-// a *ConfigError before anything happens. It takes Config.Reserve as [Open] does, but
-// writes no peak.
+// NewStrategy returns the named strategy, one of [Strategies], over upstream. A registered
+// strategy is returned as its function has opened it. NewStrategy reads the fields of c that
+// are meant for that strategy, and aligns blocks at least as the upstream's device needs. An
+// unknown name or a fault of c gives a *ConfigError before anything happens. NewStrategy takes
+// Config.Reserve as [Open] does, but writes no peak.
 //
-// Strategies are safe for concurrent use if their upstream is. Each of the built-in ones is a
+// Strategies are safe for concurrent use if their upstream is. Each built-in strategy is a
 // [UsageReporter], a [Holder] and a [Trimmer].
 //
 // If the upstream's Free panics, a strategy holds the block, whatever its bounds, and
-// tries again in its next FreeHeld. Only direct does not know that the block was out:
-// there it is out as before, and may be freed again.
+// tries again in its next FreeHeld. Only direct does not know its active blocks: there the
+// block stays active, and may be freed again.
 func NewStrategy(name string, upstream Allocator, c Config) (Allocator, error) {
 	if name == "" {
 		return nil, configError([]string{"strategy=: want a name"})
@@ -47,8 +46,8 @@ func NewStrategy(name string, upstream Allocator, c Config) (Allocator, error) {
 	return s, nil
 }
 
-// newStrategy builds what c, which is valid and has its defaults, names. The
-// strategies are interchangeable: another name is all it takes.
+// newStrategy builds the strategy that c names. c is valid and has its defaults. Strategies
+// are interchangeable: to change the name is enough.
 func newStrategy(up upstream.Checked, c Config, k knowledge, f front) Allocator {
 	if r := rowOf(c.Strategy); r.open != nil {
 		return r.open(up, c, k, f)
@@ -71,14 +70,14 @@ func freelistOptions(c Config) freelist.Options {
 	return o
 }
 
-// A front is what a pool before a strategy does for it. The zero front is none.
+// A front has the help that a pool gives its strategy. The zero front gives none.
 type front struct {
 	gets       func() int64
 	lock       *sync.Mutex
 	beforePeak func() // empties the pool's caches, if nobody does so now
 }
 
-// heapOptions are what of c concerns a page heap, and what a pool before it does for it.
+// heapOptions are the options of a page heap: fields of c, and the help of the pool.
 func heapOptions(c Config, f front) pageheap.Options {
 	o := pageheap.Options{Align: c.Align, MissTarget: c.MissTarget, Decommit: c.Decommit, Locked: c.traits.locked, MaxHeld: heldLimit(c.MaxHeld)}
 	if f.lock != nil {
@@ -88,13 +87,13 @@ func heapOptions(c Config, f front) pageheap.Options {
 	return o
 }
 
-// knowledge is what a strategy learns from files before anything happens.
+// knowledge is read from files before anything happens.
 type knowledge struct {
 	reserve reserve.Reserve
 	budget  int64
 	asked   string // Config.Reserve
 	plan    learned.Plan
-	places  int // bytes that the plan has places in, as far as the bounds let it
+	places  int // bytes that the places of the plan cover, within the bounds
 }
 
 // learn reads the files that c names. A plan with gaps counts as no plan.
@@ -112,7 +111,7 @@ func learn(c Config) (k knowledge, err error) {
 	return k, fileError(err)
 }
 
-// fileError is err as the program sees it.
+// fileError is err as a *FileError of this package.
 func fileError(err error) error {
 	if f, ok := err.(*learned.FileError); ok {
 		return &FileError{f.File, f.Err}
@@ -120,7 +119,7 @@ func fileError(err error) error {
 	return err
 }
 
-// take has a strategy take the reserve. It returns what is to be called when the pool is closed, or nil.
+// take has a strategy take the reserve. finish, if not nil, is called when the pool is closed.
 func (k knowledge) take(strategy Allocator) (finish func() error, err error) {
 	s, ok := numberedOf(strategy).(reserve.Strategy)
 	if !ok {

@@ -12,26 +12,26 @@ import (
 //
 // A program that enqueues work on a buffer says so by UsedOn. When the buffer is
 // released, or found forgotten, an event is recorded on each such stream, and the
-// block waits in a queue for the stream. Once its events are done it goes back to the
-// strategy; until then GetOn can have it. Blocks that no stream has used know nothing
-// of all this: their slot is simple, and Release looks no further.
+// block waits in a queue of the stream. Once its events are done the block goes back to
+// the strategy; until then GetOn can have it. For other blocks Release does none of
+// this: their slot is simple, and Release looks no further.
 //
-//	stream.go                 what the user says: UsedOn and GetOn
+//	stream.go                 calls of the user: UsedOn and GetOn
 //	slab/internal/pending     where blocks wait
 //	reclaim.go                how they come back
-//	underway.go               who released too early, with Config.Check
+//	underway.go               finds Releases that are too early, with Config.Check
 
 // UsedOn says that work on s uses the buffer. Call it before the work is enqueued or
 // after, at any time before Release, any number of times and from any goroutine. A
 // program that means to forget the buffer keeps the handle until all work is enqueued.
-// The first Release records an event on s, and until that is done the memory is not
-// for others: [Pool.Get] hands it out afterwards, [Pool.GetOn] before, on s itself.
-// If s cannot record, Release waits for s: a stream that has failed or is closed has
-// nothing under way then.
+// The first Release records an event on s. [Pool.Get] hands the memory out only after
+// that event is done; [Pool.GetOn] on s itself may hand it out before. If s cannot
+// record, Release waits for s: a stream that has failed or is closed has nothing under
+// way then.
 //
-// After Release it returns ErrReleased; this does not count in Stats.DoubleReleases.
+// After Release UsedOn returns ErrReleased, which does not count in Stats.DoubleReleases.
 // A nil stream gives an error that wraps device.ErrUnavailable. For an empty buffer
-// it does nothing.
+// UsedOn does nothing.
 func (b PooledBuffer) UsedOn(s device.Stream) error {
 	if s == nil {
 		return fmt.Errorf("slab: UsedOn of no stream: %w", device.ErrUnavailable)
@@ -46,17 +46,17 @@ func (b PooledBuffer) UsedOn(s device.Stream) error {
 	return nil
 }
 
-// GetOn is Get for a buffer that only work on s will use. It counts as used on s from
-// the start: earlier work on s may still use the memory. Any other access to it, one
-// by the CPU too, must wait for s first. GetOn takes, in this order,
+// GetOn is Get for a buffer that only work on s will use. The buffer counts as used on s
+// from the start: earlier work on s may still use the memory. Any other access to the
+// buffer, also by the CPU, must wait for s first. GetOn takes, in this order,
 //
-//   - memory that waits for work on s and nothing else, at most twice as large;
+//   - memory that waits for work on s alone, at most twice as large;
 //   - free memory;
 //   - memory that waits for another stream: GetOn makes s wait for that stream;
 //   - memory from upstream.
 //
-// Where there is no room it takes larger memory that waits for another stream, too,
-// before it waits as Get does. If that other stream fails, s fails with it. With
+// Where there is no room GetOn takes larger memory that waits for another stream, too,
+// before it waits as Get does. If that other stream fails, s fails, too. With
 // Config.Zero or Check blocks have to pass through the strategy: then GetOn waits for
 // events as Get does.
 func (p *Pool) GetOn(size int, s device.Stream) (PooledBuffer, error) {
@@ -102,8 +102,8 @@ func (p *pool) getOn(size int, s device.Stream) (PooledBuffer, error) {
 	return b, err
 }
 
-// steal takes a block of size bytes, with at most spare more, that waits for other
-// streams, and has s wait instead.
+// steal takes a block of at least size and at most size+spare bytes that waits for other
+// streams, and has s wait for them instead.
 func (p *pool) steal(s device.Stream, size, spare int) *pending.Block {
 	b := p.pending.TakeOldest(func(b *pending.Block) bool { return b.Fits(size, spare) })
 	if b == nil {
@@ -111,7 +111,7 @@ func (p *pool) steal(s device.Stream, size, spare int) *pending.Block {
 	}
 	waits := false
 	defer func() {
-		if !waits { // s has failed, or panics, and gets no more of this
+		if !waits { // s has failed, or panics, and gets no more of these blocks
 			p.awaitBlock(b)
 		}
 	}()

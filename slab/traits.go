@@ -7,17 +7,17 @@ import (
 	"github.com/bufslab/bufslab/device"
 )
 
-// traits are what only the opened device can tell a Config. They are zero where there
-// is no device, and for most devices that there are.
+// traits are facts that only the opened device can tell a Config. They are zero without a
+// device, and for most devices.
 type traits struct {
 	device.Traits
 	name   string
 	locked bool   // page-locked memory: see device.Pinner
-	share  shared // what Config.MaxShare comes to
-	from   string // where the name of the device is from, if not from the Config
+	share  shared // the bytes of Config.MaxShare
+	from   string // the source of the device's name, if not the Config
 }
 
-// A shared is what a share comes to. Odd is what a file of the system says that cannot be meant.
+// A shared is a share in bytes. Odd is the contents of a system's file that makes no sense.
 type shared struct {
 	bytes  int64
 	source string
@@ -32,7 +32,7 @@ func traitsOf(d device.Device) (t traits) {
 	return t
 }
 
-// warning says what will not be as a program expects, or "".
+// warning says how the device differs from what a program expects, or "".
 func (t traits) warning() string {
 	if !t.Deferred {
 		return ""

@@ -11,9 +11,9 @@ import (
 
 func init() { underway.Watcher = watcherOf }
 
-// lookUnderWay reports a buffer that is released while a stream works on it that no UsedOn and no
-// GetOn has named, where the device knows: its next owner would share the memory with that work. A
-// stream that waits for the work stands for it.
+// lookUnderWay reports a buffer that is released while a stream works on it, if the device knows that
+// work and no UsedOn or GetOn has named the stream. The next owner would share the memory with the work.
+// A named stream that waits for the work counts as well.
 func (p *pool) lookUnderWay(s *handle.Slot) {
 	if d, ok := p.overseer(); ok && !s.Collected() {
 		p.lookAt(d, s.Block(s.Asked()), underway.Ended{What: "slab: buffer", By: "UsedOn or GetOn", Named: p.pending.Uses(s)})

@@ -5,24 +5,24 @@ import (
 	"github.com/bufslab/bufslab/slab/internal/upstream"
 )
 
-// What a pool asks of the Allocator that it draws on.
+// What a pool asks of its upstream.
 
-// A forward passes on what an Allocator may have beyond Alloc and Free.
+// A forward passes on the methods that an Allocator may have beyond Alloc and Free.
 type forward = upstream.Forward[Allocator, Usage]
 
 func forwardTo(a Allocator) forward { return upstream.ForwardTo[Usage](a) }
 
-// deviceOf returns the device that a passes blocks through from, or nil.
+// deviceOf returns the device whose blocks a passes through, or nil.
 func deviceOf(a Allocator) device.Device {
 	d, _ := upstream.LayerOf[device.Device](a)
 	return d
 }
 
-// ownsRegions reports whether every block of a is a region of its own, as a
-// device's are.
+// ownsRegions reports whether every block of a is a region of its own, as blocks of a
+// device are.
 func ownsRegions(a Allocator) bool { return deviceOf(a) != nil }
 
-// grainOf returns what the regions of a are multiples of.
+// grainOf returns the grain of a: its regions are multiples of it.
 func grainOf(a Allocator) int {
 	if d := deviceOf(a); d != nil {
 		return max(1, device.TraitsOf(d).Grain)
@@ -30,11 +30,11 @@ func grainOf(a Allocator) int {
 	return 1
 }
 
-// A voucher is embedded in what returns blocks that were verified already.
+// A voucher is embedded in Allocators whose blocks were verified already.
 type voucher = upstream.Voucher
 
-// checked is what draws on up and verifies the blocks that come; host memory
-// has to be aligned to align bytes.
+// checked draws on up and verifies its blocks; host memory has to be aligned to align
+// bytes.
 func checked(up Allocator, align int) upstream.Checked {
 	return upstream.Check(up, ownsRegions(up), align)
 }
@@ -45,10 +45,10 @@ func account(up Allocator, align int, leaving func(device.Region) func()) *upstr
 }
 
 // A pool's upstream can be a Holder itself: a strategy that the program has made and
-// opened the pool on. What it holds is held by the pool, too.
+// opened the pool on. Its held memory counts as held by the pool, too.
 
-// below returns the strategy, or what passes its blocks through, that a is or
-// draws on. There may be none: then nothing is held, and nothing given.
+// below returns the strategy that a is or draws on, or an Allocator that passes the
+// strategy's blocks through. Without one the forward holds and gives nothing.
 func below(a Allocator) forward {
 	for l := range upstream.Layers(a) {
 		if _, ok := l.(Holder); ok {
@@ -58,7 +58,7 @@ func below(a Allocator) forward {
 	return forward{}
 }
 
-// keptBelow is what the strategy below does with bytes that the pool does not have.
+// keptBelow is the Usage of the strategy below, without the bytes that the pool has.
 func keptBelow(a Allocator) Usage {
 	u := below(a).Usage()
 	u.ActiveBlocks, u.ActiveBytes = 0, 0

@@ -10,36 +10,38 @@ import (
 	"github.com/bufslab/bufslab/slab/internal/budget"
 )
 
-// barging is how long the one that leads a queue waits before others let it go first. A
+// barging is how long the leader of a queue waits before later calls let it go first. A
 // goroutine that runs uses memory sooner than one that has to be woken, so this is worth a
-// third of the throughput; after it nothing is taken from those who wait but by Get.
+// third of the throughput. After that, only Get can still take memory ahead of the queue.
 const barging = time.Millisecond
 
-// errQueued is the error so far of a call that joined a queue without trying first.
+// errQueued is the first error of a call that joins a queue without a try.
 var errQueued = fmt.Errorf("slab: others wait for memory: %w", device.ErrOutOfMemory)
 
 func waitError(ctx context.Context, size int, waited time.Duration, err error) error {
 	return &WaitError{size, waited, context.Cause(ctx), err, ctx.Err()}
 }
 
-// GetContext is Get that waits where Get would be out of memory, until there is room or ctx
-// is done. Memory comes from releases, of this pool and of all that share its Limit or its
-// device, from what these pools hold, and from what their Reclaimers keep: see [Pool.AddReclaimer].
+// GetContext is Get that waits where Get would be out of memory, until there is room or ctx is
+// done. Room comes from this pool and all pools that share its Limit or its device: from their
+// releases, from their held memory, and from their Reclaimers (see [Pool.AddReclaimer]).
 //
-// Who has waited longest gets the memory. For a millisecond from when that one began, calls
-// that find room may go first; then they queue. So no small request keeps a large one from
-// its memory. A Get does not queue: it fails only where nothing fits, and may take what
-// others wait for. A program whose waits have to end uses GetContext for all that is large
-// or frequent.
+// The call that has waited longest gets the memory. In its first millisecond later calls that
+// find room may go first; then they queue. So no small request keeps a large request from its
+// memory. A Get does not queue: it fails only where nothing fits, and may take memory ahead of
+// the queue. If waits have to end, use GetContext for all large or frequent requests.
 //
-// It does not wait, and returns what Get does, if size is 0 or negative, more than a Limit
-// of the pool allows or more than the device has in all, if the pool is closed, also while it
-// waits, and if nothing is out any more that could make room. A large request beside memory
-// that stays out, or that a Limit has promised to others, holds all back that come after it
-// until its ctx is done: bound sizes that a peer names, and give each ctx a deadline. If ctx is done
-// it takes nothing, and returns a *[WaitError]. Where ctx is done before the call, that tries once
-// and lets go, to say whether there is room: what it took is held, and counted. A nil ctx is never
-// done.
+// GetContext does not wait, and returns what Get returns, if size is 0 or negative, more than a
+// Limit of the pool allows or more than the device has in all. Nor does it if the pool is closed,
+// also during the wait, or if no active buffer is left that could make room.
+//
+// A request that cannot be met, because buffers stay active or a Limit has promised the rest to
+// others, blocks every later call in the queue until its ctx is done. So bound sizes that a peer
+// names, and give each ctx a deadline.
+//
+// If ctx is done GetContext takes nothing, and returns a *[WaitError]. If ctx is done before the
+// call, GetContext tries once, to say whether there is room, and gives the memory back: it is held
+// then, and counted. A nil ctx is never done.
 func (p *Pool) GetContext(ctx context.Context, size int) (PooledBuffer, error) {
 	if !p.isOpened() {
 		return PooledBuffer{}, errNotOpened
@@ -62,7 +64,7 @@ func (p *pool) getWithoutWait(size int) (PooledBuffer, error) {
 	return b, err
 }
 
-// tooLarge reports whether Get cannot succeed, whatever is given back.
+// tooLarge reports whether Get must fail even if all memory is given back.
 func (p *pool) tooLarge(size int) bool {
 	for _, b := range p.budgets {
 		if b.Max > 0 && int64(size) > b.Max {
@@ -96,7 +98,7 @@ func (p *pool) getContext(ctx context.Context, size int) (b PooledBuffer, err er
 		}
 		at = p.refusing(err)
 	}
-	if p.exceedsDevice(size) { // which takes a call of the device: not before there is no room
+	if p.exceedsDevice(size) { // it takes a call of the device: not before there is no room
 		return p.getWithoutWait(size)
 	}
 	b, err = p.wait(ctx, size, at, err)
@@ -115,7 +117,7 @@ func (p *pool) refuse(ctx context.Context, size int) error {
 	return waitError(ctx, size, 0, err)
 }
 
-// mustQueue returns the budget that somebody has waited for too long to be overtaken.
+// mustQueue returns a budget whose leader has waited too long to be overtaken.
 func (p *pool) mustQueue() (at *budget.Budget, must bool) {
 	if p.waits.hurried.Load() == 0 {
 		return at, false
@@ -128,8 +130,8 @@ func (p *pool) mustQueue() (at *budget.Budget, must bool) {
 	return at, false
 }
 
-// wait waits in the queue of a budget, which err came from. It enters it before it tries
-// again, so nothing that is released after the try is missed.
+// wait waits in the queue of the budget that err came from. It joins the queue before it tries
+// again, so it misses no memory that is released after the try.
 func (p *pool) wait(ctx context.Context, size int, at *budget.Budget, err error) (b PooledBuffer, _ error) {
 	w := budget.NewWaiter()
 	p.waits.begin()
@@ -142,12 +144,12 @@ func (p *pool) wait(ctx context.Context, size int, at *budget.Budget, err error)
 				return b, err
 			}
 			switch next := p.refusing(err); {
-			case next != at: // of which at cannot tell whether it is hopeless
+			case next != at: // at cannot tell whether next is hopeless
 				at.Leave(w)
 				at = next
 				at.Join(w)
 				continue
-			case hopeless && len(w.Woken) == 0: // else something has come back since the look
+			case hopeless && len(w.Woken) == 0: // else memory has come back since the look
 				return b, err
 			}
 		}
@@ -160,9 +162,9 @@ func (p *pool) wait(ctx context.Context, size int, at *budget.Budget, err error)
 	return b, ErrClosed
 }
 
-// tryAgain is for the one that leads a queue. It reports hopeless if nothing was out when
-// there was no room, so that nothing will ever wake the caller. What other calls gave back
-// meanwhile was in the way, though it was not out: then it looks once more.
+// tryAgain is for the leader of a queue. It reports hopeless if no buffer was active when there
+// was no room, so that nothing will ever wake the caller. Memory that other calls gave back
+// meanwhile was in the way, though it was not active: then tryAgain looks once more.
 func (p *pool) tryAgain(size int, at *budget.Budget) (b PooledBuffer, hopeless bool, err error) {
 	defer p.budgets[len(p.budgets)-1].Lead()()
 	for {

@@ -16,11 +16,11 @@
 // Statistics, Record or Check. A wrapper below a pool sees only the blocks that the pool takes from its
 // upstream, and not the pages of a range that grows.
 //
-// What an upstream has beyond Alloc and Free goes through every wrapper, in any order, also through a
-// [slab.Limit]: FreeHeld, StopHolding, Trim, Step and Usage reach the nearest strategy below, and Reserve
-// the device. Without one the first four do nothing, Usage is zero, and the error of Reserve wraps
-// device.ErrUnavailable. Blocks of a Statistics and a Record are those of the upstream, so pools over
-// one share the upstream's budget; those of a Check are parts of them.
+// Further methods of an upstream go through every wrapper, in any order, also through a [slab.Limit]:
+// FreeHeld, StopHolding, Trim, Step and Usage reach the nearest strategy below, and Reserve the device.
+// Without a strategy the first four do nothing, and Usage is zero. Without a device the error of Reserve
+// wraps device.ErrUnavailable. A Statistics and a Record pass blocks of the upstream on, so pools over
+// them share the upstream's budget. Blocks of a Check are parts of the upstream's blocks.
 //
 // Wrappers are safe for concurrent use if their upstream is. An error of the upstream is returned as it
 // is, and its panics pass through. A nil upstream panics.

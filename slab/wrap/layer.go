@@ -5,7 +5,7 @@ import (
 	"github.com/bufslab/bufslab/slab/internal/upstream"
 )
 
-// A forward passes on what an upstream may have beyond Alloc and Free.
+// A forward passes on the methods that an upstream may have beyond Alloc and Free.
 type forward = upstream.Forward[slab.Allocator, slab.Usage]
 
 // A layer passes the blocks of its upstream on as they are.

@@ -9,14 +9,14 @@ import (
 	"github.com/bufslab/bufslab/slab/internal/record"
 )
 
-// Record passes allocations through and writes them as a trace: CSV with the
+// A Record passes allocations through and writes them as a trace: CSV with the
 // header op,id,size, a line a,ID,SIZE for each Alloc and f,ID,SIZE for each
 // Free. Ids count up from 0 in the order of allocation. Package trace reads
-// it, and bufslab replays it over other strategies.
+// the trace, and bufslab replays it over other strategies.
 //
-// A Record sees what its callers ask for: put it where their calls arrive. A row is written
-// a second after its call at the latest. It keeps no call sites and no times: Config.Record of a
-// pool does.
+// A Record records the sizes that its callers ask for: put it directly below the program. A row
+// is written a second after its call at the latest. A Record keeps no call sites and no times:
+// Config.Record of a pool does.
 type Record struct {
 	layer
 
@@ -48,7 +48,7 @@ func (r *Record) Alloc(size int) (device.Block, error) {
 	return b, nil
 }
 
-// Free gives a block to the upstream. It is recorded once, even if that panics.
+// Free gives a block to the upstream. It is recorded once, even if the upstream panics.
 func (r *Record) Free(b device.Block) {
 	r.mu.Lock()
 	r.to.Free(r.marks[b], b.Len) // before it goes, as its place may be handed out at once
@@ -57,12 +57,12 @@ func (r *Record) Free(b device.Block) {
 	r.upstream.Free(b)
 }
 
-// Step writes a row that marks the beginning of a step, and passes it on: see [slab.Pool.Step].
+// Step writes a row that marks the beginning of a step, and calls Step below: see [slab.Pool.Step].
 func (r *Record) Step() {
 	r.to.Step()
 	r.forward.Step()
 }
 
-// Close writes out what is buffered and returns the first error of w, again at each later call. It does
-// not close w. Blocks that are out stay valid; what happens to them is not recorded.
+// Close writes the buffered rows and returns the first error of w, again at each later call. It does
+// not close w. Active blocks stay valid; later calls are not recorded.
 func (r *Record) Close() error { return r.to.Close() }

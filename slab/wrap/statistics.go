@@ -6,9 +6,9 @@ import (
 	"github.com/bufslab/bufslab/slab/internal/watch"
 )
 
-// Statistics passes allocations through and counts them in scopes, as RMM's statistics adaptor does:
+// A Statistics passes allocations through and counts them in scopes, as RMM's statistics adaptor does:
 // Push begins a scope, Pop ends it and returns its counts. A scope counts the whole program, not one
-// goroutine. Each call takes a mutex, so it is not for a path where that counts.
+// goroutine. Each call takes a mutex, so a Statistics is not for hot paths.
 type Statistics struct {
 	layer
 	scopes watch.Scopes
@@ -19,7 +19,7 @@ var _ slab.Allocator = (*Statistics)(nil)
 // NewStatistics returns a Statistics over an upstream, with one scope that never ends.
 func NewStatistics(up slab.Allocator) *Statistics { return &Statistics{layer: over(up)} }
 
-// Alloc returns a block of the upstream. It does not count size 0, nor what fails.
+// Alloc returns a block of the upstream. Size 0 and failed calls do not count.
 func (s *Statistics) Alloc(size int) (device.Block, error) {
 	if size == 0 {
 		return device.Block{}, nil
@@ -31,8 +31,8 @@ func (s *Statistics) Alloc(size int) (device.Block, error) {
 	return b, err
 }
 
-// Free gives a block to the upstream. It does not count one in which that panics: such
-// a block need not have been out.
+// Free gives a block to the upstream. If the upstream panics the call does not count: the
+// block may not have been active.
 func (s *Statistics) Free(b device.Block) {
 	if b == (device.Block{}) {
 		s.upstream.Free(b)
@@ -49,11 +49,11 @@ func (s *Statistics) Free(b device.Block) {
 	gone = true
 }
 
-// Push begins a scope within the current one.
+// Push begins a scope within the current scope.
 func (s *Statistics) Push() { s.scopes.Push() }
 
-// Pop ends the scope that was begun last, adds its counts to the one around
-// it and returns them. It panics if there is none.
+// Pop ends the scope that was begun last, adds its counts to the scope around
+// it and returns them. It panics if there is no scope.
 func (s *Statistics) Pop() slab.Counts { return slab.Counts(s.scopes.Pop()) }
 
 // Counts returns the counts of the current scope.
