@@ -13,23 +13,23 @@ type ArrowAllocator struct{ pool *slab.Pool }
 // Arrow returns an arrow-go memory.Allocator over p: its slices are cleared, and begin at
 // multiples of 64.
 //
-// The blocks of p have to begin there, too. Of every strategy they do, unless the configuration has an align below 64.
-// Arrow tries p, and panics if they do not, and so does Allocate.
+// Blocks of p have to begin at multiples of 64, too. With every strategy they do, unless the
+// configuration has an align below 64. Then Arrow and Allocate panic.
 //
 // memory.Allocator has no errors. Where p has no room, or is closed, Allocate and Reallocate
-// panic with p's error, as arrow's own allocators panic; functions of Arrow that return an
-// error recover from that.
+// panic with p's error, as arrow's own allocators do; functions of Arrow that return an
+// error recover from that panic.
 func Arrow(p *slab.Pool) *ArrowAllocator {
 	reachable(p)
 	a := &ArrowAllocator{p}
-	if b, err := p.GetBytes(272); err == nil { // what lies behind it may be off by 16
+	if b, err := p.GetBytes(272); err == nil { // the block behind it may be off by 16
 		defer a.Free(b)
 		a.try(320)
 	}
 	return a
 }
 
-// try has a block of size bytes looked at, if there is room for one.
+// try checks a block of size bytes, if there is room for it.
 func (a *ArrowAllocator) try(size int) {
 	if b, err := a.pool.GetBytes(size); err == nil {
 		a.check(b)
@@ -37,7 +37,7 @@ func (a *ArrowAllocator) try(size int) {
 	}
 }
 
-// check panics, without b, if it begins elsewhere than it should.
+// check panics if b does not begin at a multiple of 64, and puts b back first.
 func (a *ArrowAllocator) check(b []byte) {
 	if at := uintptr(unsafe.Pointer(unsafe.SliceData(b))); at%64 != 0 {
 		a.Free(b)
@@ -45,8 +45,8 @@ func (a *ArrowAllocator) check(b []byte) {
 	}
 }
 
-// Allocate returns size bytes, all 0, whose capacity is size. Size 0 takes nothing of the
-// pool, and a negative one panics.
+// Allocate returns size bytes, all 0, whose capacity is size. Size 0 takes no memory of the
+// pool. A negative size panics.
 func (a *ArrowAllocator) Allocate(size int) []byte {
 	if size <= 0 {
 		return make([]byte, size)
@@ -60,13 +60,13 @@ func (a *ArrowAllocator) Allocate(size int) []byte {
 	return b[:size:size]
 }
 
-// rounded is what to ask for: slabs of such blocks have each at a multiple of 64.
+// rounded is the size to ask for: in slabs of such blocks each begins at a multiple of 64.
 func rounded(size int) int { return (size + 63) &^ 63 }
 
-// Reallocate returns size bytes that begin with those of b; the others are 0. Within the
-// capacity of b the memory stays where it is, also when b shrinks. Else [slab.PooledBuffer.Grow]
-// decides whether it moves. Do not use b afterwards. A b that the pool does not have out is
-// copied, and refused as Free does.
+// Reallocate returns size bytes that begin with the bytes of b; the others are 0. Within the
+// capacity of b the memory stays where it is, also when b shrinks. Otherwise
+// [slab.PooledBuffer.Grow] decides whether the memory moves. Do not use b afterwards. If b is no
+// active buffer of the pool, Reallocate copies it, and refuses it as Free does.
 func (a *ArrowAllocator) Reallocate(size int, b []byte) []byte {
 	m := a.resize(size, b)
 	if size > len(b) {
@@ -98,8 +98,8 @@ func (a *ArrowAllocator) resize(size int, b []byte) []byte {
 	return m[:size:size]
 }
 
-// Free gives back what Allocate or Reallocate has returned. It goes by where b begins,
-// whatever its length; without capacity there is nothing to give back. Do not use b
+// Free gives back a slice of Allocate or Reallocate. It finds the buffer by the beginning of b,
+// whatever its length. A slice without capacity has nothing to give back. Do not use b
 // afterwards.
 func (a *ArrowAllocator) Free(b []byte) {
 	if cap(b) > 0 {

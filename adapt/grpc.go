@@ -13,15 +13,15 @@ type GRPCPool struct {
 }
 
 // GRPC returns a mem.BufferPool over p. Give it to a server as experimental.BufferPool, to a
-// client as experimental.WithBufferPool, and to the codec, which knows neither, by
+// client as experimental.WithBufferPool, and to the codec, which uses neither option, by
 // experimental.SetDefaultBufferPool.
 //
-// gRPC forgets some buffers of calls that time out or are cancelled, whatever its pool. On the
-// Go heap they come back; off the heap they stay out for good. So give gRPC a pool on the heap.
+// With any pool gRPC forgets some buffers of calls that time out or are cancelled. On the Go
+// heap they come back; off the heap they stay active for good. So give gRPC a pool on the heap.
 //
 // A server that runs out of pooled memory should answer more slowly, not fail: where p has no
-// room, or is closed, Get makes a buffer, and counts it in Made. Put leaves those to the
-// collector, and from then on whatever p does not know, uncounted.
+// room, or is closed, Get makes a buffer, and counts it in Made. Put leaves such buffers to the
+// collector. From the first one on, Put no longer counts slices that p does not know.
 func GRPC(p *slab.Pool) *GRPCPool {
 	reachable(p)
 	return &GRPCPool{slices: slices{pool: p}}
@@ -37,8 +37,8 @@ func (g *GRPCPool) Get(length int) *[]byte {
 	return b
 }
 
-// Put gives a buffer of Get back. It goes by where *b begins: a prefix, (*b)[:n], may have any
-// length, in any variable. Put clears *b and keeps b for a later Get, so use neither
+// Put gives a buffer of Get back. It finds the buffer by the beginning of *b: a prefix, (*b)[:n],
+// may have any length, in any variable. Put clears *b and keeps b for a later Get, so use neither
 // afterwards. A second Put of b is refused unless b has been handed out again.
 func (g *GRPCPool) Put(b *[]byte) {
 	m := *b

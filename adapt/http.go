@@ -12,8 +12,8 @@ type HTTPPool struct {
 // ReverseProxy itself uses 32 KiB. HTTP panics if size is not positive.
 //
 // A server that runs out of pooled memory should answer more slowly, not fail: where p has no
-// room, or is closed, Get makes a buffer, and counts it in Made. Put leaves those to the
-// collector, and from then on whatever p does not know, uncounted.
+// room, or is closed, Get makes a buffer, and counts it in Made. Put leaves such buffers to the
+// collector. From the first one on, Put no longer counts slices that p does not know.
 func HTTP(p *slab.Pool, size int) *HTTPPool {
 	if size <= 0 {
 		panic("adapt: HTTP buffers need a positive size")
@@ -25,6 +25,6 @@ func HTTP(p *slab.Pool, size int) *HTTPPool {
 // Get returns a buffer with undefined contents.
 func (h *HTTPPool) Get() []byte { return h.get(h.size) }
 
-// Put gives a buffer of Get back. It goes by where b begins, whatever its length. Do not use
-// b afterwards.
+// Put gives a buffer of Get back. It finds the buffer by the beginning of b, whatever its
+// length. Do not use b afterwards.
 func (h *HTTPPool) Put(b []byte) { h.put(b) }

@@ -9,14 +9,14 @@ import (
 	"github.com/bufslab/bufslab/slab"
 )
 
-// slices hands out buffers to callers that cannot be told of an error.
+// slices hands out buffers to callers that take no error.
 type slices struct {
 	pool *slab.Pool
 	made atomic.Int64 // slices, as the pool gave none
 }
 
-// reachable panics if p has no memory that the CPU can reach. It asks for a buffer: of a pool
-// that is closed or has no room nothing is known yet.
+// reachable panics if p has no memory that the CPU can reach. It asks for a buffer: it cannot
+// tell for a pool that is closed or has no room.
 func reachable(p *slab.Pool) {
 	b, err := p.GetBytes(1)
 	switch {
@@ -27,7 +27,7 @@ func reachable(p *slab.Pool) {
 	}
 }
 
-// get returns size bytes, of make if the pool has none.
+// get returns size bytes, from make if the pool has none.
 func (s *slices) get(size int) []byte {
 	b, err := s.pool.GetBytes(size)
 	if err != nil {
@@ -37,8 +37,8 @@ func (s *slices) get(size int) []byte {
 	return b
 }
 
-// put gives a slice back. What get made is unknown to the pool, and must not look like a
-// mistake of the caller: so once there is such a slice, what is unknown is not counted.
+// put gives a slice back. The pool does not know slices from make, and they must not look like
+// mistakes of the caller. So once there is such a slice, put does not count unknown ones.
 func (s *slices) put(b []byte) {
 	if s.made.Load() > 0 {
 		if _, ok := s.pool.Lookup(b); !ok {
