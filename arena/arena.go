@@ -20,54 +20,54 @@ import (
 // of the size that recent rounds needed. A Get of more than half the next chunk has a buffer of
 // its own.
 //
-// An Arena is not safe for concurrent use, and must not be copied. The zero Arena, a nil one
-// and one of a nil Pool have no memory: each Get fails with an error that wraps slab.ErrClosed.
-// One that is forgotten comes back as its chunks do, see [slab.Pool]. On the Go heap its slices
-// keep their memory; elsewhere they do not: keep the Arena.
+// An Arena is not safe for concurrent use, and must not be copied. The zero Arena, a nil Arena
+// and an Arena of a nil Pool have no memory: each Get fails with an error that wraps slab.ErrClosed.
+// The chunks of a forgotten Arena come back as buffers do, see [slab.Pool]. On the Go heap its
+// slices keep their memory. Elsewhere they do not: keep the Arena.
 //
-// It is not for pieces that live longer than others: one that is in use keeps all from being
-// Reset. Pieces are no buffers of the pool: never Put one. [slab.Config].Check sees chunks, not the
-// pieces in them: it finds who writes to a piece after Reset, but not who writes beyond its end.
+// An Arena is not for pieces that live longer than others: while one piece is in use you cannot
+// call Reset. Pieces are no buffers of the pool: never Put one. [slab.Config].Check sees chunks, not
+// the pieces in them: it finds a write to a piece after Reset, but not a write beyond its end.
 type Arena struct {
 	pool  *slab.Pool
 	chunk []byte // pieces are cut from its end; a power of two, or nothing
 	left  int    // bytes of it that are not cut yet, a multiple of pieceAlign
 
 	block slab.PooledBuffer   // of chunk
-	full  []slab.PooledBuffer // that have no room any more, and large pieces
-	used  int                 // bytes of this round in full, but for very large pieces
+	full  []slab.PooledBuffer // chunks without room, and large pieces
+	used  int                 // bytes of this round in full, without very large pieces
 	need  int                 // bytes that recent rounds used, mostChunk at most
 
 	rules   *rules       // of the pool, once Reset has asked
-	element reflect.Type // that Make has found good last: to ask anew takes as long as all the rest
+	element reflect.Type // that Make has accepted last: to ask anew takes as long as all the rest
 }
 
 const (
 	pieceAlign = 16
 	leastChunk = 8 << 10
 	mostChunk  = 1 << 20
-	// hugePiece is the largest that a chunk is ever sized for.
+	// hugePiece is the largest piece that a chunk is ever sized for.
 	hugePiece = mostChunk / 2
 	// mostBytes is more than any memory has that the CPU can reach.
 	mostBytes = min(1<<47, math.MaxInt)
 )
 
-// errNoPool is what Gets return of an Arena that has none.
+// errNoPool is the error of Get in an Arena without a Pool.
 var errNoPool = fmt.Errorf("arena: an Arena without a Pool: %w", slab.ErrClosed)
 
-// New returns an Arena that takes its chunks of p. It takes none before the first Get.
+// New returns an Arena that takes its chunks from p. It takes none before the first Get.
 func New(p *slab.Pool) *Arena { return &Arena{pool: p} }
 
 // Get returns n bytes, aligned to 16 or to a lower Config.Align, with undefined contents,
-// cleared with Config.Zero; the capacity is n. They are free after Reset or Release: do not
-// use them any more then. The error is that of [slab.Pool.Get]: no room means that there is none
-// for the n bytes alone. Where the CPU cannot reach the pool's memory it wraps
-// device.ErrUnavailable. Pieces that were got before stay as they are. Get of 0 bytes takes
-// no memory, and after Close of the pool the rest of a chunk is cut up: neither fails.
+// cleared with Config.Zero; the capacity is n. Do not use the bytes after Reset or Release.
+// The error is that of [slab.Pool.Get]: no room means no room for the n bytes alone. Where the
+// CPU cannot reach the pool's memory it wraps device.ErrUnavailable. After an error earlier
+// pieces are as before. After Close of the pool Get still succeeds for 0 bytes, which take no
+// memory, and for pieces that fit into the rest of a chunk.
 func (a *Arena) Get(n int) ([]byte, error) {
 	if a != nil && uint(n-1) < uint(a.left) {
 		a.left -= roundPiece(n)
-		// To slice the chunk twice would ask again, in a third of all instructions, what is known.
+		// Two slice expressions would check the known bounds again, in a third of all instructions.
 		p := unsafe.Add(unsafe.Pointer(unsafe.SliceData(a.chunk)), a.left)
 		return (*[mostBytes]byte)(p)[:n:n], nil
 	}
@@ -77,9 +77,9 @@ func (a *Arena) Get(n int) ([]byte, error) {
 // roundPiece returns the bytes that a piece of n bytes takes.
 func roundPiece(n int) int { return (n + pieceAlign - 1) &^ (pieceAlign - 1) }
 
-// Make returns n values of type T of an Arena, cleared, as make does: what Reset left
-// there is of other types. The capacity is n. Its errors are those of [Arena.Get] and
-// [slab.Make]; it is as safe for concurrent use as Get.
+// Make returns n values of type T of an Arena, cleared, as make does: the memory may have values
+// of other types from before Reset. The capacity is n. Its errors are those of [Arena.Get] and
+// [slab.Make]. Like Get it is not safe for concurrent use.
 func Make[T any](a *Arena, n int) ([]T, error) {
 	if a == nil {
 		return nil, errNoPool
@@ -126,8 +126,8 @@ func (a *Arena) getSlow(n int) ([]byte, error) {
 	return m, nil
 }
 
-// chunkSize returns the size of the next chunk: what recent rounds needed, or twice the
-// last one.
+// chunkSize returns the size of the next chunk: the need of recent rounds, or twice the last
+// chunk.
 func (a *Arena) chunkSize() int {
 	size := max(leastChunk, 2*len(a.chunk))
 	for size < a.need {
@@ -136,7 +136,7 @@ func (a *Arena) chunkSize() int {
 	return min(size, mostChunk)
 }
 
-// change takes another chunk. If there is no room for one the old one stays.
+// change takes another chunk. If there is no room for it the old chunk stays.
 func (a *Arena) change(size int) bool {
 	b, m, err := a.take(size)
 	if err != nil {
@@ -150,10 +150,10 @@ func (a *Arena) change(size int) bool {
 	return true
 }
 
-// Reset frees all that was got since the last one. It keeps a chunk for the next round if
-// it is as large as recent rounds needed, or 1 MiB, and not more than four times as large.
-// With each round it forgets a quarter of what one before it needed: the chunk of an outlier
-// goes back to the pool after five. With [slab.Config].Check it keeps nothing.
+// Reset frees all pieces since the last Reset. It keeps a chunk for the next round if the chunk
+// is at least as large as recent rounds needed, or 1 MiB, and not more than four times as large.
+// With each round a quarter of an earlier need is forgotten: the chunk of an outlier goes back to
+// the pool after five rounds. With [slab.Config].Check Reset keeps nothing.
 func (a *Arena) Reset() {
 	if a == nil || len(a.chunk)+len(a.full) == 0 {
 		return
@@ -173,8 +173,8 @@ func (a *Arena) Reset() {
 	a.left = len(a.chunk)
 }
 
-// Release frees all that was got and gives all memory back to the pool. The Arena can be
-// used again, and again has to be released; without a Get in between Release does nothing.
+// Release frees all pieces and gives all memory back to the pool. The Arena can be used again,
+// and then has to be released again. Without a Get in between Release does nothing.
 func (a *Arena) Release() {
 	if a == nil {
 		return

@@ -9,7 +9,7 @@
 //		a.Reset() // all of this round is free
 //	}
 //
-// Use it for a request, a batch or a frame: a piece takes a few instructions, and nobody has to
-// keep its handle. It is not for pieces that live longer than the others, nor for one that another
-// goroutine gives back: [slab.Pool.Get] has handles, and [slab.Make] is for large arrays.
+// Use an Arena for a request, a batch or a frame: a piece takes a few instructions, and has no
+// handle to keep. Arenas are not for pieces that live longer than the others, nor for pieces that
+// another goroutine gives back: [slab.Pool.Get] has handles. For large arrays take [slab.Make].
 package arena

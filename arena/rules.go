@@ -7,8 +7,8 @@ import (
 	"github.com/bufslab/bufslab/slab"
 )
 
-// rules are what an Arena has to know of the Config of its pool: with Check no chunk is kept, with
-// Zero one that is kept is cleared.
+// rules are the options of its pool that an Arena follows: with Check it keeps no chunk, with Zero
+// it clears a chunk that it keeps.
 type rules struct{ check, zero bool }
 
 // rulesOf asks each pool once, as the text takes microseconds.
