@@ -9,20 +9,20 @@ import (
 	"github.com/bufslab/bufslab/slab"
 )
 
-// tellsEach reports whether a list has each buffer that is out, as a pool that keeps call sites has it.
+// tellsEach reports whether list has each active buffer, as in a pool that keeps call sites.
 func tellsEach(list []slab.Leak) bool {
 	return len(list) > 0 && list[0].Sampled == 0
 }
 
-// A place is what was got at one line of the program.
+// A place is the sum of the leaks of one line of the program.
 type place struct {
 	site           string
 	buffers, bytes int64
 	forgotten      bool
 }
 
-// placesOf adds a list up by place, the most bytes first. What is out and what was forgotten are two
-// lines, as they are two mistakes.
+// placesOf adds a list up by place, the most bytes first. Active and forgotten buffers are two lines, as
+// they are two mistakes.
 func placesOf(list []slab.Leak) (all []*place) {
 	type key struct {
 		site      string
@@ -44,7 +44,7 @@ func placesOf(list []slab.Leak) (all []*place) {
 	return all
 }
 
-// String is a line. It begins with the place, as lines of a compiler do: editors go there.
+// String is a line. It begins with the place, as lines of a compiler do: editors can jump to it.
 func (p *place) String() string {
 	how := "still out"
 	if p.forgotten {

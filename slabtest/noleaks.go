@@ -7,17 +7,17 @@ import (
 	"github.com/bufslab/bufslab/slab"
 )
 
-// NoLeaks fails t, by t.Errorf, if buffers of p are out or were forgotten since p was opened. The
+// NoLeaks fails t, by t.Errorf, if buffers of p are active or were forgotten since p was opened. The
 // message has a line for each place of a Get, with the number of buffers and their bytes. That needs a
-// pool that keeps call sites, as those of [Open] and those with on_forget=report do; of another one it
-// has what [slab.Pool.Leaks] estimates, or the numbers alone.
+// pool that keeps call sites, as pools of [Open] and pools with on_forget=report do. For other pools the
+// message has the estimates of [slab.Pool.Leaks], or only the numbers.
 //
-// If something is out, NoLeaks gives back what the pool holds, as FreeHeld does, and runs the garbage
-// collector until it finds nothing more: a buffer that the test has dropped is told as forgotten, one
-// that it still reaches as out. If nothing is out there is nothing to look for, and no collection runs.
+// If a buffer is active, NoLeaks gives held memory back, as FreeHeld does, and runs the garbage
+// collector until it finds no more: a buffer that the test has dropped is reported as forgotten, a
+// buffer that the test still reaches as out. If no buffer is active, no collection runs.
 //
-// Call it while no other goroutine uses p: a buffer that is in use is a buffer that is out. It closes
-// nothing, so a test may call it between its steps. A buffer that was forgotten is told each time.
+// Call NoLeaks while no other goroutine uses p: each buffer in use is reported. NoLeaks closes
+// nothing, so a test may call it between its steps. A forgotten buffer is reported each time.
 func NoLeaks(t testing.TB, p *slab.Pool) {
 	t.Helper()
 	if text := leaksOf(p, "when NoLeaks looked"); text != "" {
@@ -25,7 +25,7 @@ func NoLeaks(t testing.TB, p *slab.Pool) {
 	}
 }
 
-// leaksOf says what is out of p and what was forgotten, or "".
+// leaksOf reports the active and the forgotten buffers of p, or "".
 func leaksOf(p *slab.Pool, when string) string {
 	if p.Stats().ActiveBlocks > 0 {
 		collect(p)
@@ -42,11 +42,11 @@ func leaksOf(p *slab.Pool, when string) string {
 }
 
 // mostCollections bounds how often collect runs the collector. The finalizer of a
-// part lets go of the buffer, which the next collection finds: so one is not enough.
+// part lets go of the buffer, and the next collection finds it: so one is not enough.
 const mostCollections = 5
 
-// collect has the collector find what was forgotten. A block in a cache keeps others of its slab from
-// being found, so nothing is held meanwhile.
+// collect has the collector find forgotten buffers. A block in a cache keeps others of its slab from
+// being found, so collect gives held memory back first.
 func collect(p *slab.Pool) {
 	forgotten := func() int64 { return p.Stats().Forgotten }
 	for range mostCollections {

@@ -8,17 +8,17 @@ import (
 )
 
 // Open opens the pool of a test by a line of configuration, as [slab.ParseConfig] reads it, with the
-// device that the line names. If that fails it calls t.Fatal with the error, so call it on the
-// goroutine of the test; the pool may be used by any.
+// device that the line names. If that fails it calls t.Fatal with the error, so call Open on the
+// goroutine of the test. Any goroutine may use the pool.
 //
-// When the test and its subtests are over, the pool is closed. The test fails if a buffer is out or was
-// forgotten, with a line for each place: see [NoLeaks], which does the same without closing. It also
-// fails with each other error of [slab.Pool.Close], such as a finding of check or guard. A test that
-// closes the pool itself gets the errors of that Close, and is looked at all the same.
+// When the test and its subtests are over, the pool is closed. The test fails if a buffer is active or
+// was forgotten, with a line for each place: see [NoLeaks], which does the same without closing. It also
+// fails with each other error of [slab.Pool.Close], such as a fault that check or guard found. A test
+// that closes the pool itself gets the errors of that Close, and still fails for its leaks.
 //
-// The pool keeps call sites, whatever else the line says: Open adds on_forget=report to it, and
-// strict=true where the line has on_forget=free. The line forbids that by on_forget=return. Then, unless
-// check or strict keeps the places, a failure has the number of buffers and their bytes alone.
+// The pool keeps call sites: Open adds on_forget=report to the line, or strict=true where the line has
+// on_forget=free. With on_forget=return in the line Open adds nothing. Then a failure has only the number
+// of buffers and their bytes, unless check or strict keeps the places.
 func Open(t testing.TB, line string) *slab.Pool {
 	t.Helper()
 	c, err := slab.ParseConfig(line)
@@ -38,8 +38,7 @@ func Open(t testing.TB, line string) *slab.Pool {
 	return p
 }
 
-// keepingSites returns c with call sites. What c says of forgotten buffers stays: it may be what the
-// test is about.
+// keepingSites returns c with call sites. An OnForget of c stays: the test may be about it.
 func keepingSites(c slab.Config) slab.Config {
 	switch c.OnForget {
 	case "":
@@ -50,7 +49,7 @@ func keepingSites(c slab.Config) slab.Config {
 	return c
 }
 
-// end looks at a pool and closes it. It looks first: Close ends what finds forgotten buffers.
+// end looks for leaks and closes the pool. It looks first: after Close nothing finds forgotten buffers.
 func end(t testing.TB, p *slab.Pool) {
 	t.Helper()
 	failedBefore := t.Failed()
@@ -65,7 +64,7 @@ func end(t testing.TB, p *slab.Pool) {
 	}
 }
 
-// errorsOf returns what Close has joined, without the leaks: those are told already.
+// errorsOf returns the errors that Close has joined, without the leaks: they are reported already.
 func errorsOf(err error) (list []error) {
 	if err == nil {
 		return nil
