@@ -15,27 +15,26 @@ var ErrClosed = fmt.Errorf("iobuf: the Body is closed: %w", fs.ErrClosed)
 
 // A Body is a reader of pooled memory that owns the memory: the body of a request or of a response.
 // The memory goes back once, when the last reader has closed and no call of Read or WriteTo runs any
-// more. So it does not matter how long a transport reads on after it has answered, from which
-// goroutine it closes, or how often.
+// more. So a transport may read on after it has answered, close from any goroutine, and close several
+// times.
 //
-// [Buffer.Body] and [NewBody] make one, [Body.Another] further readers of the same memory. Package
-// httpbody gives one to an http.Request. Close what you made: a redirect and a retry ask for
-// another reader after the transport has closed the first one, so keep a Body of your own open
-// until the client has returned.
+// [Buffer.Body] and [NewBody] make a Body, [Body.Another] makes further readers of the same memory.
+// Package httpbody gives a Body to an http.Request. Close every Body that you make. A redirect and a
+// retry ask for another reader after the transport has closed the first one, so keep a Body of your own
+// open until the client has returned.
 //
-// All methods are safe for concurrent use, Close beside Read too. Two Reads at a time get bytes
-// of their own, and none that a WriteTo is writing. Do not copy a Body. The zero Body is a
-// closed one.
+// All methods are safe for concurrent use, also Close during Read. Two Reads at the same time get
+// different bytes, and none that a WriteTo is writing. Do not copy a Body. The zero Body is closed.
 //
-// A Body that is forgotten, with all its readers, comes back as its blocks do, see [slab.Pool]: on
-// the Go heap always. Off the heap its blocks come back where they are above 4 KiB and bytes were
-// handed out only within Read: that is a Body of NewBody whose buffer was used by With alone, and
-// without WriteTo. Else they go into quarantine.
+// If a Body and all its readers are forgotten, its blocks come back as those of buffers do, see
+// [slab.Pool]: on the Go heap always. Off the heap, blocks above 4 KiB come back if their bytes were
+// handed out only within Read: in a Body of NewBody whose buffer was used by With alone, without
+// WriteTo. Other blocks above 4 KiB go into quarantine.
 //
-// It is not for contents that change: readers do not lock them.
+// A Body is not for contents that change: readers do not lock them.
 type Body struct {
 	memory *shared
-	at     atomic.Int64 // bytes that were read, or that a call is about to write
+	at     atomic.Int64 // bytes that were read, or that a WriteTo is writing
 	closed atomic.Bool
 }
 
@@ -44,9 +43,9 @@ var (
 	_ io.WriterTo   = (*Body)(nil)
 )
 
-// Body hands the contents over as a Body, segment by segment and without a copy. The Buffer is
-// empty then and can be used again. It takes no memory of the pool. The error is nil today; if there
-// is one, the Buffer has its contents still.
+// Body hands the contents over as a Body, segment by segment and without a copy. It takes no memory
+// of the pool. Afterwards the Buffer is empty and can be used again. The error is nil today; after an
+// error the Buffer still has its contents.
 func (b *Buffer) Body() (*Body, error) {
 	full, last, at := b.full, segment{b.block, b.data}, b.read
 	m := &shared{after: b.end()}
@@ -62,10 +61,10 @@ func (b *Buffer) Body() (*Body, error) {
 	return m.open(), nil
 }
 
-// NewBody takes h over: its Bytes are the contents, and h is the Body's to release. Do not write to
-// the memory any more. If a copy of h is released all the same, Read returns slab.ErrReleased
-// and shows nothing of the next owner's. The error is slab.ErrReleased if h is stale, or wraps
-// device.ErrUnavailable if the CPU does not reach its memory; then nothing changes.
+// NewBody takes h over: its Bytes are the contents, and the Body releases it. Do not write to the
+// memory any more. If a copy of h is released all the same, Read returns slab.ErrReleased and no bytes
+// of the next owner. The error is slab.ErrReleased if h is stale, or wraps device.ErrUnavailable if
+// the CPU does not reach its memory; then nothing changes.
 func NewBody(h slab.PooledBuffer) (*Body, error) {
 	reached := true
 	if err := h.With(func(m []byte) { reached = len(m) == h.Len() }); err != nil {
@@ -79,7 +78,7 @@ func NewBody(h slab.PooledBuffer) (*Body, error) {
 	return m.open(), nil
 }
 
-// Len returns the number of bytes that were not read yet, by this reader; 0 after Close.
+// Len returns the number of bytes that this reader has not read yet; 0 after Close.
 func (b *Body) Len() int {
 	if b.memory == nil || b.closed.Load() {
 		return 0
@@ -87,8 +86,8 @@ func (b *Body) Len() int {
 	return b.memory.size - int(b.at.Load())
 }
 
-// Read moves the next bytes to p and returns how many there were; io.EOF where none are left, unless
-// p is empty. After Close the error is ErrClosed. A Read that runs while another goroutine
+// Read moves the next bytes to p and returns their number. If none are left the error is io.EOF,
+// unless p is empty. After Close the error is ErrClosed. A Read that runs while another goroutine
 // closes b may go on to its end.
 func (b *Body) Read(p []byte) (n int, err error) {
 	m, err := b.enter()
@@ -104,8 +103,8 @@ func (b *Body) Read(p []byte) (n int, err error) {
 	return m.copyTo(p[:to-from], from)
 }
 
-// Close ends this reader. It does not wait for a Read or a WriteTo: the memory goes back with the last
-// of them and of the other readers. Further calls do nothing. The error is nil.
+// Close ends this reader. It does not wait for a Read or a WriteTo: the memory goes back when these
+// have returned and the other readers have closed. Further calls do nothing. The error is nil.
 func (b *Body) Close() error {
 	if b.memory != nil && !b.closed.Swap(true) {
 		b.memory.leave()
@@ -113,9 +112,9 @@ func (b *Body) Close() error {
 	return nil
 }
 
-// Another returns a second reader of the same memory, from its start, wherever b is: for
-// http.Request.GetBody. It is a *Body, to be closed on its own. b may be closed, as long as another
-// reader is open; when the memory has gone back the error is ErrClosed.
+// Another returns a second reader of the same memory, from its start, for http.Request.GetBody. It is
+// a *Body, to be closed on its own. b may be closed, as long as another reader is open. When the
+// memory has gone back the error is ErrClosed.
 func (b *Body) Another() (io.ReadCloser, error) {
 	if b.memory == nil || !b.memory.enter() {
 		return nil, ErrClosed
@@ -135,7 +134,7 @@ func (b *Body) enter() (*shared, error) {
 	return b.memory, nil
 }
 
-// claim counts the next bytes as read, up to n, and returns where they are.
+// claim counts up to n next bytes as read, and returns their place.
 func (b *Body) claim(n int) (from, to int) {
 	for {
 		at := b.at.Load()

@@ -6,11 +6,12 @@ import (
 	"net"
 )
 
-// WriteTo writes what was not read to w, as [Buffer.WriteTo] does: segment by segment without a copy,
-// to a connection of package net by one of net.Buffers. It returns the bytes that w took, which
-// count as read, and w's error, io.ErrShortWrite, or ErrClosed. It holds no lock: a Close meanwhile
-// returns at once, WriteTo then writes no further segment, except of net.Buffers, and the memory goes
-// back when it ends. It panics if w says that it took less than nothing or more than there was.
+// WriteTo writes the unread bytes to w, as [Buffer.WriteTo] does: segment by segment without a copy,
+// to a connection of package net by one write of net.Buffers. It returns the number of bytes that w
+// took, which count as read, and w's error, io.ErrShortWrite, or ErrClosed. WriteTo holds no lock: a
+// Close meanwhile returns at once. Then WriteTo writes no further segment, except of net.Buffers, and
+// the memory goes back when WriteTo ends. It panics if w returns a negative number, or more bytes than
+// it was given.
 func (b *Body) WriteTo(w io.Writer) (n int64, err error) {
 	m, err := b.enter()
 	if err != nil {
@@ -18,7 +19,7 @@ func (b *Body) WriteTo(w io.Writer) (n int64, err error) {
 	}
 	defer m.leave()
 	from, to := b.claim(math.MaxInt)
-	defer func() { b.at.Add(n - int64(to-from)) }() // what w did not take can be read again
+	defer func() { b.at.Add(n - int64(to-from)) }() // bytes that w did not take can be read again
 	if len(m.list) > 1 && takesBuffers(w) {
 		list := net.Buffers(m.slices(from))
 		return list.WriteTo(w)
@@ -39,7 +40,7 @@ func (b *Body) WriteTo(w io.Writer) (n int64, err error) {
 	return n, nil
 }
 
-// writeTo writes the bytes of a piece from one on.
+// writeTo writes the bytes of a piece, beginning at from.
 func (p piece) writeTo(w io.Writer, from int) (n int, err error) {
 	stale := p.use(func(data []byte) { n, err = writeAll(w, data[from:], "Body") })
 	if stale != nil {
@@ -48,8 +49,7 @@ func (p piece) writeTo(w io.Writer, from int) (n int, err error) {
 	return n, err
 }
 
-// slices returns what is from a place on, of pieces with data: those of a Buffer, which alone can
-// be several.
+// slices returns the bytes from a place on. All pieces have data: only Bodies of a Buffer have several.
 func (m *shared) slices(from int) [][]byte {
 	all := make([][]byte, 0, len(m.list))
 	for _, p := range m.list {

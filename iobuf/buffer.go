@@ -8,41 +8,41 @@ import (
 )
 
 // A Buffer is a bytes.Buffer in memory of a [slab.Pool]: bytes are written to its end and read from
-// its front, and it grows as it has to. Methods do what those of the same name do there, except
-// that they return an error where there is no room, and the contents are then as before.
+// its front, and it grows as it has to. Its methods do the same as those of bytes.Buffer, but return
+// an error where there is no room; then the contents are as before.
 //
-// The first block has the size that Buffers of the pool typically end with, 512 bytes to 16 MiB,
-// or what the first Write needs. When it is full the Buffer takes another one beside it, of an
-// eighth of what it has, or of what is written, and copies nothing: its contents are then a list of
-// segments. [Buffer.Segments], Read and WriteTo go through them one by one; Bytes and Detach join
-// them. Nothing is taken because it was announced: neither the N of an io.LimitedReader nor a Len
-// counts, only bytes that came.
+// The first block has the size that Buffers of the pool typically end with, 512 bytes to 16 MiB, or
+// the size that the first Write needs. When the block is full the Buffer takes a further block, of an
+// eighth of its size or of the bytes to write, and copies nothing: its contents are then a list of
+// segments. [Buffer.Segments], Read and WriteTo go through the segments one by one; Bytes and Detach
+// join them. A Buffer takes memory only for bytes that came, and not for bytes that the N of an
+// io.LimitedReader or a Len announces.
 //
-// A Buffer can be kept for reuse, also in a sync.Pool: Reset keeps a block that is alone, unless it
-// has been too large for some rounds, and after Release the next Write takes a new one. One that is
-// forgotten comes back as its blocks do, see [slab.Pool].
+// A Buffer can be kept for reuse, also in a sync.Pool. Reset keeps a single block, unless the block
+// has been too large for some rounds. After Release the next Write takes a new block. The blocks of a
+// forgotten Buffer come back as buffers do, see [slab.Pool].
 //
 // Every call that writes, Truncate, Reset, Detach and Release make slices of Bytes and Segments
-// stale: the memory may belong to another buffer then. Those of Segments are stale also after a call
+// stale: the memory may belong to another buffer then. Slices of Segments are also stale after a call
 // that reads, as segments that were read go back, and after Bytes, which may join them. So do not
-// write a Buffer's own Bytes to it, and do not Put them: they are the Buffer's.
+// write a Buffer's own Bytes to it, and do not Put them: they belong to the Buffer.
 //
-// A Buffer is not safe for concurrent use, and must not be copied. The zero Buffer and one of a
-// nil Pool are empty: what would need memory fails with an error that wraps slab.ErrClosed. Where
-// the CPU cannot reach the pool's memory it wraps device.ErrUnavailable. Methods of a nil
+// A Buffer is not safe for concurrent use, and must not be copied. The zero Buffer and a Buffer of a
+// nil Pool are empty: calls that need memory fail with an error that wraps slab.ErrClosed. Where
+// the CPU cannot reach the pool's memory the error wraps device.ErrUnavailable. Methods of a nil
 // Buffer panic.
 //
-// It is not for contents of a known size, which [slab.Pool.Get] has room for at once, and not for
-// strings that outlive it: Bytes does not copy what is one segment.
+// A Buffer is not for contents of a known size, which [slab.Pool.Get] has room for at once, and not
+// for strings that outlive the Buffer: Bytes does not copy a single segment.
 type Buffer struct {
 	pool   *slab.Pool
 	sizes  *typicalSize      // of the Buffers of pool; nil if that is
-	full   []segment         // those before the last one, each with bytes that were not read
-	before int               // bytes of full, those that were read included
+	full   []segment         // all before the last one, each with bytes that were not read
+	before int               // bytes of full, including bytes that were read
 	block  slab.PooledBuffer // of the last segment
-	data   []byte            // what was written there; its capacity is that of block
+	data   []byte            // the bytes written to block; the capacity is that of block
 	read   int               // bytes of the first segment that were read
-	peak   int               // most bytes since the last Reset, but for those that are there now
+	peak   int               // most bytes since the last Reset, not counting the bytes of now
 	low    int               // Resets in a row that found most of the block unused
 	parted bool              // it has had more than one segment since the last Reset
 }
@@ -59,10 +59,10 @@ var (
 	_ io.WriterTo     = (*Buffer)(nil)
 )
 
-// lowRounds is how many Resets in a row find less than a quarter of a block used before it goes.
+// lowRounds is the number of Resets in a row that find less than a quarter of a block used before the block goes.
 const lowRounds = 8
 
-// New returns an empty Buffer that takes its memory of p. It takes none before it is written to.
+// New returns an empty Buffer that takes its memory from p. It takes none before the first write.
 func New(p *slab.Pool) *Buffer {
 	b := &Buffer{pool: p}
 	if p != nil {
@@ -74,15 +74,15 @@ func New(p *slab.Pool) *Buffer {
 // Len returns the number of bytes that were written and not yet read.
 func (b *Buffer) Len() int { return b.before + len(b.data) - b.read }
 
-// Cap returns the bytes that the Buffer has room for, those that were read included. Its blocks may
+// Cap returns the bytes that the Buffer has room for, including bytes that were read. Its blocks may
 // have more: see Detach.
 func (b *Buffer) Cap() int { return b.before + cap(b.data) }
 
-// Bytes returns what was written and not yet read as one slice, whose capacity is its length. If
-// there is more than one segment it joins them, which is a copy; then there is one. Where the
-// pool has no room for that, or is closed, the one segment is memory of make, up to the next Reset,
-// Release or Detach: who wants an error calls Detach, who wants no copy Segments. The slice is stale
-// after the next call that writes, cuts or gives away.
+// Bytes returns the unread bytes as one slice, whose capacity is its length. It joins several
+// segments into one, which is a copy. Where the pool has no room for that, or is closed, the joined
+// segment is memory of make, up to the next Reset, Release or Detach. Call Detach to get an error
+// instead, and Segments to copy nothing. The slice is stale after the next call that writes, cuts or
+// gives away.
 func (b *Buffer) Bytes() []byte {
 	if len(b.full) > 0 {
 		b.joinAnyhow()
@@ -90,8 +90,8 @@ func (b *Buffer) Bytes() []byte {
 	return b.data[b.read:len(b.data):len(b.data)]
 }
 
-// Segments returns what was written and not yet read, in order and without a copy: slices of at
-// least a byte, whose capacity is their length. They are stale when those of Bytes are, and after the
+// Segments returns the unread bytes in order and without a copy, as slices of at least a byte, whose
+// capacity is their length. They are stale after the same calls as the slice of Bytes, and after the
 // next call that reads or joins.
 func (b *Buffer) Segments() [][]byte {
 	all, at := make([][]byte, 0, len(b.full)+1), b.read
@@ -104,8 +104,8 @@ func (b *Buffer) Segments() [][]byte {
 	return all
 }
 
-// Grow makes room for n more bytes: to write them takes no memory then. The error wraps
-// slab.ErrSize if n is negative or too large to be counted, or is that of [slab.Pool.Get].
+// Grow makes room for n more bytes: to write them then takes no memory. The error wraps
+// slab.ErrSize if n is negative or too large to be counted, or is the error of [slab.Pool.Get].
 func (b *Buffer) Grow(n int) error {
 	if n >= 0 && n <= b.room() {
 		return nil
@@ -124,7 +124,7 @@ func (b *Buffer) Truncate(n int) {
 	}
 	b.notePeak()
 	var gone []segment
-	for n < b.Len()-len(b.data) { // the last one goes
+	for n < b.Len()-len(b.data) { // the last segment goes
 		gone = append(gone, b.pop())
 	}
 	b.data = b.data[:len(b.data)-(b.Len()-n)]
@@ -132,8 +132,8 @@ func (b *Buffer) Truncate(n int) {
 	discardAll(gone, none)
 }
 
-// Reset empties the Buffer. It keeps the block if there is one only, unless eight Resets in a row
-// have found less than a quarter of it used, and those of the pool's other Buffers are smaller, too.
+// Reset empties the Buffer. It keeps a single block. The block goes if eight Resets in a row have found
+// less than a quarter of it used, and the pool's other Buffers are smaller, too.
 func (b *Buffer) Reset() {
 	switch used := b.used(); {
 	case used == 0:
@@ -145,7 +145,7 @@ func (b *Buffer) Reset() {
 	}
 }
 
-// isLow counts the Resets that find little of the block used, and reports whether it is to go.
+// isLow counts Resets that find little of the block used, and reports whether the block has to go.
 func (b *Buffer) isLow(used int) bool {
 	if used >= cap(b.data)/4 || cap(b.data) <= b.sizes.size() {
 		b.low = 0
@@ -155,20 +155,20 @@ func (b *Buffer) isLow(used int) bool {
 	return b.low == lowRounds
 }
 
-// Release empties the Buffer and gives its memory back. It does nothing where there is none. A
-// Write afterwards begins anew, and then Release has to be called again.
+// Release empties the Buffer and gives its memory back. Without memory it does nothing. After a later
+// Write Release has to be called again.
 func (b *Buffer) Release() {
 	full, last := b.full, b.block
-	after := b.end() // first, as what follows may panic
+	after := b.end() // first, as the next calls may panic
 	discardAll(full, last)
 	after()
 }
 
-// Detach hands the contents over: as a handle of Len bytes, which is then the caller's to
-// release. Of one segment it copies nothing, so the block is as large as before
-// ([slab.PooledBuffer.Cap]), unless 4 GiB or more of it are spare; more are joined. The Buffer is empty
-// and can be used again. An error is that of [slab.Pool.Get] or [slab.PooledBuffer.Grow]; then the Buffer has
-// its contents still.
+// Detach hands the contents over as a handle of Len bytes, which the caller releases. It joins
+// several segments. A single segment is not copied, so its block is as large as before
+// ([slab.PooledBuffer.Cap]), unless 4 GiB or more of it are spare. Afterwards the Buffer is empty and can
+// be used again. An error is that of [slab.Pool.Get] or [slab.PooledBuffer.Grow]; then the Buffer still
+// has its contents.
 func (b *Buffer) Detach() (slab.PooledBuffer, error) {
 	if b.Len() == 0 {
 		return b.pool.Get(0)
@@ -188,16 +188,16 @@ func (b *Buffer) Detach() (slab.PooledBuffer, error) {
 	return block, nil
 }
 
-// dropStale forgets the block if a Grow has panicked after it had released that.
+// dropStale forgets the block if a Grow has panicked after it had released the block.
 func (b *Buffer) dropStale() {
 	if b.block.Cap() == 0 {
 		b.end()
 	}
 }
 
-// end forgets all that the Buffer has, and notes how many bytes that were. What it returns is to be
-// called when the blocks have gone back: where Buffers are to begin with a larger block from now on,
-// a pool on the Go heap gives back the many small ones, as those do not merge.
+// end forgets all memory of the Buffer, and notes the number of bytes. Call after when the blocks have
+// gone back: if Buffers begin with a larger block from now on, a pool on the Go heap then gives back
+// its many small blocks, as they do not merge.
 func (b *Buffer) end() (after func()) {
 	used, parted, p := b.used(), b.parted, b.pool
 	*b = Buffer{pool: p, sizes: b.sizes}
@@ -207,11 +207,11 @@ func (b *Buffer) end() (after func()) {
 	return func() {}
 }
 
-// used returns the most bytes that there were since the last Reset.
+// used returns the most bytes since the last Reset.
 func (b *Buffer) used() int { return max(b.peak, b.before+len(b.data)) }
 
 // notePeak is called before bytes go.
 func (b *Buffer) notePeak() { b.peak = b.used() }
 
-// room returns how many bytes can be written to the last segment.
+// room returns the bytes that can be written to the last segment.
 func (b *Buffer) room() int { return cap(b.data) - len(b.data) }

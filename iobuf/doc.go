@@ -1,4 +1,4 @@
-// Package iobuf has what a program that reads and writes takes of a pool: a Buffer, which is a
+// Package iobuf is for programs that read and write pooled memory. It has a Buffer, which is a
 // bytes.Buffer in pooled memory, a Body, which is a reader that owns its memory, and ReadReady,
 // which takes memory when a connection has bytes.
 //
@@ -9,15 +9,15 @@
 //	}
 //	_, err = b.WriteTo(conn) // without a copy
 //
-// A [Buffer] grows by further segments and copies nothing. Bytes joins them, Segments shows them,
-// Detach hands the contents over as a [slab.PooledBuffer]. It begins with the size that the Buffers
-// of its pool typically end with.
+// A [Buffer] grows by further segments and copies nothing. Bytes joins the segments, Segments returns
+// them, Detach hands the contents over as a [slab.PooledBuffer]. A Buffer begins with the size that the
+// Buffers of its pool typically end with.
 //
-// A [Body] is for code that reads and closes when it likes, such as a transport of HTTP. Its memory
+// A [Body] is for code that reads and closes at any time, such as a transport of HTTP. Its memory
 // goes back once, with the last reader. Package iobuf/httpbody gives it to an http.Request.
 //
-// [ReadReady] waits for bytes without memory: for servers with many connections that are idle.
-// [ReadConn] does what can be done for a connection with TLS.
+// [ReadReady] waits for bytes without memory: for servers with many idle connections. [ReadConn] is
+// for all other connections, such as TLS.
 //
 // A Buffer is not for contents of a known size: [slab.Pool.Get] has room for these at once.
 package iobuf

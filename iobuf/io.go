@@ -6,7 +6,7 @@ import (
 	"net"
 )
 
-// What a Buffer reads and writes.
+// How a Buffer reads and writes.
 
 // Write appends p. It takes all of p or, with the error of [Buffer.Grow], nothing.
 func (b *Buffer) Write(p []byte) (n int, err error) {
@@ -26,8 +26,8 @@ func (b *Buffer) WriteString(s string) (n int, err error) {
 	return len(s), nil
 }
 
-// writeMore is Write of what the last segment has no room for: it fills that and begins another
-// one. One without bytes is replaced.
+// writeMore is Write of more bytes than the last segment has room for: it fills the segment and
+// begins another. A last segment without bytes is replaced.
 func writeMore[T string | []byte](b *Buffer, p T) (n int, err error) {
 	fit := b.room()
 	if len(b.data) == 0 {
@@ -58,10 +58,10 @@ func (b *Buffer) WriteByte(c byte) error {
 	return nil
 }
 
-// ReadFrom appends what r has until io.EOF, which is no error. It returns the bytes that came,
+// ReadFrom appends the bytes of r until io.EOF, which is no error. It returns the number of bytes,
 // and the first other error of r or of [Buffer.Grow]. It takes the next segment when the last one
-// is full, and not before. It panics if r says that it has read less than nothing or more than it
-// was given.
+// is full, and not before. It panics if r returns a negative number, or more bytes than it was given
+// room for.
 func (b *Buffer) ReadFrom(r io.Reader) (n int64, err error) {
 	for {
 		if b.room() == 0 {
@@ -85,8 +85,8 @@ func (b *Buffer) ReadFrom(r io.Reader) (n int64, err error) {
 	}
 }
 
-// Read moves the next bytes to p and returns how many there were. Where none are left the
-// error is io.EOF, unless p is empty.
+// Read moves the next bytes to p and returns their number. If none are left the error is io.EOF,
+// unless p is empty.
 func (b *Buffer) Read(p []byte) (n int, err error) {
 	if b.Len() == 0 {
 		if len(p) == 0 {
@@ -112,10 +112,10 @@ func (b *Buffer) ReadByte() (byte, error) {
 	return c, nil
 }
 
-// WriteTo writes what was not read to w: by one call of its Write for each segment, or to a
-// connection of package net by one of net.Buffers. It returns the bytes that w took, which count as
-// read, and w's error, or io.ErrShortWrite where it took less without one. Segments that w has taken
-// go back at once. It panics if w says that it took less than nothing or more than there was.
+// WriteTo writes the unread bytes to w: by one call of w.Write for each segment, or to a connection of
+// package net by one write of net.Buffers. It returns the number of bytes that w took, which count as
+// read, and w's error, or io.ErrShortWrite where w took less without an error. Segments that w has
+// taken go back at once. WriteTo panics if w returns a negative number, or more bytes than it was given.
 func (b *Buffer) WriteTo(w io.Writer) (n int64, err error) {
 	if len(b.full) > 0 && takesBuffers(w) {
 		list := net.Buffers(b.Segments())
@@ -131,8 +131,8 @@ func (b *Buffer) WriteTo(w io.Writer) (n int64, err error) {
 	return n, err
 }
 
-// takesBuffers reports whether net.Buffers writes to w by one call of the system. What w embeds does
-// not count: w may have a Write of its own.
+// takesBuffers reports whether net.Buffers writes to w by one call of the system. A connection that w
+// embeds does not count: w may have a Write of its own.
 func takesBuffers(w io.Writer) bool {
 	switch w.(type) {
 	case *net.TCPConn, *net.UnixConn, *net.UDPConn, *net.IPConn:
@@ -148,7 +148,7 @@ func (b *Buffer) writeFirst(w io.Writer) (n int, err error) {
 	return n, err
 }
 
-// writeAll has w write p, and does not believe any answer. of says whose bytes they are.
+// writeAll has w write p, and checks the answer. of names the owner of the bytes.
 func writeAll(w io.Writer, p []byte, of string) (n int, err error) {
 	n, err = w.Write(p)
 	if n < 0 || n > len(p) {

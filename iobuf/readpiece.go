@@ -8,14 +8,14 @@ import (
 	"github.com/bufslab/bufslab/slab"
 )
 
-// Reads of connections that do not tell when bytes are there.
+// Reads of connections that do not tell when bytes have come.
 
 const (
 	pieceBytes = 512 // what such a connection holds while it is idle
 	mostEmpty  = 100 // Reads without bytes or an error in a row
 )
 
-// readPiece reads once into a small buffer, and moves what came into one of n bytes.
+// readPiece reads once into a small buffer, and moves the bytes into a buffer of n bytes.
 func readPiece(r io.Reader, p *slab.Pool, n int) (h slab.PooledBuffer, err error) {
 	first, err := p.Get(min(n, pieceBytes))
 	if err != nil {
@@ -34,7 +34,7 @@ func readPiece(r io.Reader, p *slab.Pool, n int) (h slab.PooledBuffer, err error
 	if n > pieceBytes {
 		h, err = p.Get(n)
 	}
-	if n <= pieceBytes || err != nil { // there is no room: what came is not lost
+	if n <= pieceBytes || err != nil { // there is no room for n bytes: the small buffer keeps the bytes
 		keep = true
 		return cutTo(first, k)
 	}
@@ -44,7 +44,7 @@ func readPiece(r io.Reader, p *slab.Pool, n int) (h slab.PooledBuffer, err error
 	return cutTo(h, k)
 }
 
-// readOnce reads into h what one Read of r has, and drops the error of a Read with bytes.
+// readOnce reads once from r into h, and drops the error of a Read with bytes.
 func readOnce(r io.Reader, h slab.PooledBuffer) (n int, err error) {
 	stale := h.With(func(m []byte) {
 		if m == nil {

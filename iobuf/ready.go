@@ -9,41 +9,41 @@ import (
 	"github.com/bufslab/bufslab/slab"
 )
 
-// ReadReady waits until c has bytes, takes n bytes of p only then, and reads once. A connection that
-// is idle holds no memory of the pool. The buffer has the length that was read, at least 1,
-// but for an empty datagram. Its block has room for n bytes, so that a Grow to n copies nothing.
+// ReadReady waits until c has bytes, takes n bytes of p only then, and reads once. An idle connection
+// holds no memory of the pool. The buffer has the length that was read, at least 1 except for an empty
+// datagram. Its block has room for n bytes, so that a Grow to n copies nothing.
 //
-// The error is io.EOF at the end of a stream. It wraps net.ErrClosed where c was closed, os.ErrClosed
-// of a file, os.ErrDeadlineExceeded at c's own read deadline, slab.ErrSize where n is below 1, the errno of the
-// system, or the error of [slab.Pool.Get]: without room in the pool nothing was read, so no byte
-// is lost, and a later call gets it.
+// The error is io.EOF at the end of a stream. It wraps net.ErrClosed where c was closed (os.ErrClosed
+// for a file), os.ErrDeadlineExceeded at c's own read deadline, slab.ErrSize where n is below 1, the
+// errno of the system, or the error of [slab.Pool.Get]. Without room in the pool nothing is read: no
+// byte is lost, and a later call gets the bytes.
 //
 // The end of ctx wakes the wait, and the error wraps ctx.Err() and the context's cause. There is no
-// goroutine for that: c's read deadline is set to the past. So c has no read deadline afterwards,
-// whatever it had before. Set deadlines again after such an error; a call that has bytes by
-// then returns them, also without a deadline. A c without SetReadDeadline, such as a file of which
-// package os cannot wait, is asked for ctx before the wait only.
+// goroutine for that: c's read deadline is set to the past. Afterwards c has no read deadline, even if
+// it had one before. So set deadlines again after such an error. If bytes have come by then, the call
+// returns them, and c has no deadline either. If c has no SetReadDeadline, or is a file that package os
+// cannot wait for, ReadReady looks at ctx only before the wait.
 //
-// It is for one reader of c at a time: another one may take the bytes, and then the wait goes on. It
-// is for what reads bytes of the system, such as *net.TCPConn, *net.UnixConn and *os.File of a
-// pipe, on Linux, macOS and the BSDs. On other systems it does what [ReadConn] says of a connection
-// that does not tell, and a c without Read is errors.ErrUnsupported. It is not for a
-// connection with a layer above, such as TLS: ReadConn is.
+// ReadReady is for one reader of c at a time: another reader may take the bytes, and then the wait goes
+// on. It is for types that read bytes of the system, such as *net.TCPConn, *net.UnixConn and *os.File
+// of a pipe, on Linux, macOS and the BSDs. On other systems it treats c as [ReadConn] treats other
+// connections, and a c without Read is errors.ErrUnsupported. It is not for a connection with a layer
+// above, such as TLS: take ReadConn.
 func ReadReady(ctx context.Context, c syscall.Conn, p *slab.Pool, n int) (slab.PooledBuffer, error) {
 	return untilDone(ctx, c, n, func() (slab.PooledBuffer, error) { return readReady(c, p, n) })
 }
 
-// ReadConn is ReadReady of a *net.TCPConn or a *net.UnixConn, where the system tells when bytes are
-// there. Any other connection, TLS or a type that embeds one of these, does not tell. Of that
-// ReadConn takes 512 bytes of p, or n if that is less, and reads once. When these bytes have come
-// it takes n, moves them there, and gives the 512 back. So an idle connection holds 512 bytes.
+// ReadConn is ReadReady for a *net.TCPConn or a *net.UnixConn, where the system tells when bytes have
+// come. Any other connection, TLS or a type that embeds one of these, does not tell. Then ReadConn takes
+// 512 bytes of p, or n if that is less, and reads once. When bytes have come it takes n bytes, moves the
+// bytes there, and gives the 512 back. So an idle connection holds 512 bytes.
 //
-// Without room for n it returns the small buffer: no byte is lost. It does not read on, as that could
-// wait: what a caller knows to follow, it reads into the rest of the buffer, by Grow(n). Of a
-// Read with bytes and an error the error is that of the next one.
+// Without room for n ReadConn returns the small buffer: no byte is lost. It does not read on, as that
+// could wait. If you know that more bytes follow, read them into the rest of the buffer, by Grow(n). If
+// a Read returns bytes and an error, the next Read has to return the error.
 //
-// A Read that returns neither bytes nor an error a hundred times is io.ErrNoProgress. Errors, ctx,
-// and n are as for ReadReady.
+// If Read returns neither bytes nor an error a hundred times, the error is io.ErrNoProgress. Errors,
+// ctx, and n are as for ReadReady.
 func ReadConn(ctx context.Context, c net.Conn, p *slab.Pool, n int) (slab.PooledBuffer, error) {
 	switch c := c.(type) {
 	case *net.TCPConn:
@@ -79,8 +79,8 @@ func doneError(ctx context.Context) error {
 	return fmt.Errorf("iobuf: %w", ctx.Err())
 }
 
-// cutTo returns h with its first n bytes as a handle of its own. That needs no memory. Where Grow
-// fails, as after Close of the pool, a part does it: bytes that were read are not lost.
+// cutTo returns a handle of the first n bytes of h, and ends h. It needs no memory. Where Grow fails,
+// as after Close of the pool, the handle is a part: bytes that were read are not lost.
 func cutTo(h slab.PooledBuffer, n int) (slab.PooledBuffer, error) {
 	if n == h.Len() {
 		return h, nil

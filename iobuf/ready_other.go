@@ -11,7 +11,7 @@ import (
 	"github.com/bufslab/bufslab/slab"
 )
 
-// readReady reads a first piece, as the system does not tell when bytes are there.
+// readReady reads a first piece, as the system does not tell when bytes have come.
 func readReady(c syscall.Conn, p *slab.Pool, n int) (slab.PooledBuffer, error) {
 	r, ok := c.(io.Reader)
 	if !ok {

@@ -29,8 +29,8 @@ func readReady(c syscall.Conn, p *slab.Pool, n int) (slab.PooledBuffer, error) {
 	return r.got, r.err
 }
 
-// closedOr returns err, or what package os says of a file that is closed: its RawConn has an error of
-// its own for that, which wraps nothing.
+// closedOr returns err, or os.ErrClosed for a closed file: the RawConn of package os has an error of its
+// own for that, which wraps nothing.
 func closedOr(c syscall.Conn, err error) error {
 	if f, ok := c.(*os.File); ok {
 		if _, closed := f.Read(nil); closed != nil {
@@ -50,8 +50,7 @@ type reading struct {
 }
 
 // try is called by the RawConn: once at first, and whenever bytes may have come. It returns false to
-// wait. The first call knows nothing and asks the system. The wait alone would not do: it
-// begins with what comes later.
+// wait. The first call asks the system, as the wait does not notice bytes that came before it began.
 func (r *reading) try(fd uintptr) (done bool) {
 	if !r.asked {
 		r.asked = true
@@ -88,8 +87,8 @@ func isReadable(fd int) bool {
 	}
 }
 
-// readInto reads once into h, with With: off the heap a slice of Bytes would keep a buffer that is
-// forgotten from coming back.
+// readInto reads once into h, by With: off the heap a slice of Bytes would keep a forgotten buffer from
+// coming back.
 func readInto(h slab.PooledBuffer, fd int) (n int, err error) {
 	stale := h.With(func(m []byte) {
 		if m == nil {
@@ -121,7 +120,7 @@ func read(fd int, m []byte) (n int, err error) {
 	}
 }
 
-// isStream reports whether a read of no bytes is the end: it is no datagram.
+// isStream reports whether fd is no socket of datagrams: then a read of no bytes is the end.
 func isStream(fd int) bool {
 	kind, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_TYPE)
 	return err != nil || kind != unix.SOCK_DGRAM && kind != unix.SOCK_RAW

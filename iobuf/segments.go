@@ -12,30 +12,30 @@ import (
 
 // The segments of a Buffer: how large they are, how they come and go.
 
-// A segment is a block and what was written to it. One of make has the zero handle.
+// A segment is a block and the bytes that were written to it. Memory of make has the zero handle.
 type segment struct {
 	block slab.PooledBuffer
 	data  []byte
 }
 
 const (
-	// While a Buffer is small it takes sizes of which strategies cut many from one slab, so that
-	// it leaves little of a slab unused. One of 100 KiB takes 120 KiB of the Go heap.
+	// While a Buffer is small it takes sizes that strategies cut from slabs without much rest. A block
+	// of 100 KiB would take 120 KiB of the Go heap.
 	smallStep, smallBelow = 512, 6 << 10
 	pageStep, pageBelow   = 4 << 10, 64 << 10
-	// Then come blocks that have a region for themselves: sizeclass cuts smaller ones from slabs.
+	// Larger blocks have a region of their own: sizeclass cuts smaller blocks from slabs.
 	wholeStep, wholeBelow = 40 << 10, 8 * wholeStep
-	// stepShare is the part of what a Buffer has, as a divisor, that it takes from there on.
+	// stepShare is the share of its size, as a divisor, that a Buffer takes from there on.
 	stepShare = 8
 )
 
-// errNoPool is what fails with a Buffer that has none.
+// errNoPool is the error of calls that need memory in a Buffer without a Pool.
 var errNoPool = fmt.Errorf("iobuf: a Buffer without a Pool: %w", slab.ErrClosed)
 
 // size returns the size of the next segment, for need bytes.
 func (b *Buffer) size(need int) int { return max(need, b.step(need)) }
 
-// step is size if little is written. Small ones are powers of two, so that there are few slabs.
+// step is size if little is written. Small steps are powers of two, so that there are few slabs.
 func (b *Buffer) step(need int) int {
 	switch have := b.before + len(b.data); {
 	case have == 0:
@@ -51,8 +51,8 @@ func (b *Buffer) step(need int) int {
 	}
 }
 
-// whole returns a size of no less than n bytes, 512 at least, that fills a block. Pools on the Go
-// heap have size classes by default, four a doubling; others cut blocks of what was asked for.
+// whole returns a size of at least n and 512 bytes that fills a block. Pools on the Go heap have size
+// classes by default, four a doubling; other pools cut blocks of the size that was asked for.
 func (b *Buffer) whole(n int) int {
 	if !b.sizes.onHeap {
 		return n
@@ -63,10 +63,10 @@ func (b *Buffer) whole(n int) int {
 // roundUp returns the next multiple of a power of two.
 func roundUp(n, unit int) int { return (n + unit - 1) &^ (unit - 1) }
 
-// makeRoom makes room for n more bytes, where there is none at the end: in the block, or as a
-// further segment for those that do not fit into the last one, which is the caller's to push.
-// If the contents are to fill no more than half of the block it moves them, so that this does not
-// happen all the time; if there is no room in the pool, then whenever they fit.
+// makeRoom makes room for n more bytes, if there is none at the end: in the block, or in a further
+// segment for the bytes that do not fit into the last one, which the caller has to push. It moves the
+// contents within the block if they will fill at most half of it, so that moves are rare. If there is
+// no room in the pool it moves them whenever they fit.
 func (b *Buffer) makeRoom(n, fit int) (next segment, err error) {
 	switch {
 	case b.pool == nil:
@@ -83,8 +83,8 @@ func (b *Buffer) makeRoom(n, fit int) (next segment, err error) {
 	return next, err
 }
 
-// moveUp moves what was not read to the front of the block, if that is the only one and has room
-// for n bytes more in its first half, or third and so on.
+// moveUp moves the unread bytes to the front of the block, if it is the only block and has room for n
+// bytes more in its first half, or third and so on.
 func (b *Buffer) moveUp(n, part int) bool {
 	if len(b.full) > 0 || n > cap(b.data)/part-b.Len() {
 		return false
@@ -93,7 +93,7 @@ func (b *Buffer) moveUp(n, part int) bool {
 	return true
 }
 
-// compact moves what was not read of the only segment to the front of its block.
+// compact moves the unread bytes of the only segment to the front of its block.
 func (b *Buffer) compact() {
 	if b.read > 0 {
 		b.notePeak()
@@ -101,7 +101,7 @@ func (b *Buffer) compact() {
 	}
 }
 
-// take gets a segment of size bytes, or where there is no room for that one of need bytes.
+// take gets a segment of size bytes, or, if there is no room for that, of need bytes.
 func (b *Buffer) take(size, need int) (segment, error) {
 	s, err := b.get(size)
 	if outOfMemory(err) && size > need {
@@ -127,7 +127,7 @@ func (b *Buffer) get(n int) (segment, error) {
 
 func outOfMemory(err error) bool { return errors.Is(err, device.ErrOutOfMemory) }
 
-// push makes s the last segment. It takes the place of one that has no bytes.
+// push makes s the last segment. s takes the place of a last segment without bytes.
 func (b *Buffer) push(s segment) {
 	old := segment{block: b.block}
 	if len(b.data) > 0 {
@@ -148,7 +148,7 @@ func (b *Buffer) pop() segment {
 	return last
 }
 
-// join makes one segment of all, with room for n bytes.
+// join makes all segments one, with room for n bytes.
 func (b *Buffer) join(n int) error {
 	s, err := b.take(n, n)
 	if err == nil {
@@ -157,8 +157,8 @@ func (b *Buffer) join(n int) error {
 	return err
 }
 
-// joinAnyhow is join with as much room at the end as there is. What has no room in the pool
-// gets it of the Go heap: Bytes has no error to return, and to panic would lose who asks.
+// joinAnyhow is join with as much room at the end as there is. Without room in the pool it takes memory
+// of make: Bytes has no error to return, and callers do not expect a panic.
 func (b *Buffer) joinAnyhow() {
 	n := b.Len() + b.room()
 	if b.join(n) != nil {
@@ -177,7 +177,7 @@ func (b *Buffer) joinTo(s segment) {
 	discardAll(full, last)
 }
 
-// first returns what was not read of the first segment.
+// first returns the unread bytes of the first segment.
 func (b *Buffer) first() []byte {
 	if len(b.full) > 0 {
 		return b.full[0].data[b.read:]
@@ -185,8 +185,8 @@ func (b *Buffer) first() []byte {
 	return b.data[b.read:len(b.data):len(b.data)]
 }
 
-// advance counts n bytes as read. Segments that were read go back. Once all are, the next bytes
-// are written to the front of the last one.
+// advance counts n bytes as read. Segments that were read go back. Once all bytes are read, the next
+// bytes are written to the front of the last segment.
 func (b *Buffer) advance(n int) {
 	b.notePeak()
 	i := 0
@@ -202,14 +202,15 @@ func (b *Buffer) advance(n int) {
 	discardAll(gone, none)
 }
 
-// rewind has the next bytes written to the front where there are none.
+// rewind has the next bytes written to the front of an empty Buffer.
 func (b *Buffer) rewind() {
 	if b.Len() == 0 {
 		b.data, b.read = b.data[:0], 0
 	}
 }
 
-// discardAll releases segments and a block that nothing else knows, the others also if one panics.
+// discardAll releases segments and a block that nothing else knows. If one Release panics it still releases
+// the others.
 func discardAll(list []segment, last slab.PooledBuffer) {
 	if len(list) == 0 {
 		_ = last.Release() // or there is none

@@ -9,15 +9,15 @@ import (
 // The memory that the readers of a Body share.
 
 // A shared is memory that goes back with the last of its users: readers that are open, and calls
-// that run. It does not change before that.
+// that run. Until then the memory does not change.
 type shared struct {
 	list  []piece
 	size  int // bytes of all
 	users atomic.Int64
-	after func() // to be called when the blocks have gone back, or nil
+	after func() // called when the blocks have gone back, or nil
 }
 
-// A piece is a segment with its place in the whole. One without data is used by With of its handle:
+// A piece is a segment with its place in the whole. A piece without data is used by With of its handle:
 // other code may have copies of the handle, and off the Go heap With does not hand the bytes out
 // for good.
 type piece struct {
@@ -76,7 +76,7 @@ func (m *shared) giveBack() {
 	}
 }
 
-// copyTo copies what is from a place on to p, which is no longer than that.
+// copyTo copies the bytes from a place on to p, which is no longer than these bytes.
 func (m *shared) copyTo(p []byte, from int) (n int, err error) {
 	for _, s := range m.list {
 		if s.to <= from+n || n == len(p) {
@@ -90,8 +90,8 @@ func (m *shared) copyTo(p []byte, from int) (n int, err error) {
 	return n, nil
 }
 
-// use calls f with the bytes of a piece. The error is slab.ErrReleased where its handle was released
-// by a copy.
+// use calls f with the bytes of a piece. The error is slab.ErrReleased if a copy of its handle was
+// released.
 func (p piece) use(f func([]byte)) error {
 	if p.data != nil {
 		f(p.data)

@@ -8,23 +8,23 @@ import (
 	"github.com/bufslab/bufslab/slab"
 )
 
-// A typicalSize follows the sizes that the Buffers of a pool end with, so that the next one can
-// begin with it: a class that some eight of nine do not exceed. The first one is believed. From
-// there each that is larger counts as much as eight that are not; when four more were larger than
-// that, the class becomes the largest of theirs, but at most four times as large: from the Go heap
-// each step takes blocks of another size. When 32 more were smaller, counted in the same way, it
-// becomes the largest of theirs. So an outlier counts for little, and while all are of one size
-// nothing is written.
+// A typicalSize follows the sizes that the Buffers of a pool end with, so that the next Buffer can
+// begin with the typical one: a size class that some eight of nine Buffers do not exceed. It begins
+// with the class of the first Buffer. From then on a larger Buffer counts as much as eight others.
+// When larger Buffers are ahead by four, the class becomes the largest of theirs, but at most four
+// times as large: each step takes blocks of another size from the Go heap. When smaller Buffers are
+// ahead by 32, counted in the same way, the class becomes the largest of theirs. So an outlier counts
+// for little, and while all Buffers have one size nothing is written.
 type typicalSize struct {
 	state  atomic.Uint32
 	onHeap bool // whether the pool is on the Go heap
 }
 
-// A typical is the state: what the class is, and what speaks for another one.
+// A typical is the state: the class, and the count for another class.
 type typical struct {
-	class uint8 // and one; 0 where nothing is known
+	class uint8 // the class plus one; 0 if no Buffer has ended
 	next  uint8 // the largest larger class that was counted, or the largest smaller one
-	score int8  // above 0 for a larger one, below for a smaller one
+	score int8  // above 0 for a larger class, below 0 for a smaller one
 	most  uint8 // the largest class so far
 }
 
@@ -35,7 +35,7 @@ const (
 	sureAt       = 4 * largerCounts
 )
 
-// typicalSizes has that of each pool that has had Buffers.
+// typicalSizes has the typicalSize of each pool that has had Buffers.
 var typicalSizes = sidetable.Table[slab.Pool, typicalSize]{Make: func(p *slab.Pool) *typicalSize {
 	d := p.Device()
 	return &typicalSize{onHeap: d != nil && d.Name() == "heap"}
@@ -70,11 +70,11 @@ func (t *typicalSize) size() int { return t.load().size() }
 
 func (s typical) size() int { return classSize(max(int(s.class), 1) - 1) }
 
-// farthest returns the class, and one, of what is four times as large.
+// farthest returns the class plus one of a size four times as large.
 func (s typical) farthest() uint8 { return uint8(classOf(4*s.size()) + 1) }
 
-// note notes that a Buffer has had n bytes, at least one, and reports whether the typical size
-// is larger by that than it ever was. Of two calls at a time one may go unheard.
+// note notes that a Buffer has had n bytes, at least one, and reports whether the typical size has
+// become larger than it ever was. Of two calls at the same time one may be lost.
 func (t *typicalSize) note(n int) (grew bool) {
 	was := t.load()
 	now := was.after(uint8(classOf(min(n, mostTypical)) + 1))

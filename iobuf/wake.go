@@ -15,8 +15,7 @@ type waker struct {
 // longAgo is a deadline that is over.
 var longAgo = time.Unix(1, 0)
 
-// wakeAt returns the waker of a read of c, which does nothing where ctx does not end or c has no
-// deadline.
+// wakeAt returns the waker of a read of c. It does nothing if ctx does not end or c has no deadline.
 func wakeAt(ctx context.Context, c any) (w waker) {
 	d, ok := c.(interface{ SetReadDeadline(time.Time) error })
 	if !ok || ctx.Done() == nil {
@@ -30,8 +29,8 @@ func wakeAt(ctx context.Context, c any) (w waker) {
 	return w
 }
 
-// end is called after the read. It reports whether that was woken, and then removes the deadline:
-// what it was before nobody tells.
+// end is called after the read. It reports whether the read was woken, and then removes the deadline:
+// the earlier deadline is not known.
 func (w waker) end() (woken bool) {
 	if w.stop == nil || w.stop() {
 		return false

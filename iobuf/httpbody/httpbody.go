@@ -11,11 +11,11 @@
 //	}
 //	answer, err := client.Do(req)
 //
-// A transport may read the body after Do has returned: a server can answer before it has read it. The
-// memory goes back when the transport has closed it, too.
+// A transport may read the body after Do has returned: a server can answer before it has read the
+// request. The memory goes back when the transport has closed its reader, too.
 //
 // A response needs no call: an iobuf.Body is an io.ReadCloser for http.Response.Body, and a handler
-// passes one to io.Copy.
+// passes a Body to io.Copy.
 package httpbody
 
 import (
@@ -26,17 +26,17 @@ import (
 	"github.com/bufslab/bufslab/iobuf"
 )
 
-// errBegun is what Set says of a Body of which a redirect would send more than the first request.
+// errBegun is the error of Set for a Body of which a redirect would send more than the first request.
 var errBegun = errors.New("httpbody: the Body was read from already, or is closed")
 
-// Set sets Body, GetBody and ContentLength of r, in bytes, to what b has. The request gets readers of
-// its own, b stays the caller's: keep it open until the client has returned, and close it then. A
-// client closes the request's reader also where it fails; if r is never sent, close r.Body.
+// Set sets Body, GetBody and ContentLength of r to the bytes of b. The request gets readers of its
+// own. b stays the caller's: keep it open until the client has returned, and close it then. A client
+// closes the request's reader also where it fails; if r is never sent, close r.Body.
 //
-// An empty b is http.NoBody, as net/http would send another one in chunks. Set does not close the
-// body that r has had. It can be called again for the next try, and for many requests at a
-// time. The error wraps iobuf.ErrClosed if the memory has gone back; it is another one if b was closed
-// or read from: then a redirect would not send the same. r is then as before.
+// For an empty b Set uses http.NoBody: net/http would send another empty body in chunks. Set does not
+// close the earlier body of r. Call it again for the next try, and for many requests at a time. The
+// error wraps iobuf.ErrClosed if the memory has gone back. It is another error if b was closed or read
+// from: a redirect would not send the same bytes. After an error r is as before.
 func Set(r *http.Request, b *iobuf.Body) error {
 	body, err := b.Another()
 	if err != nil {
