@@ -13,12 +13,12 @@ type patience struct {
 	on  device.Stream // nil if it is the CPU, or not known
 }
 
-// noWait is passed by what does not wait for memory.
+// noWait is passed by calls that do not wait for memory.
 var noWait patience
 
-// allocateOrWait is allocate that waits for memory, unless wait is noWait. Meanwhile it unlocks
-// e.mu: who is to release memory may need it. A key that waits is taken, as one that is
-// leased, and has no buffer; so nobody changes it.
+// allocateOrWait is allocate that waits for memory, unless wait is noWait. Meanwhile it unlocks e.mu: a
+// goroutine that releases memory may need that lock. A key that waits is taken, like a leased key, and
+// has no buffer; so nobody changes it.
 func (p *Pool[K]) allocateOrWait(wait patience, e *entry[K], b *buffer) error {
 	err := p.allocate(b, wait.on)
 	if wait == noWait || !outOfMemory(err) {
@@ -38,7 +38,7 @@ func (p *Pool[K]) allocateOrWait(wait patience, e *entry[K], b *buffer) error {
 	return ErrClosed
 }
 
-// await gets the memory of b when there is some. Close ends the wait.
+// await gets the memory of b when there is room. Close ends the wait.
 func (p *Pool[K]) await(ctx context.Context, b *buffer) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

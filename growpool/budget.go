@@ -6,7 +6,7 @@ import (
 )
 
 // A budget counts the bytes of a pool's buffers. A buffer's bytes are reserved
-// before its memory is taken, and freed after the memory has gone; there are
+// before its memory is taken, and freed after the memory has gone. The count is
 // never more than max. The bookkeeping of a key takes perKey bytes more, which
 // count against room.
 type budget struct {
@@ -21,8 +21,8 @@ type budget struct {
 	left left
 }
 
-// limit sets the most that may be held. A budget that is large beside the cache
-// pays for the bookkeeping; a small one is for buffers, and pays for the
+// limit sets the most held bytes. A budget that is large compared with the cache
+// pays for the bookkeeping. A small budget is for buffers, and pays only for the
 // bookkeeping beyond sixteen keys.
 func (b *budget) limit(maxBytes, perKey int64) {
 	b.max, b.perKey = maxBytes, perKey
@@ -64,13 +64,13 @@ func (b *budget) refusal(n int) error {
 	return &BudgetError{Bytes: int64(n), Held: held, MaxBytes: b.max, Pool: b.pool}
 }
 
-// keyBytes is what a key's bookkeeping takes: its entry, counters and buffer,
-// up to eight slots of the table, and what the cache and the slab.Pool note of it.
+// keyBytes is the size of a key's bookkeeping: its entry, counters and buffer,
+// up to eight slots of the table, and the notes of the cache and the slab.Pool.
 func keyBytes[K comparable]() int64 {
 	const elsewhere = 256
 	return int64(unsafe.Sizeof(entry[K]{})+unsafe.Sizeof(buffer{})) + lineBytes + 8*8 + elsewhere
 }
 
-// cacheBytes is what the cache takes by itself: four bytes a counter, the
-// queue of its changes, and its shards.
+// cacheBytes is the size of the cache itself: four bytes a counter, the queue of
+// its changes, and its shards.
 func cacheBytes(maxBytes int64) int64 { return 4*countersFor(maxBytes) + 384<<10 }

@@ -7,9 +7,9 @@ import (
 	"github.com/bufslab/bufslab/slab"
 )
 
-// A buffer is memory that a key has, or had. Its key has a reference, a lease
-// has one, and so has its maker until it is handed over. What becomes of the
-// buffer, and of its memory after the last reference, is in state.go.
+// A buffer is memory that a key has, or had. Its key has a reference, each lease
+// has one, and its maker has one until the buffer is handed over. state.go says
+// what becomes of the buffer, and of its memory after the last reference.
 type buffer struct {
 	word   unsafe.Pointer // of the element type that Get may hand out; atomic
 	open   unsafe.Pointer // ptr, once there is a slice; atomic
@@ -58,8 +58,8 @@ func (b *buffer) hold() bool {
 // drop ends a reference.
 func (b *buffer) drop() { b.apply(drop) }
 
-// apply has an event happen, and returns what was to be done. Only unlink is
-// left to the caller.
+// apply has an event happen, does its actions, and returns them. The caller
+// has to do unlink.
 func (b *buffer) apply(ev event) action {
 	do := b.change(ev)
 	if do != 0 {

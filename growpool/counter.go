@@ -9,7 +9,7 @@ import (
 )
 
 // A counter counts exactly and costs a hit little: a goroutine pins itself to a
-// processor and adds to that one's number by a plain instruction. Numbers of one
+// processor and adds to the processor's number by a plain instruction. Numbers of one
 // counter share a cache line, but two counters do not: mostly one goroutine uses a key.
 type counter struct {
 	per  []int64      // by processor; written only while pinned to it

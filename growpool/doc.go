@@ -1,9 +1,9 @@
 // Package growpool keeps a buffer for each key that grows to the largest request.
 //
-// Programs that work on one thing after the other, cells of a grid, files, requests, need the same
-// few arrays each time, in sizes that vary. A Pool gives each array a key and keeps the largest
-// buffer that the key ever needed. A smaller request is a window on it, without a copy and without
-// an allocation:
+// Programs that work on one cell of a grid, file or request after the other need the same few arrays
+// each time, in sizes that vary. A Pool gives each array a key and keeps the largest buffer that the
+// key ever needed. A smaller request is a window on that buffer, without a copy and without an
+// allocation:
 //
 //	memory, err := slab.OpenConfig(slab.Config{}) // or any other slab.Pool
 //	pool := growpool.New[string](memory, growpool.Config{})
@@ -13,15 +13,15 @@
 //		m := mat.NewDense(cell.Rows, cell.Columns, coeff.Slice())
 //	}
 //
-// [Get] is for one goroutine that uses an array until the next Get of its key. If several goroutines
-// use a key, or if memory has to go back at once, use a lease:
+// [Get] is for a single goroutine that uses an array until the next Get of its key. If several
+// goroutines use a key, or if memory has to go back at once, use a lease:
 //
 //	l, err := growpool.Acquire[float64](ctx, pool, "coeff", rows, columns)
 //	defer l.Release()
 //
-// [With] does both around a function.
+// [With] calls Acquire and Release around a function.
 //
-// Where streams of a device work on the memory, say so before Release, which need not wait then:
+// If streams of a device work on the memory, say so before Release. Then Release need not wait:
 //
 //	l, err := growpool.AcquireOn[float32](ctx, pool, "scratch", stream, n) // or l.UsedOn(stream)
 //	err = stream.Copy(l.Block(), from)
@@ -30,7 +30,7 @@
 // The cast:
 //
 //	Pool      finds the buffer of a key; its memory is a slab.Pool's
-//	Get       returns a View of it, larger if need be
+//	Get       returns a View of the buffer, after it has grown if need be
 //	View      a window: Slice, At, Set and Row; stale once a later Get replaced the buffer
 //	Acquire   returns a Lease, a View that is the caller's alone until Release
 //	UsedOn    says which streams work on a buffer; its next owner comes after them
@@ -39,25 +39,25 @@
 //
 // # Where old memory goes
 //
-// The contents of a buffer that grows are not kept. So the old memory goes before the new is taken,
-// and the pool never has both. But memory that the program can still see cannot go back:
+// The contents of a buffer that grows are not kept. So the old memory goes before the new memory is
+// taken, and the pool never has both. But memory that the program can still see cannot go back:
 //
 //	shown by                memory     the old buffer
 //	Acquire only            any        goes back to the slab.Pool before the larger one is taken
 //	Get                     Go heap    comes back when no View and no slice of it is left
 //	Get, by At and Set      elsewhere  comes back when no View is left (above 4 KiB)
 //	Get, by Slice or Row    elsewhere  is not used again: above 4 KiB its pages go back at once
-//	                                   when no View is left, below it stays out
+//	                                   when no View is left, below it stays active
 //
-// So a program that grows often off the heap uses Acquire. While a buffer grows, one that Get has
-// shown needs old and new memory together, until the collector has run; one that was only acquired
-// never needs more than the larger. In a pool with a budget the collector runs now and then for
-// that, see Config.GCTrigger: such memory is not in the budget, and without a View it is out until a
-// collection. On the heap a small buffer shares a slab with others, and comes back with the last of
-// them.
+// So a program that grows often off the heap uses Acquire. To grow a buffer that Get has shown takes
+// old and new memory together, until the collector has run. To grow a buffer that was only acquired
+// never takes more than the new memory. Old memory that Get has shown is not in the budget, and stays
+// active until a collection finds no View. A pool with a budget runs the collector now and then for
+// that, see Config.GCTrigger. On the heap a small buffer shares a slab with others, and comes back
+// with the last of them.
 //
 // # What it is not for
 //
-// Data that is to last: the next Get of the key may overwrite it. Elements with pointers: the
+// Data that has to last: the next Get of the key may overwrite it. Elements with pointers: the
 // collector does not look into buffers.
 package growpool

@@ -8,7 +8,7 @@ import (
 	"github.com/bufslab/bufslab/internal/shape"
 )
 
-// An element is a type as the fast path knows it: its descriptor's address,
+// An element is a type, known to the fast path by its descriptor's address,
 // which costs nothing to get and to compare.
 type element struct {
 	word        unsafe.Pointer
@@ -16,7 +16,7 @@ type element struct {
 	typ         reflect.Type // for the slow path; from the same descriptor
 }
 
-// wordOf returns what tells T from all other types.
+// wordOf returns the word that tells T from all other types.
 func wordOf[T any]() unsafe.Pointer {
 	var p any = (*T)(nil)
 	return *(*unsafe.Pointer)(unsafe.Pointer(&p))
@@ -27,7 +27,7 @@ func elementOf[T any]() element {
 	return element{wordOf[T](), unsafe.Sizeof(zero), unsafe.Alignof(zero), reflect.TypeFor[T]()}
 }
 
-// check judges a type by itself.
+// check checks the type alone.
 func (e element) check() error {
 	if e.size == 0 {
 		return fmt.Errorf("growpool: type %v has no bytes: %w", e.typ, ErrElement)
@@ -38,7 +38,7 @@ func (e element) check() error {
 	return nil
 }
 
-// checkAt judges memory that is to hold elements.
+// checkAt checks memory that has to hold elements.
 func (e element) checkAt(p unsafe.Pointer) error {
 	if off := uintptr(p) % e.align; off != 0 {
 		return fmt.Errorf("growpool: type %v wants an alignment of %d bytes, the slab.Pool's memory lies %d bytes beside: %w",

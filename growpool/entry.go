@@ -11,8 +11,8 @@ import (
 // of the states kept and shown clears it, with mu or without.
 type entry[K comparable] struct {
 	key  K
-	id   uint64 // by which the cache knows it: see table.id
-	hash uint64 // of the key, where the table has it: a NaN has another one each time
+	id   uint64 // the key's number in the cache: see table.id
+	hash uint64 // of the key, as the table has it: a NaN has another hash each time
 	cur  atomic.Pointer[buffer]
 	hits counter
 
@@ -23,9 +23,9 @@ type entry[K comparable] struct {
 	mu     sync.Mutex // for all that follows
 	hidden KeyStats   // counts from before ClearStats
 	turn   turn
-	dead   bool  // not in the table any more
+	dead   bool  // no longer in the table
 	seen   int64 // requests at the last sweep
-	quiet  int   // sweeps that found no new ones
+	quiet  int   // sweeps that found no new requests
 }
 
 func newEntry[K comparable](key K, id uint64) *entry[K] {
@@ -36,7 +36,7 @@ func newEntry[K comparable](key K, id uint64) *entry[K] {
 
 func (e *entry[K]) name() any { return e.key }
 
-// counts returns what happened to the key since ClearStats. The caller holds mu.
+// counts returns the key's counts since ClearStats. The caller holds mu.
 func (e *entry[K]) counts() KeyStats {
 	s := e.total()
 	return KeyStats{Hits: s.Hits - e.hidden.Hits, Misses: s.Misses - e.hidden.Misses, Grows: s.Grows - e.hidden.Grows}
@@ -46,10 +46,10 @@ func (e *entry[K]) total() KeyStats {
 	return KeyStats{Hits: e.hits.load(), Misses: e.misses.Load(), Grows: e.grows.Load()}
 }
 
-// requests returns how often the key was asked for.
+// requests returns the number of requests for the key.
 func (e *entry[K]) requests() int64 { return e.hits.load() + e.misses.Load() + e.grows.Load() }
 
-// intern returns a copy of shape that may be kept, the last one if it is the same.
+// intern returns a copy of shape that may be kept: the last copy, if the shape is the same.
 func (e *entry[K]) intern(shape []int) *[]int {
 	if s := e.shape.Load(); s != nil && slices.Equal(*s, shape) {
 		return s
@@ -78,16 +78,16 @@ func (p *Pool[K]) lock(key K) (*entry[K], error) {
 	}
 }
 
-// unlock unlocks an entry, and removes it if there is nothing to remember. A reclaim has
-// passed over it meanwhile; so who waits for memory looks again.
+// unlock unlocks an entry, and removes it if there is nothing to remember. A reclaim may have
+// passed over the locked entry; so unlock wakes calls that wait for memory.
 func (p *Pool[K]) unlock(e *entry[K]) {
 	p.unlockQuietly(e)
 	p.slab.Offer()
 }
 
-// unlockQuietly is unlock for a reclaim, which would wake its own caller. It looks once it
-// has unlocked: until then an eviction could not lock the entry, and so left it to us. If
-// another goroutine has locked it by now, that one will look.
+// unlockQuietly is unlock for a reclaim, which would wake its own caller. It looks for evictions
+// after it has unlocked: until then an eviction could not lock the entry, and left the work to us.
+// If another goroutine has locked the entry by now, that goroutine will look.
 func (p *Pool[K]) unlockQuietly(e *entry[K]) {
 	for done := false; !done; {
 		e.mu.Unlock()
@@ -101,8 +101,8 @@ func (p *Pool[K]) unlockQuietly(e *entry[K]) {
 	e.mu.Unlock()
 }
 
-// removeUnused removes a key that has no buffer if it either never had one, or is in a pool
-// with a budget. The caller holds e.mu.
+// removeUnused removes a key without a buffer, if the key never had one or the pool has a budget.
+// The caller holds e.mu.
 func (p *Pool[K]) removeUnused(e *entry[K]) {
 	if !e.dead && !e.turn.taken && (p.policy != nil || e.requests() == 0) {
 		e.dead = true
@@ -134,7 +134,7 @@ func (p *Pool[K]) evict(b *buffer) {
 	b.perform(do)
 }
 
-// evictAll evicts all, also if the Release of one panics.
+// evictAll evicts all buffers, also if the Release of one panics.
 func (p *Pool[K]) evictAll(list []*buffer) {
 	i := 0
 	defer func() {
@@ -147,7 +147,7 @@ func (p *Pool[K]) evictAll(list []*buffer) {
 	}
 }
 
-// clear evicts what a key has. The caller holds e.mu.
+// clear evicts the key's buffer. The caller holds e.mu.
 func (p *Pool[K]) clear(e *entry[K]) {
 	if b := e.cur.Load(); b != nil {
 		p.evict(b)

@@ -7,21 +7,21 @@ import (
 	"github.com/bufslab/bufslab/device"
 )
 
-// Get returns a View of the key's buffer, as many elements as the product of
-// shape. If the buffer has no room for them it is replaced by a larger one,
-// and Views of it are stale. A hit does not allocate, up to two dimensions, or if
-// the shape is the key's last one of more; it takes no lock. With a dimension of 0 the View has no
-// elements and is valid: that takes no memory, and is a hit.
+// Get returns a View of the key's buffer, with as many elements as the product of
+// shape. If the buffer has no room for them it is replaced by a larger buffer,
+// and Views of the old buffer are stale. A hit takes no lock. It does not allocate, up
+// to two dimensions; with more it does not if the key's last shape was the same. With a
+// dimension of 0 the View has no elements and is valid: that takes no memory, and is a hit.
 //
 // The error wraps ErrShape or ErrElement for a shape or a type that no buffer
 // can have, before anything happens. It is ErrClosed after Close, and wraps
 // ErrLeased while the key is leased. Where there is no room it wraps
-// device.ErrOutOfMemory, and the key keeps the buffer it had.
+// device.ErrOutOfMemory, and the key keeps its buffer.
 //
-// If streams use the buffer, as [Lease.UsedOn] and [View.UsedOn] say, Get waits for their work.
+// If streams use the buffer (see [Lease.UsedOn] and [View.UsedOn]), Get waits for their work.
 //
-// Get is safe for concurrent use. Its result is not, no more than a slice is
-// that goroutines share: see [Acquire].
+// Get is safe for concurrent use. Its result is not, like a slice that goroutines
+// share: see [Acquire].
 func Get[T any, K comparable](p *Pool[K], key K, shape ...int) (View[T], error) {
 	if len(shape) != 1 || p == nil || p.seen {
 		return get[T](p, key, shape)
@@ -50,7 +50,7 @@ func Get[T any, K comparable](p *Pool[K], key K, shape ...int) (View[T], error) 
 	return get[T](p, key, shape)
 }
 
-// get is Get of any shape. A type that was shown was checked then.
+// get is Get of any shape. A type that was shown before was checked then.
 func get[T any, K comparable](p *Pool[K], key K, shape []int) (View[T], error) {
 	var x T
 	if !p.made() {
@@ -87,8 +87,8 @@ func getSlowly[T any, K comparable](p *Pool[K], key K, shape []int) (View[T], er
 	}
 }
 
-// getLocked is getSlowly of a request that is judged. If streams use the buffer it returns the events
-// to wait for, before it is called again.
+// getLocked is getSlowly of a checked request. If streams use the buffer it returns events: the caller
+// waits for them, and calls it again.
 func getLocked[T any, K comparable](p *Pool[K], key K, t element, d dims, shape []int) (v View[T], before []device.Event, _ error) {
 	e, err := p.lock(key)
 	if err != nil {
@@ -114,7 +114,7 @@ func getLocked[T any, K comparable](p *Pool[K], key K, t element, d dims, shape 
 	return newView[T](e, b, d, shape), nil, nil
 }
 
-// judge checks a request before anything happens.
+// judge checks a request, before anything else happens.
 func judge(t element, shape []int) (dims, error) {
 	if err := t.check(); err != nil {
 		return dims{}, err

@@ -9,12 +9,12 @@ import (
 	"github.com/bufslab/bufslab/slab"
 )
 
-// A Growth says how many bytes a buffer gets that has have bytes, 0 if it is
-// new, and must hold want. Less than want counts as want. It is called from
-// any goroutine.
+// A Growth returns the new size of a buffer in bytes. The buffer has have bytes,
+// 0 if it is new, and must hold want bytes. A result below want counts as want.
+// A Growth is called from any goroutine.
 type Growth func(have, want int) int
 
-// Exact gives what is asked for. Keys whose sizes creep up grow often.
+// Exact gives the size that was asked for. Keys whose sizes creep up grow often.
 func Exact(have, want int) int { return want }
 
 // Pow2 gives the next power of two: fewest grows, up to twice the memory.
@@ -22,9 +22,9 @@ func Pow2(have, want int) int { return pow2(have, want) }
 
 var pow2 = Steps(1)
 
-// Factor gives f times what the buffer had, or what is asked for if that is
-// more: any sequence of requests grows a buffer only so often as its size is
-// multiplied by f. A new buffer is exact. It panics unless f is above 1.
+// Factor gives f times the old size, or the size that was asked for if that is
+// more: each growth multiplies the size by at least f. A new buffer is exact. It
+// panics unless f is above 1.
 func Factor(f float64) Growth {
 	if !(f > 1) || math.IsInf(f, 0) {
 		panic(fmt.Sprintf("growpool: Factor of %v, want more than 1", f))
@@ -38,11 +38,10 @@ func Factor(f float64) Growth {
 }
 
 // Steps gives the next size of a grid with n sizes a doubling, the classes of
-// [slab.Grid]: no more than the n-th part beyond what is asked for, and n grows a
-// doubling. With 8 or 16 it lies below what mixing Exact and Pow2 would
-// give, for most programs: what a key needs at most is approached in steps
-// that get rarer, and the last one wastes little. Steps(1) is Pow2. It panics
-// unless n is a power of two up to 1024.
+// [slab.Grid]. A buffer is larger than asked for by at most an n-th, and grows n
+// times a doubling. For most programs Steps(8) and Steps(16) beat a mix of Exact and
+// Pow2: steps towards a key's peak get rarer, and the last step wastes little.
+// Steps(1) is Pow2. It panics unless n is a power of two up to 1024.
 func Steps(n int) Growth {
 	grid := slab.Grid(n, 1)
 	return func(_, want int) int {

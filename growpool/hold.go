@@ -7,11 +7,11 @@ import (
 	"github.com/bufslab/bufslab/slab"
 )
 
-// What a pool holds are the buffers of keys that no lease has.
+// A pool holds the buffers of keys that no lease has.
 
-// Clear takes every buffer from its key; the next Get of each is a miss. What only leases
-// have shown goes back to the slab.Pool, and what that holds goes to its upstream, now;
-// what Get has shown is left to the collector. Statistics stay: see [Pool.ClearStats].
+// Clear takes every buffer from its key; the next Get of each key is a miss. Buffers that only
+// leases have shown go back to the slab.Pool, whose held memory goes to its upstream, now. Buffers
+// that Get has shown are left to the collector. Statistics stay: see [Pool.ClearStats].
 // Views stay memory-safe on the Go heap, and leases last until they are released.
 func (p *Pool[K]) Clear() {
 	p.must()
@@ -42,20 +42,20 @@ func (p *Pool[K]) clearKey(e *entry[K]) {
 	p.clear(e)
 }
 
-// FreeHeld is [Pool.Clear] by the name that it has everywhere else.
+// FreeHeld is [Pool.Clear], by the name of other packages.
 func (p *Pool[K]) FreeHeld() { p.Clear() }
 
 // StopHolding is Clear, and from now on no key keeps a buffer: every View of Get and
-// every lease has one of its own, and a lease's goes through the slab.Pool to its
-// upstream with Release. There is no way back.
+// every lease has a buffer of its own. At Release the lease's buffer goes through the
+// slab.Pool to its upstream. There is no way back.
 func (p *Pool[K]) StopHolding() {
 	p.must()
 	p.stopped.Store(true)
 	p.Clear()
 }
 
-// A reclaimer is what a slab.Pool knows of a Pool that holds buffers of it. It does not
-// keep the Pool alive.
+// A reclaimer is registered at the slab.Pool whose buffers a Pool holds. It does not keep
+// the Pool alive.
 type reclaimer[K comparable] struct{ pool weak.Pointer[Pool[K]] }
 
 // FreeHeld makes it a [slab.Reclaimer].
@@ -75,10 +75,10 @@ func (p *Pool[K]) share() {
 
 func (p *Pool[K]) unshare() { p.slab.RemoveReclaimer(reclaimer[K]{weak.Make(p)}) }
 
-// reclaim releases the buffers that are not in use and that only leases have shown. Those
-// that Get has shown would not come back by that, so their keys keep them. A slab.Pool
-// without room calls it, perhaps in a Get under the lock of an entry, of this or another
-// Pool: so an entry that is locked is passed over.
+// reclaim releases buffers that are not in use and that only leases have shown. Buffers that
+// Get has shown would not come back at once, so their keys keep them. A slab.Pool without room
+// calls reclaim, perhaps in a Get under the lock of an entry, of this or another Pool: so
+// reclaim passes over locked entries.
 func (p *Pool[K]) reclaim() {
 	for e := range p.table.all() {
 		if e.mu.TryLock() {
@@ -87,7 +87,7 @@ func (p *Pool[K]) reclaim() {
 	}
 }
 
-// reclaimKey is reclaim of a key whose lock the caller has taken. It gives that back.
+// reclaimKey is reclaim of one key. The caller has taken e.mu; reclaimKey unlocks it.
 func (p *Pool[K]) reclaimKey(e *entry[K]) {
 	defer p.unlockQuietly(e)
 	if b := e.cur.Load(); b != nil && !e.turn.taken && b.now() == lifeOf(kept, 1) {

@@ -2,8 +2,8 @@ package growpool
 
 import "github.com/bufslab/bufslab/internal/ticker"
 
-// sweeps is how often, within IdleAfter, a sweep looks which keys were asked for. A hit does
-// not note its time: the sweep compares the numbers of requests.
+// sweeps is the number of sweeps within IdleAfter. A hit does not note its time: a sweep compares
+// the numbers of requests.
 const sweeps = 4
 
 func startSweeps[K comparable](p *Pool[K]) {

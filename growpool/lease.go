@@ -9,8 +9,8 @@ import (
 	"github.com/bufslab/bufslab/internal/refs"
 )
 
-// A Lease is a View that is its holder's alone, until Release. Its memory can go
-// back to the slab.Pool then, so do not use slices of it afterwards. Memory that streams of a
+// A Lease is a View that belongs to its holder alone, until Release. Then its memory can go
+// back to the slab.Pool, so do not use slices of it afterwards. Memory that streams of a
 // device work on may be released as soon as the work is enqueued: see [Lease.UsedOn].
 //
 // Release, UsedOn and Ref are safe for concurrent use; all else is for one goroutine at a time.
@@ -23,17 +23,17 @@ type Lease[T any] struct {
 	name     refs.Name   // of its Ref
 }
 
-// A lessor is a Pool, whatever its keys are.
+// A lessor is a Pool with keys of any type.
 type lessor interface {
 	count(leases int64)
 	lookUnderWay(b *buffer)
 	takeBack(entry any, b *buffer)
 }
 
-// Acquire is [Get] for keys that several goroutines use: the key's buffer is the
-// caller's alone until Release. While the key is leased, Acquire waits, first come
-// first served. If ctx is done first it returns its error; a nil ctx never is. With Config.Private
-// it makes a buffer for this lease alone instead. Get fails meanwhile.
+// Acquire is [Get] for keys that several goroutines use: the key's buffer belongs to the
+// caller alone until Release. Get of the key fails meanwhile, and another Acquire waits, first
+// come first served. If ctx is done first Acquire returns its error; a nil ctx is never done.
+// With Config.Private Acquire does not wait for the key: it makes a buffer for this lease alone.
 //
 // Where the slab.Pool has no room, Acquire waits for memory until ctx is done, as
 // [slab.Pool.GetContext] does and in the same queue; the error is then a *[slab.WaitError].
@@ -42,26 +42,26 @@ type lessor interface {
 // Errors are those of Get, except ErrLeased. With a budget, keys that are not in use
 // lose their buffers if a lease needs the room.
 //
-// A buffer that was only ever acquired goes back to the slab.Pool at once when a larger one
-// has to take its place. Views that Get returned before Acquire see the lease's
-// memory; it is best to use one or the other for a key.
+// A buffer that was only ever acquired goes back to the slab.Pool at once when a larger buffer
+// has to take its place. Views that Get returned before Acquire see the lease's memory: use
+// either Get or Acquire for a key.
 //
-// Where a lease before was used on streams, Acquire waits for their work, until ctx is done: see
+// If an earlier lease was used on streams, Acquire waits for their work, until ctx is done: see
 // [Lease.UsedOn].
 func Acquire[T any, K comparable](ctx context.Context, p *Pool[K], key K, shape ...int) (*Lease[T], error) {
 	return acquireWith[T](patience{ctx: ctx}, p, key, shape)
 }
 
-// AcquireOn is Acquire for a buffer that only work on s will use. It counts as used on s from the
-// start: earlier work on s may still use the memory. Any other access to it, one by the CPU too, must
-// wait for s first.
+// AcquireOn is Acquire for a buffer that only work on s will use. The buffer counts as used on s from
+// the start: earlier work on s may still use the memory. Any other access to the memory, also by the
+// CPU, must wait for s first.
 //
-// So where a lease before was used on s, AcquireOn returns at once. Where one was used on another
+// If an earlier lease was used on s, AcquireOn returns at once. If an earlier lease was used on another
 // stream, s waits for that stream, and not the caller: if the other stream has failed, so has s. New
-// memory comes as [slab.Pool.GetOn] has it. For the key, and for room, AcquireOn waits as Acquire does.
+// memory comes as from [slab.Pool.GetOn]. For the key, and for room, AcquireOn waits as Acquire does.
 //
-// Errors are those of Acquire, that of s if it cannot wait for another stream, and for a nil s one
-// that wraps device.ErrUnavailable.
+// Errors are those of Acquire, and the error of s if s cannot wait for another stream. For a nil s the
+// error wraps device.ErrUnavailable.
 func AcquireOn[T any, K comparable](ctx context.Context, p *Pool[K], key K, s device.Stream, shape ...int) (*Lease[T], error) {
 	if s == nil {
 		return nil, errNoStream
@@ -162,7 +162,7 @@ func (p *Pool[K]) lend(wait patience, e *entry[K], t element, d dims) (*buffer, 
 	return b, nil
 }
 
-// private returns a lease of a buffer that is the lease's alone.
+// private returns a lease of a buffer that no key has.
 func private[T any, K comparable](wait patience, p *Pool[K], e *entry[K], t element, d dims, shape []int) (*Lease[T], error) {
 	b, err := p.makeLeased(wait, e, d.n*int(t.size))
 	if err != nil {
@@ -172,7 +172,7 @@ func private[T any, K comparable](wait patience, p *Pool[K], e *entry[K], t elem
 		b.drop()
 		return nil, err
 	}
-	if e.dead { // the key was let go of while this one waited for memory
+	if e.dead { // the key was removed while this lease waited for memory
 		p.remember(KeyStats{Misses: 1})
 	}
 	e.misses.Add(1)
@@ -190,13 +190,13 @@ func newLease[T any, K comparable](p *Pool[K], e *entry[K], b *buffer, v View[T]
 	return l
 }
 
-// Release ends the lease: the next in line has the buffer. The Lease shows
-// nothing from then on. A second Release returns ErrReleased and does nothing, and so
-// does that of a nil or zero Lease.
+// Release ends the lease, and the next caller in the queue has the buffer. From then on the Lease
+// shows nothing. A second Release returns ErrReleased and does nothing, and so does Release of a nil
+// or zero Lease.
 //
 // If the lease was used on streams, the next owner of the key comes after their work. Release itself
-// waits only for a stream that cannot record an event. Where [Ref.Get] has returned other leases of the
-// memory, the next in line has it after the last of them.
+// waits only for a stream that cannot record an event. If [Ref.Get] has returned other leases of the
+// memory, the next caller has the buffer after the last of them is released.
 func (l *Lease[T]) Release() error {
 	if l == nil || l.from == nil {
 		return ErrReleased
@@ -231,13 +231,14 @@ func (l *Lease[T]) end() (last bool, err error) {
 
 // UsedOn says that work on s uses the lease's memory. Call it before the work is enqueued or after, at
 // any time before Release, any number of times and from any goroutine. Then Release need not wait for
-// the work: the key's next owner comes after it, at once if that is [AcquireOn] on s itself, and so does
-// the next owner of the memory if the key loses it. A key keeps the streams of its buffer in mind until
-// that goes back to the slab.Pool.
+// the work. The key's next owner comes after the work; [AcquireOn] on s itself need not wait. If the key
+// loses the memory, its next owner comes after the work, too. A key remembers the streams of its buffer
+// until the buffer goes back to the slab.Pool.
 //
-// After Release, and for a nil or zero Lease, it returns ErrReleased. A nil stream gives an error that
-// wraps device.ErrUnavailable. Without UsedOn wait for the stream before Release: nothing else does. On a device that
-// knows what its streams do, such as the simulated one, a slab.Pool with Config.Check reports a Release before that.
+// After Release, and for a nil or zero Lease, UsedOn returns ErrReleased. A nil stream gives an error
+// that wraps device.ErrUnavailable. Without UsedOn you must wait for the stream before Release.
+// A slab.Pool with Config.Check reports a Release before that, on a device that knows the work of its
+// streams, such as the simulated one.
 func (l *Lease[T]) UsedOn(s device.Stream) error {
 	if l == nil || l.from == nil {
 		return ErrReleased

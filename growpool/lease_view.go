@@ -4,7 +4,7 @@ import "github.com/bufslab/bufslab/device"
 
 // The methods of the View, which a nil Lease has, too.
 
-// shown is the View, that of nothing where there is no Lease.
+// shown is the View of l, the zero View for a nil Lease.
 func (l *Lease[T]) shown() View[T] {
 	if l == nil {
 		return View[T]{}
@@ -12,8 +12,8 @@ func (l *Lease[T]) shown() View[T] {
 	return l.View
 }
 
-// Slice is [View.Slice]. Like all below, it is that of the zero View for a nil Lease, and
-// after Release.
+// Slice is [View.Slice]. Slice and the methods below are those of the zero View for a nil
+// Lease, and after Release.
 func (l *Lease[T]) Slice() []T { return l.shown().Slice() }
 
 // Shape is [View.Shape].

@@ -8,15 +8,15 @@ import (
 	"github.com/bufslab/bufslab/slab"
 )
 
-// A miss is a request that finds no buffer, or too small a one. It takes these
-// steps, and a step that fails undoes those before it:
+// A miss is a request that finds no buffer, or too small a buffer. It takes these
+// steps, and a step that fails undoes the steps before it:
 //
-//  1. detach    what the key has goes first, so that the pool never has both
+//  1. detach    the key's old buffer goes first, so that the pool never has both
 //  2. admit     the cache says whether the key may keep the new buffer
 //  3. reserve   the budget counts its bytes
 //  4. allocate  the slab.Pool has the memory, perhaps after a collection, for a lease
 //     perhaps after a wait
-//  5. publish   it is the key's
+//  5. publish   the key gets the buffer
 //
 // A buffer that the key may not keep is made for a lease or a View alone, and
 // skips admit and publish. The caller holds e.mu, which is unlocked while a lease waits.
@@ -36,8 +36,8 @@ func (p *Pool[K]) obtain(wait patience, e *entry[K], n int) (*buffer, error) {
 	return p.miss(wait, e, n)
 }
 
-// hit counts a request that found room, and tells the cache of it. A miss asks
-// the cache anyway.
+// hit counts a request that found room, and tells the cache. A miss asks the
+// cache anyway.
 func (p *Pool[K]) hit(e *entry[K]) {
 	e.hits.add()
 	if p.policy != nil {
@@ -72,8 +72,8 @@ func (p *Pool[K]) miss(wait patience, e *entry[K], n int) (*buffer, error) {
 	return b, nil
 }
 
-// detach takes the buffer from its key, and returns it if Get has shown it. If
-// not, its memory is already back. have is its size, 0 if the key had none.
+// detach takes the buffer from its key, and returns the buffer if Get has shown
+// it. If not, its memory is already back. have is its size, 0 if the key had none.
 func (p *Pool[K]) detach(e *entry[K]) (old *buffer, have int) {
 	b := e.cur.Load()
 	if b == nil {
@@ -97,7 +97,7 @@ func (p *Pool[K]) reattach(e *entry[K], old *buffer, have int) {
 	open := !p.closed.Load()
 	switch {
 	case open && old != nil && p.budget.reserve(old.size):
-		p.expel(e) // what the cache has already it does not admit
+		p.expel(e) // the cache does not admit a buffer that it has already
 		p.publish(e, old)
 		if !p.admit(e, old) {
 			p.evict(old)
@@ -111,8 +111,8 @@ func (p *Pool[K]) reattach(e *entry[K], old *buffer, have int) {
 	}
 }
 
-// build makes a buffer as large as the growth policy says, if the key may keep
-// one of that size, or else as large as it has to be.
+// build makes a buffer of the size of the growth policy, if the key may keep that
+// size, or else of the size that was asked for.
 func (p *Pool[K]) build(wait patience, e *entry[K], have, want int) (*buffer, error) {
 	if size := p.config.Growth(have, want); size > want && int64(size) <= p.budget.max {
 		if b, err := p.makeKept(noWait, e, size); !outOfMemory(err) {
@@ -162,7 +162,7 @@ func (p *Pool[K]) makeKept(wait patience, e *entry[K], size int) (*buffer, error
 	return b, nil
 }
 
-// makeLeased makes a buffer that is a lease's alone.
+// makeLeased makes a buffer that a lease has and no key.
 func (p *Pool[K]) makeLeased(wait patience, e *entry[K], size int) (*buffer, error) {
 	b := p.newBuffer(e, size)
 	if !p.reserveEvicting(e, size) {
@@ -186,9 +186,9 @@ func (p *Pool[K]) newBuffer(e *entry[K], size int) *buffer {
 	return newBuffer(size, p.budget, e)
 }
 
-// allocate gets the memory, where on is a stream for that to use first. It runs the collector
-// before if much was left to it, and again if there is no room: memory that Get has shown comes
-// back by no other way.
+// allocate gets the memory. A stream on is the first to use it. allocate runs the collector first
+// if much was left to it, and again if there is no room: memory that Get has shown comes back in
+// no other way.
 func (p *Pool[K]) allocate(b *buffer, on device.Stream) error {
 	get := p.slab.Get
 	if on != nil {
@@ -210,7 +210,7 @@ func (p *Pool[K]) allocate(b *buffer, on device.Stream) error {
 	return err
 }
 
-// publish gives the key its buffer, unless the cache has let go of it meanwhile.
+// publish gives the key its buffer, unless the cache has dropped the buffer meanwhile.
 func (p *Pool[K]) publish(e *entry[K], b *buffer) {
 	e.cur.Store(b)
 	if b.apply(keep)&unlink != 0 {

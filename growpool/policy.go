@@ -8,15 +8,15 @@ import (
 	"github.com/dgraph-io/ristretto/v2"
 )
 
-// A policy asks a cache which keys keep their buffers. It makes the cache
-// answer at once: it makes one change at a time, and waits until that has taken
-// effect. So there is no pending value, no second one of a key, and no change
-// during Close.
+// A policy asks a cache which keys keep their buffers. The cache must answer at
+// once: the policy makes one change at a time, and waits until the change has
+// taken effect. So there is no pending value, no second value of a key, and no
+// change during Close.
 //
-// The cache may let go of a buffer at any change, more than once, and for any
-// reason. Its callback collects them, and the method that made the change
-// returns them. The value that the cache's Get returns is not used: it may be
-// one that the cache let go of before.
+// The cache may drop a buffer at any change, more than once, and for any reason.
+// Its callback collects dropped buffers, and the method that made the change
+// returns them. The policy ignores the value of the cache's Get: the cache may
+// have dropped it before.
 type policy struct {
 	mu    sync.Mutex
 	cache cache
@@ -28,7 +28,7 @@ type policy struct {
 	exits  []*buffer
 }
 
-// A cache is what a policy needs of a ristretto.Cache.
+// A cache has the methods of a ristretto.Cache that a policy needs.
 type cache interface {
 	Get(id uint64) (*buffer, bool)
 	Set(id uint64, b *buffer, cost int64) bool
@@ -56,7 +56,7 @@ func newPolicy(room, maxBytes int64) *policy {
 	return y
 }
 
-// countersFor returns for how many keys the cache counts uses: one a KiB,
+// countersFor returns the number of keys whose uses the cache counts: one a KiB,
 // between a thousand and a million.
 func countersFor(maxBytes int64) int64 { return min(max(maxBytes>>10, 1<<10), 1<<20) }
 
@@ -70,7 +70,7 @@ func (y *policy) onExit(b *buffer) {
 	y.exits = append(y.exits, b)
 }
 
-// evicted returns what the cache let go of since the last call.
+// evicted returns the buffers that the cache has dropped since the last call.
 func (y *policy) evicted() []*buffer {
 	y.exitMu.Lock()
 	defer y.exitMu.Unlock()
@@ -88,9 +88,9 @@ func (y *policy) touch(id uint64) {
 	}
 }
 
-// admit asks whether a key may keep b, and returns what had to go for it, the
-// key's earlier buffer included. That one is deleted first: an update of its
-// cost would evict nothing.
+// admit asks whether a key may keep b, and returns the buffers that had to go for
+// it, including the key's earlier buffer. The earlier buffer is deleted first: an
+// update of its cost would evict nothing.
 func (y *policy) admit(id uint64, b *buffer, cost int64) (evicted []*buffer, ok bool) {
 	y.mu.Lock()
 	defer y.mu.Unlock()
@@ -110,7 +110,7 @@ func (y *policy) admit(id uint64, b *buffer, cost int64) (evicted []*buffer, ok 
 	return evicted, ok
 }
 
-// remove deletes what the key has in the cache.
+// remove deletes the key's buffer in the cache.
 func (y *policy) remove(id uint64) []*buffer {
 	return y.change(func() { y.cache.Del(id); y.cache.Wait() })
 }

@@ -21,38 +21,38 @@ import (
 //  2. policy.mu       one change of the cache at a time
 //  3. policy.closing  shared by touch, which does not take policy.mu
 //  4. uses.mu         of one buffer, also without entry.mu; held around calls of its streams
-//  5. the locks of ristretto, and those of the slab.Pool (under entry.mu and uses.mu only). One
-//     without room calls reclaim, without a lock of its own, and that begins at 1 with TryLock.
+//  5. the locks of ristretto, and those of the slab.Pool (under entry.mu and uses.mu only). A slab.Pool
+//     without room calls reclaim, without a lock of its own; reclaim begins at 1 with TryLock.
 //  6. leaves, under which no lock is taken: policy.exitMu, budget.mu, table.mu, Pool.mu
 //
-// A hit of Get takes none of them. What holds at any time:
+// A hit of Get takes no lock. The invariants:
 //
 //   - The bytes that the budget counts are never more than Config.MaxBytes.
 //   - A key has at most one buffer. entry.cur is set under entry.mu only.
 //   - A buffer's references and state are one word; every change of it is a
 //     cell of the table in state.go.
 //   - Memory is released or left to the collector once, when the last
-//     reference ends. What Get has shown is never released.
+//     reference ends. Memory that Get has shown is never released.
 //   - No Get hands out a leased buffer.
 //   - A request that fails changes nothing, unless others take the room that it
 //     has just made.
 //   - An entry that has left the table is dead, and never has a buffer again.
 
-// A Pool keeps a buffer for every key, as large as the largest request for it
-// so far. It is safe for concurrent use; goroutines that share a key want
-// [Acquire]. Of a nil or zero Pool Get and Acquire fail, and all else panics. Keys are
-// compared by ==, so one that is not equal to itself, a NaN, is new each time.
+// A Pool keeps a buffer for every key, as large as the largest request for the key
+// so far. It is safe for concurrent use; goroutines that share a key need
+// [Acquire]. In a nil or zero Pool Get and Acquire fail, and all other methods panic. Keys
+// are compared by ==, so a key that is not equal to itself, a NaN, is new each time.
 //
-// What a Pool holds goes back where there is no room: for a Get of its own, and for
-// every slab.Pool that has the same device or the same slab.Limit below it, whatever
-// that one serves. That takes the buffers of keys that are not leased. It takes none
-// that Get has shown, as only the collector can tell when their views are gone.
+// Where there is no room, a Pool gives held buffers back: for its own Get, and for every
+// slab.Pool that shares the device or a slab.Limit. It gives back buffers of keys that are
+// not leased. It keeps buffers that Get has shown, as only the collector can tell when
+// their Views are gone.
 //
 // A Pool that is itself forgotten leaves its buffers to the slab.Pool.
 type Pool[K comparable] struct {
 	table  table[K]
 	policy *policy // nil without a budget
-	seen   bool    // a hit has more to do than to be counted: there is a policy, or Config.Requested
+	seen   bool    // a hit has more to do than to count: there is a policy, or Config.Requested
 	slab   *slab.Pool
 	config Config
 	budget *budget
@@ -80,34 +80,34 @@ func (p *Pool[K]) made() bool { return p != nil && p.slab != nil }
 // Config tunes a [Pool]. Its zero value works: buffers are as large as the
 // largest request, and stay.
 type Config struct {
-	// Growth says how large a buffer becomes that has to grow; nil is Exact.
+	// Growth is the size of a buffer that has to grow; nil is Exact.
 	Growth Growth
-	// MaxBytes bounds what the pool holds: the bytes of the keys' buffers, of
-	// leases and of a buffer being made, at every moment. It does not bound what
-	// the slab.Pool lends: what Get has shown and no key has any more counts
-	// there only. With Acquire nothing does. In budgets that are
-	// large beside what the bookkeeping takes, that is counted too, see
-	// [Usage]. A cache decides which keys keep their buffers. A View of a key
-	// that may not keep its buffer is the caller's alone, and so is every View
-	// of a buffer that its key has lost: the collector takes that memory, and
-	// a lease's goes back at once. 0 is no bound.
+	// MaxBytes bounds the pool's memory at every moment: the bytes of the keys'
+	// buffers, of leases and of a buffer being made. A buffer that Get has shown
+	// and that no key has any more does not count here, but only in the slab.Pool;
+	// with Acquire there are none. In large budgets the bookkeeping counts, too,
+	// see [Usage]. A cache decides which keys keep their buffers. If a key may not
+	// keep its buffer, or has lost it, a View of that buffer is the caller's
+	// alone, and the collector takes the memory; the memory of a lease goes back
+	// at once. 0 is no bound.
 	MaxBytes int64
-	// GCTrigger runs the collector, which knows nothing of the budget, when the
-	// bytes left to it exceed this and twice those that the last such collection
-	// has found in use. What Get has shown is left to it when its key loses or
-	// outgrows it, until no View of it is left and a collection, of this pool or not,
-	// has seen that. A larger one has fewer collections and more memory out, see
+	// GCTrigger runs the collector, which does not know the budget. A buffer that
+	// Get has shown is left to the collector when its key loses or outgrows it. It
+	// stays until no View is left and a collection, of this pool or not, has seen
+	// that. The pool runs the collector when the bytes left to it exceed GCTrigger
+	// plus twice the bytes that the last such collection has found in use. A larger
+	// GCTrigger means fewer collections and more active memory, see
 	// Usage.LeftBytes. 0 is MaxBytes, and never without a budget; -1 is never.
 	GCTrigger int64
-	// IdleAfter is the time after which a key that was not asked for loses its
-	// buffer. It happens up to a quarter later. 0 is never.
+	// IdleAfter is the time after which a key without requests loses its
+	// buffer. It loses the buffer up to a quarter of this time later. 0 is never.
 	IdleAfter time.Duration
-	// Private has Acquire of a leased key make a buffer for that lease alone,
-	// which goes back to the slab.Pool with it, instead of waiting.
+	// Private has Acquire of a leased key not wait for the key, but make a buffer for
+	// that lease alone, which goes back to the slab.Pool with the lease.
 	Private bool
-	// Requested, if it is not nil, is told each request for a key that Get and Acquire make, before it is
-	// served, on the caller's goroutine: for a keyed trace, which `bufslab replay -growth` runs on other policies. A
-	// request of no bytes is none. Each Get then takes some 10 ns more.
+	// Requested, if it is not nil, is called for each request of Get and Acquire, before the request is
+	// served, on the caller's goroutine: for a keyed trace, which `bufslab replay -growth` runs on other policies.
+	// It is not called for requests of no bytes. Each Get then takes some 10 ns more.
 	Requested func(key any, sizeBytes int)
 }
 
@@ -126,8 +126,8 @@ func (c Config) Validate() error {
 	return errors.Join(faults...)
 }
 
-// New returns a Pool whose buffers are of pool's memory. Several can share one.
-// It panics if c is not valid, see [Config.Validate], or pool is nil.
+// New returns a Pool whose buffers are of pool's memory. Several Pools can share pool.
+// New panics if c is not valid, see [Config.Validate], or pool is nil.
 func New[K comparable](pool *slab.Pool, c Config) *Pool[K] {
 	if err := c.Validate(); err != nil || pool == nil {
 		panic(fmt.Sprintf("growpool: New with pool %p: %v", pool, err))
@@ -155,7 +155,7 @@ func New[K comparable](pool *slab.Pool, c Config) *Pool[K] {
 }
 
 // Close is Clear, and makes every later Get and Acquire fail with ErrClosed.
-// Leases that are out stay good until they are released; their number is the error.
+// Active leases stay valid until they are released; the error has their number.
 func (p *Pool[K]) Close() error {
 	p.must()
 	if p.closed.Swap(true) {
@@ -170,7 +170,7 @@ func (p *Pool[K]) Close() error {
 	return nil
 }
 
-// letGo ends what the pool holds, all of it also if a Release panics.
+// letGo gives up all held buffers, also if a Release panics.
 func (p *Pool[K]) letGo() {
 	defer p.unshare()
 	defer p.Clear()

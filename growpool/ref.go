@@ -17,16 +17,16 @@ var (
 )
 
 // A Ref names a lease and keeps nothing alive. It is a value of 16 bytes for messages, maps, logs and
-// other goroutines, where the array itself would be too much. Get opens it: shape and element type come
-// along. It has a text, so it also passes through a queue or a library that carries text only.
+// other goroutines, where the array itself would be too much. Get opens it, with shape and element type.
+// A Ref has a text, so it also passes through a queue or a library that carries only text.
 //
-// Copy a Ref, compare it, use it as the key of a map. Two leases never have equal ones, even if the
-// second has the buffer of the first. The zero Ref names nothing. All methods but UnmarshalText are safe
-// for concurrent use, also beside a Release.
+// Copy a Ref, compare it, use it as the key of a map. Two leases never have equal Refs, even if the
+// second has the buffer of the first. The zero Ref names nothing. All methods except UnmarshalText are
+// safe for concurrent use, also during a Release.
 //
-// Keep the Lease until the Ref was opened: a Ref keeps neither the lease nor its pool.
+// Keep the Lease until Get has returned: a Ref keeps neither the lease nor its pool.
 //
-// A Ref is not for other processes and not for storage: there Get returns ErrReleased. It is no
+// A Ref is not for other processes and not for storage: there Get returns ErrReleased. A Ref is no
 // permission either: everybody can write such a text. Do not open the text of a peer that you do not
 // trust.
 type Ref[T any] struct{ name refs.Name }
@@ -63,15 +63,15 @@ func (l *Lease[T]) Ref() (r Ref[T]) {
 	return Ref[T]{l.name}
 }
 
-// Get returns a lease of its own of the array that r names: release it on its own, in any order. The key
-// is leased until the last of them is released, and the memory stays until then. The caller guards
-// reading and writing beside the other leases, as with a slice that goroutines share. Stats and the
-// Private of a Config do not see it; Close counts it among the leases that are out. Get works in a closed
-// pool, for leases that are still out.
+// Get returns a further lease of the array that r names. Release it on its own, in any order. The key is
+// leased, and the memory stays, until the last of these leases is released. The caller guards reading
+// and writing against the other leases, as with a slice that goroutines share. Stats and Config.Private
+// ignore further leases; Close counts them among the active leases. Get works in a closed pool, for
+// leases that are still active.
 //
-// The error is ErrReleased if the lease was released or forgotten since, whoever has its memory now. So
-// it is for the zero Ref and for a Ref of another process: Get never returns the array of another lease.
-// It wraps ErrElement if the elements of the lease are not of type T, which a text does not say.
+// The error is ErrReleased if the lease was released or forgotten since: Get never returns the array of
+// another lease. It is ErrReleased for the zero Ref and for a Ref of another process, too. It wraps
+// ErrElement if the elements of the lease are not of type T, which a text does not say.
 func (r Ref[T]) Get() (*Lease[T], error) {
 	x, ok := leases.Find(r.name)
 	if !ok {
@@ -87,7 +87,7 @@ func (r Ref[T]) Get() (*Lease[T], error) {
 	return nil, ErrReleased
 }
 
-// share returns a lease more of the memory of l.
+// share returns a further lease of the memory of l.
 func (l *Lease[T]) share() (*Lease[T], error) {
 	u := &l.lent.uses
 	u.mu.Lock()
@@ -106,12 +106,12 @@ const refPrefix = "leaseref-"
 // bytes. It is the same for equal Refs.
 func (r Ref[T]) String() string { return r.name.Text(refPrefix) }
 
-// MarshalText returns the text of String, and no error. So JSON has a Ref as a string, also as the key of
+// MarshalText returns the text of String, and no error. So a Ref is a string in JSON, also as the key of
 // a map.
 func (r Ref[T]) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 
-// UnmarshalText reads the text that String returns, and no other: the error is a *[slab.RefError] then,
-// and r is as before. It must not run beside other uses of r.
+// UnmarshalText reads the text that String returns. For any other text the error is a *[slab.RefError],
+// and r is as before. It is not safe for concurrent use.
 func (r *Ref[T]) UnmarshalText(text []byte) error {
 	n, ok := refs.Parse(refPrefix, string(text))
 	if !ok {

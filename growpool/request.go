@@ -1,6 +1,6 @@
 package growpool
 
-// request tells Config.Requested of a request for elements of size bytes. One that is wrong has no bytes.
+// request calls Config.Requested for a request of elements of size bytes. An invalid request has no bytes.
 func (p *Pool[K]) request(key K, shape []int, size uintptr) {
 	if size == 0 || len(shape) == 0 {
 		return

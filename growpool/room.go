@@ -4,8 +4,8 @@ import "math"
 
 // How a miss gets room in the budget.
 
-// admit asks the cache whether the key may keep b, and evicts what has to go
-// for it. After StopHolding no key may.
+// admit asks the cache whether the key may keep b, and evicts the buffers that
+// have to go for b. After StopHolding no key may keep a buffer.
 func (p *Pool[K]) admit(e *entry[K], b *buffer) bool {
 	if p.stopped.Load() {
 		return false
@@ -36,13 +36,13 @@ func (p *Pool[K]) reserveEvicting(e *entry[K], size int) bool {
 	return true
 }
 
-// candidates is how many idle buffers evictIdle looks at. A budget of no more is
-// served exactly; of more, the least used of that many is about the least used of all.
+// candidates is the number of idle buffers that evictIdle looks at. If there are more, the
+// least used of the candidates is about the least used of all.
 const candidates = 64
 
-// evictIdle evicts, of the idle buffers that it comes by, that of the key with the fewest
-// requests. The cache only compares a key with few others, and not on demand; by
-// the order of the table a scan with leases would empty it.
+// evictIdle looks at some idle buffers, and evicts the buffer of the key with the fewest
+// requests. The cache cannot choose: it compares a key with few others, and not on demand. In
+// the order of the table a scan with leases would evict every buffer.
 func (p *Pool[K]) evictIdle(e *entry[K]) bool {
 	var least *entry[K]
 	var buf *buffer

@@ -8,8 +8,8 @@ import (
 // maxInt is also the largest size of a buffer in bytes.
 const maxInt = int(^uint(0) >> 1)
 
-// dims is a shape, small enough to travel in registers with a View. Of two
-// dimensions it has the number of elements and the last one; of more, and where there are no
+// dims is a shape, small enough to travel in registers with a View. For two dimensions it
+// has the number of elements and the last dimension. For more, and for shapes without
 // elements, it has a slice that never changes.
 type dims struct {
 	n    int // elements
@@ -20,7 +20,7 @@ type dims struct {
 // vector is the shape of one dimension, which the caller has checked.
 func vector(n int) dims { return dims{n: n} }
 
-// dimsOf judges a shape for elements of size bytes. The slice it leaves to the caller.
+// dimsOf checks a shape for elements of size bytes. The caller sets the slice.
 func dimsOf(shape []int, size uintptr) (d dims, ok bool) {
 	if len(shape) == 0 {
 		return d, false
@@ -43,7 +43,7 @@ func dimsOf(shape []int, size uintptr) (d dims, ok bool) {
 // isEmpty reports whether a shape has no elements: one dimension is 0, however large the others are.
 func isEmpty(shape []int) bool { return slices.Min(shape) == 0 }
 
-// shape returns a copy, nil for that of nothing.
+// shape returns a copy of the shape, nil for the zero dims.
 func (d dims) shape() []int {
 	switch {
 	case d.more != nil:

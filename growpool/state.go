@@ -2,7 +2,7 @@ package growpool
 
 import "fmt"
 
-// A state says what has a buffer, and whether Get has shown it.
+// A state says who owns a buffer, and whether Get has shown it.
 type state uint8
 
 const (
@@ -30,11 +30,11 @@ const (
 	detach               // its key gives it up for a larger one
 	replace              // the larger one is there
 	evict                // the cache, Clear or time takes it from its key
-	drop                 // a reference ends; the table says what if it is the last
+	drop                 // a reference ends; the table says what follows if it is the last
 	events  = iota
 )
 
-// An action is a set of what has to be done after an event.
+// An action is a set of the steps that have to follow an event.
 type action uint8
 
 const (
@@ -44,7 +44,7 @@ const (
 	refund                      // the budget gets the bytes back
 )
 
-// A cell is the state after an event, and what has to be done.
+// A cell is the state after an event, and the action.
 type cell struct {
 	next state
 	do   action
@@ -63,14 +63,14 @@ const (
 //     The key then never keeps it: it is dropped as soon as it is published.
 //   - An eviction may come late, or twice, or while a lease has the buffer. It
 //     ends the key's reference only where the key has one (kept, shown).
-//   - What Get has shown (shown, aside, replaced, droppedShown, viewOnly) is
-//     never released, as a slice of it may exist for ever. The collector has it.
+//   - A buffer that Get has shown (shown, aside, replaced, droppedShown, viewOnly) is
+//     never released, as a slice of it may exist for ever. It is left to the collector.
 //   - The budget counts kept, shown, dropped, droppedShown and leaseOnly, and
 //     gets its bytes back once: when the buffer stops being one of these.
 //   - A buffer set aside is not counted, so that old and new never count
 //     together. Keeping it again needs its bytes reserved again.
-//   - replaced and viewOnly outlast the last reference: a View of a replaced
-//     buffer panics in check builds, and one of a viewOnly buffer stays valid.
+//   - replaced and viewOnly outlast the last reference: a View of a replaced buffer
+//     panics in check builds, and a View of a viewOnly buffer stays valid.
 var transitions = [states][events]cell{
 	//   keep      lend      show      detach    replace   evict     drop
 	ma: {{ke, no}, {lo, no}, {vo, no}, {xx, xx}, {xx, xx}, {un, no}, {gn, gb}},
@@ -100,7 +100,7 @@ func lifeOf(s state, refs int) life { return life(refs)<<8 | life(s) }
 func (l life) state() state { return state(l & 0xff) }
 func (l life) refs() int    { return int(l >> 8) }
 
-// on returns the life after an event, and what has to be done.
+// on returns the life after an event, and the action.
 func (l life) on(ev event) (life, action) {
 	from, refs := l.state(), l.refs()
 	if ev == drop && refs > 1 {

@@ -1,9 +1,9 @@
 package growpool
 
-// KeyStats counts what happened to a key. Hits + Misses + Grows is the number
-// of its requests that succeeded.
+// KeyStats has the counts of a key. Hits + Misses + Grows is the number of its
+// requests that succeeded.
 type KeyStats struct {
-	Hits   int64 // requests that the key's buffer had room for, or that need none
+	Hits   int64 // requests that the key's buffer had room for, or that need no room
 	Misses int64 // requests when the key had no buffer, or for a private one
 	Grows  int64 // requests that replaced the buffer by a larger one
 	Bytes  int64 // of the buffer now
@@ -17,8 +17,7 @@ func (s *KeyStats) add(o KeyStats) {
 }
 
 // Stats returns the statistics of every key, exact when no call runs. In a pool with a
-// budget a key that loses its buffer leaves, with its statistics, which
-// [Pool.Totals] still has.
+// budget a key that loses its buffer leaves the map; [Pool.Totals] still includes it.
 func (p *Pool[K]) Stats() map[K]KeyStats {
 	p.must()
 	all := map[K]KeyStats{}
@@ -30,7 +29,7 @@ func (p *Pool[K]) Stats() map[K]KeyStats {
 	return all
 }
 
-// statsOf returns nothing of a key that has left: removed has that.
+// statsOf returns the zero KeyStats for a key that has left: removed has its counts.
 func (p *Pool[K]) statsOf(e *entry[K]) KeyStats {
 	e.mu.Lock()
 	defer p.unlock(e)
@@ -44,8 +43,8 @@ func (p *Pool[K]) statsOf(e *entry[K]) KeyStats {
 	return s
 }
 
-// Totals returns the sums of the statistics over all keys, those that have
-// left included.
+// Totals returns the sums of the statistics over all keys, including keys that
+// have left.
 func (p *Pool[K]) Totals() KeyStats {
 	p.must()
 	for tries := 1; ; tries++ {
@@ -54,13 +53,13 @@ func (p *Pool[K]) Totals() KeyStats {
 		for _, s := range p.Stats() {
 			sum.add(s)
 		}
-		if tries == mostSums || p.departed() == before { // else a key that has left meanwhile counts twice
+		if tries == mostSums || p.departed() == before { // else a key that left meanwhile counts twice
 			return sum
 		}
 	}
 }
 
-// mostSums bounds how often Totals adds up again, beside keys that leave all the time.
+// mostSums bounds how often Totals adds up again if keys leave all the time.
 const mostSums = 32
 
 // departed returns the sums over the keys that have left.
@@ -87,14 +86,14 @@ func (p *Pool[K]) ClearStats() {
 type Usage[K comparable] struct {
 	TotalBytes    int64       // of Keys
 	Keys          map[K]int64 // the buffers, by key
-	HeldBytes     int64       // TotalBytes, and leases of buffers that are no key's any more
+	HeldBytes     int64       // TotalBytes, and leased buffers that no key has any more
 	PeakBytes     int64       // HeldBytes at most; a grow gives up the old buffer before it takes the new one
-	LeftBytes     int64       // what Get has shown and no key has: Views have it, or the collector has not looked; not in HeldBytes
+	LeftBytes     int64       // of buffers that Get has shown and no key has, until the collector has found them; not in HeldBytes
 	MetadataBytes int64       // of the bookkeeping, estimated
 }
 
-// MemoryUsage returns what the pool's buffers take. With a budget of about 10 MiB or
-// more HeldBytes and MetadataBytes together stay within it.
+// MemoryUsage returns the memory of the pool's buffers. With a budget of about 10 MiB or
+// more HeldBytes and MetadataBytes together stay within the budget.
 func (p *Pool[K]) MemoryUsage() Usage[K] {
 	p.must()
 	u := Usage[K]{Keys: map[K]int64{}}

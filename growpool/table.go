@@ -49,7 +49,7 @@ func newSlots[K comparable](n int) *slots[K] {
 }
 
 // hash of a 64-bit integer is a multiplication by a secret, with both halves of
-// the product folded: a third of the time of the general one.
+// the product folded: a third of the time of the general hash.
 func (t *table[K]) hash(key K) uint64 {
 	if unsafe.Sizeof(key) == 8 && t.number {
 		hi, lo := bits.Mul64(*(*uint64)(unsafe.Pointer(&key))^t.secret[0], t.secret[1])
@@ -58,12 +58,12 @@ func (t *table[K]) hash(key K) uint64 {
 	return maphash.Comparable(t.seed, key)
 }
 
-// id returns the number by which the cache knows a key. The cache counts two keys as one
-// where the low bits of their numbers are equal, and in some pools hash gives those to many
+// id returns the number of a key in the cache. The cache counts two keys as one if the low
+// bits of their numbers are equal, and in some pools hash gives equal low bits to many
 // integers in a row.
 func (t *table[K]) id(key K) uint64 { return maphash.Comparable(t.seed, t.hash(key)) }
 
-// find returns the entry of a key, nil if it has none.
+// find returns the entry of a key, or nil.
 func (t *table[K]) find(key K) *entry[K] {
 	s := t.slots.Load()
 	for i := t.hash(key); ; i++ {
@@ -74,7 +74,7 @@ func (t *table[K]) find(key K) *entry[K] {
 	}
 }
 
-// add returns the entry of a key, a new one if it has none.
+// add returns the entry of a key, a new entry if the key has none.
 func (t *table[K]) add(key K) *entry[K] {
 	if e := t.find(key); e != nil {
 		return e
@@ -136,8 +136,8 @@ func (t *table[K]) remove(e *entry[K]) {
 	}
 }
 
-// all ranges over the entries, beginning where the last one that was stopped
-// ended. Entries that come or go meanwhile may be missed.
+// all ranges over the entries, beginning where the last stopped loop ended.
+// Entries that come or go meanwhile may be missed.
 func (t *table[K]) all() iter.Seq[*entry[K]] {
 	return func(yield func(*entry[K]) bool) {
 		s, from := t.slots.Load(), t.hand.Load()

@@ -12,9 +12,9 @@ import (
 
 // How a key's buffer passes from owner to owner while streams work on it.
 //
-// A key keeps its buffer after Release, so the slab.Pool does not see that it has a new owner. The
-// buffer itself knows its streams: Release records an event on each, and the next owner comes after
-// those. A buffer that its key loses goes back to the slab.Pool, which was told of the same streams.
+// A key keeps its buffer after Release, so the slab.Pool does not see that the buffer has a new owner.
+// The buffer itself knows its streams: Release records an event on each, and the next owner comes after
+// these events. A buffer that its key loses goes back to the slab.Pool, which knows the same streams.
 
 // uses are the streams that work on a buffer, each once.
 type uses struct {
@@ -23,7 +23,7 @@ type uses struct {
 	holders int // leases that have the buffer now: more than one after Ref.Get
 }
 
-// A use is a stream's. It has no event while the owner may still add to the work.
+// A use is a stream and its event. It has no event while the owner may still add work.
 type use struct {
 	stream device.Stream
 	event  device.Event
@@ -92,8 +92,8 @@ func (u *uses) endLocked() {
 	}
 }
 
-// recorded gives a use its event. It reports false for a stream that cannot record: that one has
-// failed or is closed, and has nothing under way once it was waited for.
+// recorded gives a use its event. It reports false for a stream that cannot record: such a stream has
+// failed or is closed, and has nothing under way after a Sync.
 func (x *use) recorded() bool {
 	if x.event != nil {
 		return true
@@ -107,8 +107,8 @@ func (x *use) recorded() bool {
 	return true
 }
 
-// unsettled returns what a new owner has to come after: the events of all streams but s. It ends what
-// the owner before has left open, and forgets what is over.
+// unsettled returns the events that a new owner has to come after, of all streams except s. It ends the
+// uses that the last owner has left open, and forgets uses that are over.
 func (u *uses) unsettled(s device.Stream) (events []device.Event) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -122,8 +122,8 @@ func (u *uses) unsettled(s device.Stream) (events []device.Event) {
 	return events
 }
 
-// unsettled returns what a request of n bytes has to come after, if the key's buffer serves it. A
-// larger request takes other memory, of which the slab.Pool says when it can be had. The caller holds
+// unsettled returns the events that a request of n bytes has to come after, if the key's buffer serves
+// the request. A larger request takes other memory, whose streams the slab.Pool knows. The caller holds
 // e.mu.
 func (e *entry[K]) unsettled(n int, s device.Stream) []device.Event {
 	b := e.cur.Load()
@@ -133,9 +133,9 @@ func (e *entry[K]) unsettled(n int, s device.Stream) []device.Event {
 	return b.uses.unsettled(s)
 }
 
-// settle has a lease come after the streams that use the key's buffer: its stream waits for them,
-// or without one the caller. Meanwhile e.mu is unlocked, as a stream may wait for one of another device
-// at once; the key is taken, so no other request gets its buffer.
+// settle has a lease come after the streams that use the key's buffer: its stream waits for them, or
+// the caller if the lease has no stream. Meanwhile e.mu is unlocked, as a stream may wait at once for a
+// stream of another device. The key is taken, so no other request gets its buffer.
 func (p *Pool[K]) settle(wait patience, e *entry[K], n int) error {
 	events := e.unsettled(n, wait.on)
 	if len(events) == 0 {
@@ -155,7 +155,7 @@ func (p *Pool[K]) settle(wait patience, e *entry[K], n int) error {
 	return err
 }
 
-// waitOn has the later work of s come after events.
+// waitOn makes s wait for events.
 func waitOn(s device.Stream, events []device.Event) error {
 	for _, x := range events {
 		if err := s.Wait(x); err != nil {
@@ -165,8 +165,8 @@ func waitOn(s device.Stream, events []device.Event) error {
 	return nil
 }
 
-// syncAll waits for events until ctx is done or the pool is closed. How the work went is for its
-// stream to tell.
+// syncAll waits for events until ctx is done or the pool is closed. Errors of the work are left to its
+// stream.
 func (p *Pool[K]) syncAll(ctx context.Context, events []device.Event) error {
 	done := make(chan struct{})
 	go func() {

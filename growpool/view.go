@@ -10,15 +10,15 @@ import (
 	"github.com/bufslab/bufslab/internal/invariants"
 )
 
-// A View is a window on the buffer of a key: as many elements as its shape
-// says, one after the other, the last index fastest. It is a value: copies
-// show the same memory. The zero View shows nothing.
+// A View is a window on the buffer of a key: the elements of its shape, one
+// after the other, the last index fastest. A View is a value: copies show the
+// same memory. The zero View shows nothing.
 //
-// A View is good until the next Get of its key that needs more room. After
-// that it is stale: it still shows the old memory, which is no longer the
-// key's. On the Go heap that memory is not reused while a View or a slice of one
+// A View is valid until the next Get of its key that needs more room. After
+// that it is stale: it still shows the old memory, which the key no longer has.
+// On the Go heap that memory is not reused while a View or a slice of a View
 // exists. Contents are undefined at first, also after a hit with another element
-// type. Copy what is to last.
+// type. Copy data that has to last.
 //
 // The caller guards reading and writing, as with a slice. In check builds (build
 // tag invariants) the use of a stale View panics.
@@ -27,11 +27,11 @@ type View[T any] struct {
 	dims
 }
 
-// Slice returns the elements, their capacity cut to their number. It is nil
-// for the zero View and where the CPU does not reach the memory; without elements it is empty. The slice
-// lasts as long as the View is good; on the Go heap it is memory-safe forever.
-// Off the heap it is the View that keeps the memory from being reused once a
-// larger Get has replaced the buffer: see the package comment.
+// Slice returns the elements, their capacity cut to their number. It is nil for the zero View
+// and where the CPU does not reach the memory; without elements it is empty. The slice
+// lasts as long as the View is valid; on the Go heap it is memory-safe for ever. Off the heap,
+// when a larger Get has replaced the buffer, only the View keeps the memory from being
+// reused: see the package comment.
 func (v View[T]) Slice() []T {
 	if v.of == nil {
 		return nil
@@ -45,7 +45,7 @@ func (v View[T]) Slice() []T {
 	return unsafe.Slice((*T)(p), v.n)
 }
 
-// none returns the elements of a View that has no memory the CPU reaches.
+// none returns the elements of a View without memory that the CPU reaches.
 func (v View[T]) none() []T {
 	if v.n == 0 {
 		return []T{}
@@ -59,12 +59,12 @@ func (v View[T]) Shape() []int { return v.shape() }
 // Len returns the number of elements.
 func (v View[T]) Len() int { return v.n }
 
-// Valid reports whether the View is good: neither has a Get of the key replaced
-// its buffer, nor has the key lost it, to the budget, to time or to Clear.
+// Valid reports whether the View is valid. It is not if a Get of the key has replaced
+// the buffer, or the key has lost the buffer, by the budget, IdleAfter or Clear.
 func (v View[T]) Valid() bool { return v.of != nil && !stale[v.of.state()] }
 
-// At returns the element with an index for each dimension. It panics like a slice
-// if there are more or fewer of them, or one is out of range.
+// At returns the element at i, an index for each dimension. It panics like a slice if
+// the number of indices is wrong, or an index is out of range.
 func (v View[T]) At(i ...int) T {
 	p := v.at(i)
 	x := *p
@@ -72,16 +72,15 @@ func (v View[T]) At(i ...int) T {
 	return x
 }
 
-// Set sets the element with an index for each dimension. It panics as At does.
+// Set sets the element at i, an index for each dimension. It panics as At does.
 func (v View[T]) Set(x T, i ...int) {
 	*v.at(i) = x
 	runtime.KeepAlive(v.of)
 }
 
-// Row returns the elements that have these leading indices. With all indices but
-// the last that is a row; with fewer it is a plane or more. What is said of
-// the result of Slice is true of it. It panics if there are as many indices
-// as dimensions, or one is out of range.
+// Row returns the elements with the leading indices i. With all indices but the last
+// it is a row, with fewer a plane or more. The result lasts as long as that of Slice.
+// Row panics if there are as many indices as dimensions, or an index is out of range.
 func (v View[T]) Row(i ...int) []T {
 	off, n, ok := v.span(i)
 	if !ok || len(i) >= v.rank() {
@@ -109,10 +108,10 @@ func (v View[T]) Block() device.Block {
 }
 
 // UsedOn says that work on s uses the memory, as [Lease.UsedOn] does. The next Get or Acquire of the
-// key comes after all that s was given until then. Call it before the next Get of the key; keep the
+// key comes after all work that s has until then. Call UsedOn before the next Get of the key; keep the
 // View until the work is enqueued. The zero View returns ErrReleased.
 //
-// It is for one goroutine that uses a key, as [Get] is, and makes the next Get of the key slow.
+// Like [Get] it is for a key that a single goroutine uses. It makes the next Get of the key slow.
 func (v View[T]) UsedOn(s device.Stream) error {
 	if v.of == nil {
 		return ErrReleased
@@ -152,8 +151,8 @@ func (b *buffer) check() {
 	}
 }
 
-// slice returns the address for a slice. The slab.Pool has to know that there
-// may be one, of memory that the collector does not see. A Put of it must not find the buffer.
+// slice returns the address for a slice. The slab.Pool has to know that there may be a
+// slice of memory that the collector does not see. A Put of the slice must not find the buffer.
 func (b *buffer) slice() unsafe.Pointer {
 	b.check()
 	b.handle.Hide()
