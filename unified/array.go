@@ -8,19 +8,19 @@ import (
 	"github.com/bufslab/bufslab/device"
 )
 
-// An array is what a buffer and its views are handles of: memory on two sides
-// and a residency. Its lock is held for the length of an access.
+// An array is memory on two sides and a residency. A buffer and its views are
+// handles of it. Its lock is held for the length of an access.
 type array struct {
 	mu      sync.Mutex
 	mem     *memory
-	pool    *pool // that keeps it when it is released, as one of a kind; nil if none does
+	pool    *pool // that keeps the array, by its kind, when it is released; nil if none does
 	kind    kind
 	pinned  bool
 	n, elem int // elements, bytes of one
 	res     residency
 	uses    []use
 	sides   [2]store
-	leases  int // that are not over: more than one after Ref.Get
+	leases  int // active ones: more than one after Ref.Get
 }
 
 // A side is one of the two places.
@@ -35,7 +35,7 @@ func (s side) String() string { return [2]string{"host", "device"}[s] }
 
 func (s side) other() side { return 1 - s }
 
-// place returns the side whose memory a side has: the device's, where CPU and device share it.
+// place returns the side whose memory side d uses: the device's, where CPU and device share memory.
 func (a *array) place(d side) side {
 	if a.mem.shared {
 		return onDevice
@@ -51,9 +51,9 @@ func newArray(m *memory, n, elem int, pinned bool) *array {
 	return a
 }
 
-// access does what the table says for the elements from lo to below hi, in the
-// calling goroutine or, on a stream, when its turn comes. Until all of it is
-// done or enqueued nothing counts as changed.
+// access takes the actions of the table for the elements from lo to below hi, in
+// the calling goroutine or in order on a stream. Until all actions are done or
+// enqueued no state changes.
 func (a *array) access(lo, hi int, c access, s device.Stream) error {
 	steps, err := a.prepare(lo, hi, c, s)
 	if err != nil {
@@ -74,7 +74,7 @@ func (a *array) access(lo, hi int, c access, s device.Stream) error {
 	return nil
 }
 
-// prepare plans an access and waits for what is in its way. When work that
+// prepare plans an access and waits for work that is in its way. When work that
 // counted as done turns out to have failed, the plan is made anew.
 func (a *array) prepare(lo, hi int, c access, s device.Stream) (steps []step, err error) {
 	a.prune()
@@ -89,7 +89,7 @@ func (a *array) prepare(lo, hi int, c access, s device.Stream) (steps []step, er
 	return steps, nil
 }
 
-// slack returns how many elements are cheaper to copy than another call.
+// slack returns the number of elements that are cheaper to copy than another call.
 func (a *array) slack() int {
 	if len(a.res.ranges) < 3 {
 		return 0 // there is nothing between two ranges
@@ -97,7 +97,7 @@ func (a *array) slack() int {
 	return a.mem.callBytes() / max(a.elem, 1)
 }
 
-// handsOut reports whether the caller gets at memory.
+// handsOut reports whether the caller gets memory.
 func (c access) handsOut() bool {
 	return c != syncHost && c != markHost && c != syncDevice && c != markDevice
 }
@@ -145,11 +145,11 @@ func (a *array) base() unsafe.Pointer {
 	return unsafe.Pointer(unsafe.SliceData(a.sides[a.place(host)].buf.Bytes()))
 }
 
-// bytes returns what all elements take on one side.
+// bytes returns the size of all elements on one side.
 func (a *array) bytes() int64 { return int64(a.n) * int64(a.elem) }
 
-// free gives the memory of both sides back to its pools, that of the device also if
-// the pool of the host panics. All leases of the array are over.
+// free gives the memory of both sides back to its pools, the device's also if the
+// pool of the host panics. All leases of the array are over.
 func (a *array) free() {
 	a.uses, a.res = nil, residency{}
 	defer a.sides[onDevice].release(onDevice)

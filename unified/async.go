@@ -2,7 +2,7 @@ package unified
 
 import "github.com/bufslab/bufslab/device"
 
-// The package comment says under Streams what these methods have in common.
+// See the section Streams of the package comment for all these methods.
 
 // SyncToDeviceOn is SyncToDevice on a stream. Do not write to slices of the host
 // side until the copy is done; a new HostMut waits for it.
@@ -28,10 +28,10 @@ func (b *Buffer[T]) DeviceOverwriteOn(s device.Stream) (device.Block, error) {
 	return b.blockOn(overwriteDevice, s)
 }
 
-// UsedOn says that s has been given all its work on these elements. Without
-// UsedOn, an access that depends on that work waits for everything that s was
-// given before the access. Call UsedOn or Sync the stream before you close it: a
-// closed stream does not say whether its work has failed.
+// UsedOn says that s has all its work on these elements. Without UsedOn, an access
+// that depends on that work waits for all work that s has at the time of the access.
+// Call UsedOn or Sync the stream before you close it: a closed stream does not say
+// whether its work has failed.
 func (b *Buffer[T]) UsedOn(s device.Stream) error {
 	a, err := b.lock()
 	if err != nil {

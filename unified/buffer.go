@@ -11,8 +11,8 @@ import (
 )
 
 // A Buffer is an array of T in two places, the host's memory and a device's.
-// It knows which elements are current where, and copies the others when a
-// program asks for them. T holds no pointers.
+// It knows which elements are current on which side, and copies the others when
+// a program asks for them. T holds no pointers.
 //
 // Its methods are safe for concurrent use, and so are those of its views. The
 // memory that they return is not guarded: finish writing to a slice of HostMut
@@ -22,8 +22,8 @@ import (
 //
 // Do not copy a Buffer; pass its pointer. A nil or zero Buffer counts as
 // released. A Buffer that the program forgets gives its memory back by itself,
-// with one exception: pinned memory of which it has returned a slice is never
-// used again, so free pinned buffers.
+// with one exception: pinned memory is never used again if the Buffer has returned
+// a slice of it, so free pinned buffers.
 type Buffer[T any] struct {
 	a      *array
 	own    *lease
@@ -43,8 +43,8 @@ type lease struct {
 // New returns a buffer of the given shape, row by row, on a device. Without
 // dimensions it has one element; with a dimension of 0 it has none, and is
 // valid. The first access takes its memory, from pools of the device that all
-// buffers of the process share; [FreeHeld] empties them. A [Pool] on slab pools of
-// your own makes buffers with their strategy and their budget.
+// buffers of the process share; [FreeHeld] empties these pools. For a strategy and
+// a budget of your own make a [Pool] on slab pools of your own.
 //
 // The contents of a new buffer are zeros. The error wraps device.ErrSize for
 // a shape that is negative or too large, ErrType where T holds pointers, and
@@ -53,8 +53,8 @@ func New[T any](dev device.Device, shape ...int) (*Buffer[T], error) {
 	return newBuffer[T](dev, false, shape)
 }
 
-// NewPinned is New with page-locked host memory, from which a device copies
-// faster and without the host waiting. Every size is page-locked. The error wraps
+// NewPinned is New with page-locked host memory, for which copies are faster and
+// the host does not wait. Memory of every size is page-locked. The error wraps
 // device.ErrUnavailable where the device has no such memory.
 func NewPinned[T any](dev device.Device, shape ...int) (*Buffer[T], error) {
 	return newBuffer[T](dev, true, shape)
@@ -75,20 +75,20 @@ func newBuffer[T any](dev device.Device, pinned bool, dims []int) (*Buffer[T], e
 	return handle[T](newArray(m, n, sizeOf[T](), pinned), dims), nil
 }
 
-// handle is a buffer over all of an array that nobody else has.
+// handle returns a buffer over a whole array that has no other owner.
 func handle[T any](a *array, dims []int) *Buffer[T] {
 	a.leases = 1
 	return lend[T](a, part{0, a.n, len(dims)}, dims)
 }
 
-// lend is a buffer over a part of an array, by a lease of its own.
+// lend returns a buffer over a part of an array, with a lease of its own.
 func lend[T any](a *array, x part, dims []int) *Buffer[T] {
 	return &Buffer[T]{a: a, own: &lease{a: a, lo: x.lo, hi: x.hi}, lo: x.lo, hi: x.hi, shape: slices.Clone(dims)}
 }
 
 func sizeOf[T any]() int { return int(unsafe.Sizeof(*new(T))) }
 
-// count judges a shape and an element type, and returns the number of elements.
+// count checks a shape and an element type, and returns the number of elements.
 func count[T any](dims []int) (n int, err error) {
 	t := reflect.TypeFor[T]()
 	if at := shape.Pointer(t); at != "" {
@@ -101,7 +101,7 @@ func count[T any](dims []int) (n int, err error) {
 	return n, nil
 }
 
-// Shape returns the dimensions, a copy.
+// Shape returns a copy of the dimensions.
 func (b *Buffer[T]) Shape() []int {
 	if b == nil {
 		return nil
@@ -117,16 +117,16 @@ func (b *Buffer[T]) Len() int {
 	return b.hi - b.lo
 }
 
-// SizeBytes returns the bytes of all elements, as each side has them.
+// SizeBytes returns the bytes of all elements on one side.
 func (b *Buffer[T]) SizeBytes() int { return b.Len() * sizeOf[T]() }
 
 // Pinned reports whether the host memory is page-locked.
 func (b *Buffer[T]) Pinned() bool { return b != nil && b.a != nil && b.a.pinned }
 
-// State says where the contents are current. Where elements differ it is the
-// last of their states in the order Uninitialized, Synchronized, HostOnly,
-// DeviceOnly, HostDirty, DeviceDirty. The State of a view is that of its
-// elements. After Free it is Uninitialized.
+// State says where the contents are current. If elements have different states,
+// it is the last of these in the order Uninitialized, Synchronized, HostOnly,
+// DeviceOnly, HostDirty, DeviceDirty. For a view only its elements count. After
+// Free it is Uninitialized.
 func (b *Buffer[T]) State() State {
 	a, err := b.lock()
 	if err != nil {
@@ -149,7 +149,7 @@ func (b *Buffer[T]) lock() (*array, error) {
 	return b.a, nil
 }
 
-// access is an access of all of the buffer without a view of memory.
+// access is an access of the whole buffer that returns no memory.
 func (b *Buffer[T]) access(c access, s device.Stream) error {
 	a, err := b.lock()
 	if err != nil {
@@ -162,17 +162,17 @@ func (b *Buffer[T]) access(c access, s device.Stream) error {
 // Free ends the buffer and its views. It gives the memory of both sides back to
 // its pools, after the work on streams that uses it. Do not use slices and
 // blocks of the buffer any more. State, Shape, Len, SizeBytes and Pinned still
-// work; every other call fails with ErrReleased, a second Free too. The error
+// work; every other call fails with ErrReleased, also a second Free. The error
 // wraps ErrView on a view of a part.
 //
-// Where [Ref.Get] has returned other buffers of the memory, Free ends b alone, and the last call for any
-// of them gives the memory back.
+// If [Ref.Get] has returned other buffers of the memory, Free ends b alone. The memory goes back when
+// the last of these buffers has ended.
 func (b *Buffer[T]) Free() error { return b.end(false) }
 
 // Release gives a buffer back to the pool that it was acquired from. The pool
-// keeps it with its contents and state for the next Acquire. In all else it is
-// Free. A buffer of no pool it frees. Where Ref.Get has returned others of the memory, the last call for
-// any of them says which of the two it is.
+// keeps it with its contents and state for the next Acquire. Otherwise Release is
+// like Free, and a buffer of no pool is freed. If Ref.Get has returned other buffers of the memory, the
+// last call decides: the pool keeps the memory if that is a Release.
 func (b *Buffer[T]) Release() error { return b.end(true) }
 
 func (b *Buffer[T]) end(keep bool) error {

@@ -16,7 +16,7 @@ func (b *Buffer[T]) Device() (device.Block, error) { return b.block(readDevice) 
 func (b *Buffer[T]) DeviceMut() (device.Block, error) { return b.block(writeDevice) }
 
 // DeviceOverwrite is DeviceMut for a caller that writes every element. It copies
-// nothing: the old contents are lost, and those of the block are undefined.
+// nothing: the old contents are lost, and the block is undefined.
 func (b *Buffer[T]) DeviceOverwrite() (device.Block, error) { return b.block(overwriteDevice) }
 
 func (b *Buffer[T]) block(c access) (device.Block, error) { return b.blockOn(c, nil) }
@@ -39,13 +39,13 @@ func (b *Buffer[T]) blockOn(c access, s device.Stream) (device.Block, error) {
 	return a.block(onDevice, b.lo, b.hi), nil
 }
 
-// SyncToDevice copies to the device side what is current on the host side only. It does
-// nothing where both are current, or where neither has contents.
+// SyncToDevice copies the elements that are current only on the host side to the device
+// side. It does nothing where both sides are current, or where neither has contents.
 func (b *Buffer[T]) SyncToDevice() error { return b.access(syncDevice, nil) }
 
 // MarkDeviceDirty says that every element of the device side was written, so
 // that the host side is behind. The error wraps ErrConflict if the host side was
-// written too, because that write would be lost, and ErrUninitialized if the
+// written too, because the host's write would be lost, and ErrUninitialized if the
 // device side has no contents. After an error nothing has changed. To mark a part
 // of the buffer call MarkDeviceDirty of a view.
 func (b *Buffer[T]) MarkDeviceDirty() error { return b.access(markDevice, nil) }

@@ -1,16 +1,16 @@
 // Package unified keeps one array in two places, in the host's memory and in a
-// device's. When a program asks for one side, the elements are copied that are not current there.
+// device's. When a program asks for one side, elements that are not current there are copied.
 //
 //	dev, err := device.Open("cuda:0")
 //	b, err := unified.New[float32](dev, 1000)
 //	m, err := b.HostMut()       // to read and write; the device side is behind from now on
-//	block, err := b.DeviceMut() // copies what was written; the host side is behind
-//	m, err = b.Host()           // copies it back
+//	block, err := b.DeviceMut() // copies to the device; the host side is behind from now on
+//	m, err = b.Host()           // copies to the host
 //	b.Free()
 //
-// A [Buffer] is for one array. A [Pool] keeps released buffers whole, for the next of their kind:
-// [Acquire] instead of [New], Release instead of Free; [AcquireContext] waits for memory where there is
-// no room, and [With] releases by itself.
+// A [Buffer] is for one array. A [Pool] keeps released buffers whole, for the next buffer of their kind:
+// call [Acquire] instead of [New], and Release instead of Free. [AcquireContext] waits for memory where
+// there is no room, and [With] releases by itself.
 //
 // # Residency
 //
@@ -19,38 +19,38 @@
 // The name of a method says what the caller does: Host and Device read, HostMut
 // and DeviceMut read and write, HostOverwrite and DeviceOverwrite write all
 // elements. An access of a range or a view moves only its elements. A buffer
-// makes as few and as small copies as possible, with two exceptions: two ranges
+// makes as few and as small copies as possible, with two exceptions. Two ranges
 // are one copy where the bytes between them take less time than another call
-// (see [device.Traits]), and some are where there are more than [MaxRanges].
+// (see [device.Traits]), and ranges are merged beyond [MaxRanges].
 //
 // The contents of a new buffer are zeros. They cost nothing until a side is
-// read, and nothing at all where it is overwritten.
+// read, and nothing at all where a side is overwritten first.
 //
 // An error changes nothing. A write is lost only when it is overwritten, or with
-// the device: a mark that would lose one gives [ErrConflict]. When the device is
+// the device: a mark that would lose a write gives [ErrConflict]. When the device is
 // lost, the elements that are current on the host can still be read and written.
 //
 // # Shared memory
 //
 // Where CPU and device share their memory ([device.Traits].Shared: a Mac's metal:0) both sides are the same bytes.
-// States and methods are the same, and nothing is copied: [Pool.MemoryUsage] counts what was not. An access of
-// the host side then waits for all work on the elements, as the device reads and writes what the program does. A slice does
-// not keep the memory, so keep the Buffer; of one that is forgotten after a slice was taken the memory stays out. [NewPoolOn] with
-// a host pool keeps two copies.
+// States and methods are the same, and nothing is copied: [Pool.MemoryUsage] counts the copies that were not
+// made. An access of the host side then waits for all work on the elements, as device and program use the same
+// bytes. A slice does not keep the memory, so keep the Buffer: if a Buffer is forgotten after a slice was taken,
+// its memory stays active. [NewPoolOn] with a host pool keeps two copies.
 //
 // # Streams
 //
 // The methods whose names end in On put work on a stream of the buffer's
-// device and return. A later access waits for the work if it needs what the work
-// writes, or would overwrite what it reads or writes: an access without a stream
-// waits in the calling goroutine, an access on another stream by an event. With
-// the stream nil these methods are those of the shorter name. Copies of memory
-// that is not pinned may be done within the call.
+// device and return. A later access waits for the work if it needs elements that the
+// work writes, or would overwrite elements that the work reads or writes. An access
+// without a stream waits in the calling goroutine, an access on another stream by an
+// event. With a nil stream a method is the method of the shorter name. Copies of
+// memory that is not pinned may be done within the call.
 //
-// Work can fail late. A failed copy counts as not done: the next access that
-// needs it makes it again, and the stream keeps its error. Results of the
-// caller's own work cannot be made again: if its stream has failed, every read
-// gives that error until the elements are written anew.
+// Work can fail late. A failed copy counts as not done: the next access that needs
+// the copy makes it again, and the stream keeps its error. Results of the caller's
+// own work cannot be made again: if its stream has failed, every read returns the
+// stream's error until the elements are written anew.
 //
 // # The cast
 //
@@ -58,8 +58,8 @@
 //	array       memory on two sides, residency and uses
 //	residency   the state of each element, as ranges
 //	use         work on a stream that may not be done
-//	memory      the slab pools that both sides are of: the device's, or the caller's
-//	Pool        released buffers, kept whole for the next of their kind; NewPoolOn puts it on slab pools of the caller's
+//	memory      the slab pools of both sides: shared ones, or the caller's
+//	Pool        released buffers, kept whole for the next of their kind; NewPoolOn makes one on the caller's slab pools
 //
 // # What it is not for
 //

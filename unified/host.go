@@ -18,7 +18,7 @@ func (b *Buffer[T]) Host() ([]T, error) { return b.slice(readHost) }
 func (b *Buffer[T]) HostMut() ([]T, error) { return b.slice(writeHost) }
 
 // HostOverwrite is HostMut for a caller that writes every element. It copies
-// nothing: the old contents are lost, and those of the slice are undefined.
+// nothing: the old contents are lost, and the slice is undefined.
 func (b *Buffer[T]) HostOverwrite() ([]T, error) { return b.slice(overwriteHost) }
 
 // HostRange is Host for the elements from i to below j. Only they are copied.
@@ -57,20 +57,20 @@ func (b *Buffer[T]) with(c access, f func([]T)) error {
 		return err
 	}
 	if b.lo == b.hi || a.elem == 0 {
-		f(make([]T, b.hi-b.lo)) // which takes no memory
+		f(make([]T, b.hi-b.lo)) // it takes no memory
 		return nil
 	}
 	f(unsafe.Slice((*T)(a.base()), a.n)[b.lo:b.hi:b.hi])
 	return nil
 }
 
-// SyncToHost copies to the host side what is current on the device side only. It does
-// nothing where both are current, or where neither has contents.
+// SyncToHost copies the elements that are current only on the device side to the host
+// side. It does nothing where both sides are current, or where neither has contents.
 func (b *Buffer[T]) SyncToHost() error { return b.access(syncHost, nil) }
 
 // MarkHostDirty says that every element of the host side was written through a
 // slice, so that the device side is behind. The error wraps ErrConflict if the
-// device side was written too, because that write would be lost, and
+// device side was written too, because the device's write would be lost, and
 // ErrUninitialized if the host side has no contents. After an error nothing has
 // changed. To mark a part of the buffer call MarkHostDirty of a view.
 func (b *Buffer[T]) MarkHostDirty() error { return b.access(markHost, nil) }

@@ -10,13 +10,13 @@ import (
 )
 
 // A pool is a Pool without the part that its user holds, so that the collector can tell
-// when the user has let go of it. Arrays that are out and the slab pools refer to it.
+// when the user has forgotten it. Active arrays and the slab pools refer to the pool.
 //
-// mu is a leaf. What is released to slab pools is released without it, as their locks
-// and a wait for a stream may come with that.
+// mu is a leaf. Buffers go back to slab pools without it, as a Release may take their
+// locks and wait for a stream.
 type pool struct {
 	mem  *memory       // nil if there is none
-	err  error         // why
+	err  error         // why there is none
 	turn chan struct{} // has a token while a call waits for memory: see wait.go
 
 	mu    sync.Mutex
@@ -28,7 +28,7 @@ type pool struct {
 	stats PoolStats
 }
 
-// A kind is what a request and a buffer must have in common.
+// A kind has the properties that a request and a kept buffer must share.
 type kind struct {
 	elem   reflect.Type
 	shape  string
@@ -45,8 +45,8 @@ func newPool(m *memory, err error, c PoolConfig) *pool {
 	return &pool{mem: m, err: err, turn: make(chan struct{}, 1), c: c, like: map[kind][]*list.Element{}, age: list.New()}
 }
 
-// create makes an array that the pool will keep. The slab pools that it draws on are
-// told that the pool keeps memory of theirs.
+// create makes an array that the pool will keep. It registers the pool as a keeper at the
+// slab pools that it draws on.
 func (p *pool) create(k kind, n, elem int) (*array, error) {
 	for _, d := range []side{host, onDevice} {
 		s, err := p.mem.pool(d, k.pinned)
@@ -60,7 +60,7 @@ func (p *pool) create(k kind, n, elem int) (*array, error) {
 	return a, nil
 }
 
-// acquired counts an Acquire, by whether it got an array that the pool had kept.
+// acquired counts an Acquire. kept says that it got an array that the pool had kept.
 func (p *pool) acquired(kept bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -71,7 +71,7 @@ func (p *pool) acquired(kept bool) {
 	}
 }
 
-// take removes the array of a kind that was released last, nil if there is none.
+// take removes and returns the last released array of a kind, nil if there is none.
 func (p *pool) take(k kind) *array {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -96,8 +96,8 @@ func (p *pool) removeLocked(e *list.Element) *array {
 	return a
 }
 
-// release keeps an array whose lease is over. It frees the array where the pool
-// may not keep it, or else the one that was released first if the pool is full.
+// release keeps an array whose lease is over. If the pool may not keep the array it
+// frees it. If the pool is full it frees the array that was released first.
 func (p *pool) release(a *array) {
 	p.lookUnderWay(a)
 	p.takeBack(a, 1)
@@ -112,7 +112,7 @@ func (p *pool) putBack(a *array, kept bool) {
 	}
 }
 
-// takeBack is release that counts as so many.
+// takeBack is release that counts as that number of releases.
 func (p *pool) takeBack(a *array, releases int64) {
 	out, stops := p.keep(a, releases)
 	if out != nil {
@@ -122,11 +122,11 @@ func (p *pool) takeBack(a *array, releases int64) {
 		p.mem.freeHeld()
 	}
 	for _, s := range p.mem.pools() {
-		s.Offer() // what the pool keeps can be had by who waits for memory
+		s.Offer() // a call that waits for memory can have kept arrays
 	}
 }
 
-// keep returns the array that there is no room for, and whether nothing may be held.
+// keep returns the array that has no room, and whether nothing may be held.
 func (p *pool) keep(a *array, releases int64) (out *array, stops bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -165,9 +165,9 @@ func (p *pool) lookUnderWay(a *array) {
 	}
 }
 
-// FreeHeld makes the pool a [slab.Reclaimer]: it frees the arrays that it keeps. Whoever
-// asks has the slab pools give back. The asker may be an array that is out, which holds
-// its lock; that one is not among them.
+// FreeHeld makes the pool a [slab.Reclaimer]: it frees the arrays that it keeps. The caller
+// has the slab pools give back. The caller may hold the lock of an active array, which is
+// not among them.
 func (p *pool) FreeHeld() {
 	p.mu.Lock()
 	all := p.age
@@ -176,7 +176,7 @@ func (p *pool) FreeHeld() {
 	freeFrom(all.Front())
 }
 
-// freeFrom frees an array of a list and all after it, also if the slab pool of one panics.
+// freeFrom frees an array of a list and all arrays after it, also if a slab pool panics.
 func freeFrom(e *list.Element) {
 	defer func() {
 		if e != nil {
@@ -204,7 +204,7 @@ func (p *pool) stop() {
 	p.stops = true
 }
 
-// keepNoMore has what is released freed. What the slab pools hold is up to them.
+// keepNoMore has released arrays freed from now on. It leaves held memory to the slab pools.
 func (p *pool) keepNoMore() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

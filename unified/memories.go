@@ -12,10 +12,10 @@ import (
 	"github.com/bufslab/bufslab/internal/gcwatch"
 )
 
-// memories finds the memory that all buffers of a device share. It holds one strongly
-// for idleMemory after its last use, and until a collection has come by: a program that
-// has no buffer for a while keeps its pools, and a device that was forgotten goes. One
-// that was closed goes when the next device comes, too.
+// memories finds the memory that all buffers of a device share. It holds a memory strongly
+// for idleMemory after its last use, until the next collection: a program without buffers
+// for a while keeps its pools, and a forgotten device goes. The memory of a closed device
+// goes when the next device comes, too.
 var memories = struct {
 	sync.Mutex
 	of map[device.Device]*entry
@@ -28,16 +28,16 @@ type entry struct {
 	used   time.Time
 }
 
-// idleMemory is how long the memory of a device that no buffer has is kept.
+// idleMemory is the time for which the memory of a device without buffers is kept.
 const idleMemory = time.Minute
 
-// memoryOf returns the memory of a device, the same one at each call.
+// memoryOf returns the memory of a device, the same at each call.
 func memoryOf(d device.Device) (*memory, error) {
 	if d == nil {
 		return nil, fmt.Errorf("unified: no device: %w", device.ErrUnavailable)
 	}
 	if !reflect.ValueOf(d).Comparable() {
-		return newMemory(d) // it cannot be told from others, so nothing is shared
+		return newMemory(d) // devices of this type cannot be compared, so nothing is shared
 	}
 	memories.Lock()
 	defer memories.Unlock()
@@ -58,12 +58,12 @@ func memoryOf(d device.Device) (*memory, error) {
 	return m, nil
 }
 
-// dropClosed closes the pools of devices that are closed. What is out stays
+// dropClosed closes the pools of devices that are closed. Active buffers stay
 // valid.
 func dropClosed() {
 	for d, e := range memories.of {
 		if _, err := d.Alloc(0); !errors.Is(err, device.ErrClosed) {
-			continue // of all calls this one disturbs a device least
+			continue // of all calls this disturbs a device least
 		}
 		if m := e.weak.Value(); m != nil {
 			_ = m.device.Close()
@@ -72,8 +72,8 @@ func dropClosed() {
 	}
 }
 
-// collected is called after each collection. It lets go of a memory that was not used for
-// idleMemory, and forgets one that no buffer has kept.
+// collected is called after each collection. It drops its reference to a memory that was not
+// used for idleMemory, and the entry of a memory that no buffer has kept alive.
 func (e *entry) collected() (more bool) {
 	memories.Lock()
 	defer memories.Unlock()
@@ -89,10 +89,10 @@ func (e *entry) collected() (more bool) {
 	return false
 }
 
-// FreeHeld gives back all memory that the pools hold which [New], [NewPinned] and
-// [NewPool] draw on, of every device and of the host: what freed buffers have left for
-// the next ones. It does not touch buffers that are out, nor those that a [Pool] keeps:
-// see [Pool.Clear]. What streams still use stays until a later call.
+// FreeHeld gives back all held memory of the pools of [New], [NewPinned] and [NewPool], on
+// every device and on the host: memory of freed buffers. It does not touch active buffers,
+// nor buffers that a [Pool] keeps: see [Pool.Clear]. Memory that streams still use stays
+// until a later call.
 func FreeHeld() {
 	all := []*memory{}
 	memories.Lock()

@@ -11,9 +11,9 @@ import (
 	"github.com/bufslab/bufslab/slab"
 )
 
-// A memory is where arrays have theirs from: a slab.Pool of the device and one or two
-// of the host. That of New and NewPool is shared by all buffers of a device, see
-// memories; that of NewPoolOn is the caller's.
+// A memory is the source of arrays' memory: a slab.Pool of the device and one or two of
+// the host. All buffers of New and NewPool on a device share one memory, see memories. The
+// memory of NewPoolOn is the caller's.
 type memory struct {
 	dev    device.Device
 	device *slab.Pool
@@ -24,7 +24,7 @@ type memory struct {
 	uncopied tally
 }
 
-// A tally counts the copies that shared memory makes needless.
+// A tally counts the copies that shared memory saves.
 type tally struct{ calls, bytes atomic.Int64 }
 
 func (t *tally) add(n int) {
@@ -55,14 +55,14 @@ func (s *source) get() (*slab.Pool, error) {
 	return s.pool, nil
 }
 
-// opened returns the slab.Pool, nil if nothing has asked for it.
+// opened returns the slab.Pool, nil if no call has asked for it.
 func (s *source) opened() *slab.Pool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.pool
 }
 
-// newMemory opens the pools of a device that are everybody's.
+// newMemory opens the pools of a device that all its buffers share.
 func newMemory(d device.Device) (*memory, error) {
 	p, err := slab.Open(d, slab.Config{})
 	if err != nil {
@@ -71,8 +71,8 @@ func newMemory(d device.Device) (*memory, error) {
 	return &memory{dev: d, device: p, host: hosts, pinned: pinnedOf(d), shared: device.TraitsOf(d).Shared}, nil
 }
 
-// memoryOn is the memory of pools that are the caller's. A host pool that is given is
-// all host memory there is, so that nothing goes past its budget.
+// memoryOn is the memory of the caller's pools. If there is a host pool, all host memory
+// comes from it, so that no memory goes past its budget.
 func memoryOn(host, dev *slab.Pool) (*memory, error) {
 	if dev == nil {
 		return nil, fmt.Errorf("unified: no slab.Pool for the device side: %w", device.ErrUnavailable)
@@ -97,15 +97,15 @@ func memoryOn(host, dev *slab.Pool) (*memory, error) {
 	return m, nil
 }
 
-// isPinned reports whether a pool is of page-locked memory, which [device.Pinner] says
-// how to name.
+// isPinned reports whether a pool is of page-locked memory: see [device.Pinner] for the
+// names of such devices.
 func isPinned(p *slab.Pool) bool {
 	d := p.Device()
 	return d != nil && strings.HasSuffix(d.Name(), ":pinned")
 }
 
-// pinnedOf fails to open where there is no page-locked memory: memory that is not would
-// be slower than asked for, without a sign of it.
+// pinnedOf fails to open where there is no page-locked memory: other memory would be
+// slower, without a sign of it.
 func pinnedOf(d device.Device) *source {
 	return &source{open: func() (*slab.Pool, error) {
 		p, ok := d.(device.Pinner)
@@ -120,7 +120,7 @@ func pinnedOf(d device.Device) *source {
 	}}
 }
 
-// pool returns the one for a side.
+// pool returns the slab.Pool of a side.
 func (m *memory) pool(d side, pinned bool) (*slab.Pool, error) {
 	switch {
 	case d == onDevice || m.shared:
@@ -134,7 +134,7 @@ func (m *memory) pool(d side, pinned bool) (*slab.Pool, error) {
 // allPinned reports whether all host memory is page-locked.
 func (m *memory) allPinned() bool { return m.host == m.pinned }
 
-// pools returns those that are open, each once.
+// pools returns the open slab pools, each once.
 func (m *memory) pools() []*slab.Pool {
 	if m == nil {
 		return nil
@@ -165,18 +165,18 @@ func (m *memory) usage() (u Usage) {
 	return u
 }
 
-// freeHeld gives back what the pools hold.
+// freeHeld gives back the held memory of the pools.
 func (m *memory) freeHeld() {
 	for _, p := range m.pools() {
 		p.FreeHeld()
 	}
 }
 
-// defaultCallBytes stands for devices that do not say what a call costs: less
-// than what any bus moves in the microsecond that a call takes at the least.
+// defaultCallBytes is for devices that do not say what a call costs. Any bus moves
+// more in the microsecond that a call takes at least.
 const defaultCallBytes = 4 << 10
 
-// callBytes is how many bytes are cheaper to copy than to make another call.
+// callBytes is the number of bytes that are cheaper to copy than another call.
 func (m *memory) callBytes() int {
 	if m.shared {
 		return 0

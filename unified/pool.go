@@ -12,47 +12,47 @@ import (
 
 // A Pool keeps released buffers for reuse, with the memory, contents and states
 // of both sides. A buffer serves only requests for the same shape, element type
-// and kind of host memory. A Pool is safe for concurrent use; NewPool and NewPoolOn
-// make one, and a nil or zero Pool is one without a device.
+// and kind of host memory. A Pool is safe for concurrent use. NewPool and NewPoolOn
+// make a Pool; a nil or zero Pool has no device.
 //
 // It is for programs that make and drop the same arrays over and over, and saves
-// them the first copies too. Memory alone is reused without it.
+// them the first copies, too. Memory alone is reused without a Pool.
 //
-// What a Pool keeps goes where there is no room: for a buffer of its own, and for every
-// slab.Pool that has the same device or the same slab.Limit below it, whatever that one
-// serves. A Pool that is forgotten frees what it keeps, and buffers of it that are
-// still out are freed when they are released.
+// Where there is no room, a Pool frees kept buffers: for a buffer of its own, and for every
+// slab.Pool that shares the device or a slab.Limit. A forgotten Pool frees its kept buffers;
+// its active buffers are freed when they are released.
 type Pool struct{ pool *pool }
 
-// PoolConfig limits what a pool keeps. Acquired buffers do not count.
+// PoolConfig limits the kept buffers of a pool. Acquired buffers do not count.
 type PoolConfig struct {
-	// MaxBuffers is how many buffers are kept; the one released first makes
-	// room. 0 means 100, and a negative number that none is kept.
+	// MaxBuffers is the most buffers that are kept; the buffer released first
+	// makes room. 0 means 100, and a negative number that none is kept.
 	MaxBuffers int
-	// MaxBufferBytes is the largest buffer that is kept; larger ones are freed
-	// when they are released. 0 means 1 GiB, and a negative number that none is
-	// kept.
+	// MaxBufferBytes is the size of the largest buffer that is kept; larger ones
+	// are freed when they are released. 0 means 1 GiB, and a negative number that
+	// none is kept.
 	MaxBufferBytes int64
 }
 
-// NewPool returns a pool of buffers on a device. Their memory is that of [New].
+// NewPool returns a pool of buffers on a device. It draws on the same memory as [New].
 func NewPool(dev device.Device, c PoolConfig) *Pool { return openPool(c)(memoryOf(dev)) }
 
-// NewPoolOn returns a pool of buffers whose memory is that of two slab pools, with
-// their strategies, budgets and statistics: dev has the device side, and its device
-// makes the copies; host has the host side, nil for the default. They stay the
-// caller's: close them when the buffers are gone.
+// NewPoolOn returns a pool of buffers with the memory of two slab pools, and with their
+// strategies, budgets and statistics. dev has the device side, and its device makes the
+// copies. host has the host side, nil for the default. The caller closes the slab pools
+// when the buffers are gone.
 //
-// Where host is of page-locked memory (device "cuda:0:pinned") every buffer is pinned.
-// Where it is of other memory AcquirePinned fails with device.ErrUnavailable: memory
-// from elsewhere would go past the budget of host. Where it is nil AcquirePinned has the
-// default of the device. If dev is nil, or [slab.Pool.Device] of it is, every Acquire
-// fails with device.ErrUnavailable, and with slab.ErrClosed if host is closed or [slab.Open]
-// did not return it; where the CPU does not reach the memory of host, every access of the
-// host side fails with device.ErrUnavailable.
+// If host is of page-locked memory (device "cuda:0:pinned") every buffer is pinned. If
+// host is of other memory AcquirePinned fails with device.ErrUnavailable: other memory
+// would go past the budget of host. If host is nil AcquirePinned takes the device's default.
+//
+// Every Acquire fails with device.ErrUnavailable if dev or its [slab.Pool.Device] is nil,
+// and with slab.ErrClosed if host is closed or [slab.Open] did not return it. If the CPU
+// does not reach the memory of host, every access of the host side fails with
+// device.ErrUnavailable.
 func NewPoolOn(host, dev *slab.Pool, c PoolConfig) *Pool { return openPool(c)(memoryOn(host, dev)) }
 
-// openPool returns what makes a pool of a memory, or of the reason why there is none.
+// openPool returns a function that makes a pool of a memory, or of the error why there is none.
 func openPool(c PoolConfig) func(*memory, error) *Pool {
 	return func(m *memory, err error) *Pool {
 		p := &Pool{newPool(m, err, c)}
@@ -61,8 +61,8 @@ func openPool(c PoolConfig) func(*memory, error) *Pool {
 	}
 }
 
-// Default returns the pool of the process, the same one at each call. Its
-// device is the first of cuda:0, metal:0 and opencl:0 that opens, or else the heap; see
+// Default returns the pool of the process, the same at each call. Its device is
+// the first of cuda:0, metal:0 and opencl:0 that opens, or else the heap; see
 // [Pool.Device].
 func Default() *Pool { return defaultPool() }
 
@@ -72,11 +72,11 @@ var defaultPool = sync.OnceValue(func() *Pool {
 			return NewPool(d, PoolConfig{})
 		}
 	}
-	d, _ := device.Open("heap") // which always opens
+	d, _ := device.Open("heap") // it always opens
 	return NewPool(d, PoolConfig{})
 })
 
-// noPool is what a nil or zero Pool is.
+// noPool is the pool of a nil or zero Pool.
 var noPool = newPool(nil, fmt.Errorf("unified: a nil or zero Pool: %w", device.ErrUnavailable), PoolConfig{})
 
 func (p *Pool) inner() *pool {
@@ -94,10 +94,10 @@ func (p *Pool) Device() device.Device {
 	return nil
 }
 
-// Acquire returns a buffer that the pool keeps, or a new one as [New] makes it,
-// with the errors of New. Release gives it back. A kept buffer has the contents
-// and the State with which it was released. To ignore them, begin with CopyFrom,
-// Zero, HostOverwrite or DeviceOverwrite, which copy nothing between the sides.
+// Acquire returns a kept buffer of the pool, or a new buffer as [New] makes it, with
+// the errors of New. Give it back by Release. A kept buffer has the contents and the
+// State of its Release. To ignore them, begin with CopyFrom, Zero, HostOverwrite or
+// DeviceOverwrite, which copy nothing between the sides.
 func Acquire[T any](p *Pool, shape ...int) (*Buffer[T], error) {
 	return acquire[T](p, takesNothing, false, shape)
 }
@@ -107,7 +107,7 @@ func AcquirePinned[T any](p *Pool, shape ...int) (*Buffer[T], error) {
 	return acquire[T](p, takesNothing, true, shape)
 }
 
-// acquire returns a buffer of an array that take has found good.
+// acquire returns a buffer of an array for which take has succeeded.
 func acquire[T any](front *Pool, take func(*pool, *array) error, pinned bool, dims []int) (*Buffer[T], error) {
 	defer runtime.KeepAlive(front) // it is not abandoned meanwhile
 	p := front.inner()
@@ -141,18 +141,18 @@ func acquire[T any](front *Pool, take func(*pool, *array) error, pinned bool, di
 	return handle[T](a, dims), nil
 }
 
-// Clear gives back what the pool holds, now: it frees the buffers that it keeps, and the
-// slab pools that it draws on give what they hold to the device and to the host,
-// pinned memory too. It does not touch acquired buffers. What streams still use stays
-// with the slab pools until a later call. Those of NewPool are everybody's, so Clear
-// also gives back what other buffers have left there.
+// Clear gives back held memory, now: the pool frees the buffers that it keeps, and its slab
+// pools give held memory to the device and to the host, also pinned memory. Clear does not
+// touch acquired buffers. Memory that streams still use stays with the slab pools until a
+// later call. All buffers of a device share the slab pools of NewPool, so Clear also gives
+// back memory of other freed buffers.
 func (p *Pool) Clear() { p.inner().clear() }
 
-// FreeHeld is [Pool.Clear] by the name that it has everywhere else.
+// FreeHeld is [Pool.Clear], by the name of other packages.
 func (p *Pool) FreeHeld() { p.inner().clear() }
 
-// StopHolding is Clear, now and after each Release from now on, which keeps nothing.
-// There is no way back.
+// StopHolding is Clear, and from now on Release keeps no buffer and clears, too. There is
+// no way back.
 func (p *Pool) StopHolding() { p.inner().stopHolding() }
 
 // PoolStats are counts since the pool was made. Clear does not reset them.
@@ -161,10 +161,10 @@ type PoolStats struct {
 	TotalAcquired int64 // CacheHits + CacheMisses
 	TotalReleased int64 // kept or not
 	CacheHits     int64 // Acquires that got a kept buffer
-	CacheMisses   int64 // Acquires that got a new one
+	CacheMisses   int64 // Acquires that got a new buffer
 }
 
-// Stats returns the figures of the pool, all of one moment. [Pool.MemoryUsage] has those
+// Stats returns the figures of the pool, all of one moment. [Pool.MemoryUsage] has figures
 // of the memory.
 func (p *Pool) Stats() PoolStats { return p.inner().counts() }
 
@@ -174,16 +174,16 @@ func (p *Pool) Len() int { return int(p.inner().counts().PoolSize) }
 // TotalBytes returns the SizeBytes of the buffers that the pool keeps, added up.
 func (p *Pool) TotalBytes() int64 { return p.inner().keptBytes() }
 
-// Usage says what the slab pools have that a [Pool] draws on, zeros for one that nothing
-// was asked of. Buffers that are out or kept are active there. All that draws on them
-// counts; where host memory is all page-locked it is in Pinned.
+// Usage has the Stats of the slab pools that a [Pool] draws on, zeros for a slab pool that was
+// never used. Acquired and kept buffers are active there. Other users of these slab pools count,
+// too. If all host memory is page-locked it is in Pinned.
 //
-// HeldBytes of a side is what is cached there, and PeakManagedBytes the most that there was. Copies
-// that were not made, as CPU and device share the memory, are counted since the first of them.
+// HeldBytes of a side is memory that its slab pool holds, and PeakManagedBytes the most that the slab
+// pool had. Where CPU and device share the memory, Usage counts the copies that were not made.
 type Usage struct {
 	Device, Host, Pinned         slab.Stats
 	UncopiedCalls, UncopiedBytes int64
 }
 
-// MemoryUsage returns what the slab pools have.
+// MemoryUsage returns the Usage of the pool's slab pools.
 func (p *Pool) MemoryUsage() Usage { return p.inner().mem.usage() }

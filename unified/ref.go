@@ -16,19 +16,19 @@ var (
 	_ encoding.TextUnmarshaler = (*Ref[byte])(nil)
 )
 
-// A Ref names a buffer, or a view of one, and keeps nothing alive. It is a value of 16 bytes for
-// messages, maps, logs and other goroutines, where the array itself would be too much. Get opens it:
-// shape, element type and residency come along. It has a text, so it also passes through a queue or a
-// library that carries text only.
+// A Ref names a buffer, or a view of a buffer, and keeps nothing alive. It is a value of 16 bytes for
+// messages, maps, logs and other goroutines, where the array itself would be too much. Get opens it,
+// with shape, element type and residency. A Ref has a text, so it also passes through a queue or a
+// library that carries only text.
 //
-// Copy a Ref, compare it, use it as the key of a map. Two buffers never have equal ones, even if a
-// [Pool] gave the second the array of the first. The zero Ref names nothing. All methods but
-// UnmarshalText are safe for concurrent use, also beside a Free.
+// Copy a Ref, compare it, use it as the key of a map. Two buffers never have equal Refs, even if a
+// [Pool] gave the second the array of the first. The zero Ref names nothing. All methods except
+// UnmarshalText are safe for concurrent use, also during a Free.
 //
-// Keep the Buffer until the Ref was opened: a Ref does not. Of a view it is enough to keep the buffer
-// that the view is of.
+// Keep the Buffer until Get has returned: a Ref does not keep it. For a Ref of a view it is enough to
+// keep the view's buffer.
 //
-// A Ref is not for other processes and not for storage: there Get returns ErrReleased. It is no
+// A Ref is not for other processes and not for storage: there Get returns ErrReleased. A Ref is no
 // permission either: everybody can write such a text. Do not open the text of a peer that you do not
 // trust.
 type Ref[T any] struct{ name refs.Name }
@@ -36,7 +36,7 @@ type Ref[T any] struct{ name refs.Name }
 // buffers has the buffers and views that have a Ref.
 var buffers = refs.New[named]()
 
-// A named is a part of an array that has a Ref. The lease says whether it is still out.
+// A named is a part of an array that has a Ref. The lease says whether it is still active.
 type named struct {
 	own   weak.Pointer[lease]
 	part  part
@@ -44,10 +44,10 @@ type named struct {
 	elem  reflect.Type
 }
 
-// A part is elements from lo to below hi, in so many dimensions. A lease has at most one shape of each.
+// A part is the elements from lo to below hi, in rank dimensions. A lease has at most one shape of each rank.
 type part struct{ lo, hi, rank int }
 
-// names are those of the parts of one lease. They do not reach it.
+// names are the names of the parts of one lease. They do not reach the lease.
 type names struct{ of map[part]refs.Name }
 
 // end ends all names. The lease is over.
@@ -61,12 +61,11 @@ func (n *names) end() {
 }
 
 // Ref returns the Ref of b, the same in each call, and for views of b with the same elements and shape.
-// It is the zero Ref for a nil or zero Buffer and after Free. The Ref ends with b, or with the buffer that
-// b is a view of: after Free and Release its Get returns ErrReleased, even if other buffers share the
-// memory.
+// It is the zero Ref for a nil or zero Buffer and after Free. The Ref ends with b, or with the buffer of a
+// view b: after Free and Release its Get returns ErrReleased, even if other buffers share the memory.
 //
-// The first call for a part takes an entry in a map of the process, until then. A buffer without a Ref
-// pays nothing.
+// The first call for a part takes an entry in a map of the process, until the Ref ends. A buffer without
+// a Ref pays nothing.
 func (b *Buffer[T]) Ref() (r Ref[T]) {
 	a, err := b.lock()
 	if err != nil {
@@ -86,14 +85,14 @@ func (b *Buffer[T]) Ref() (r Ref[T]) {
 	return Ref[T]{name}
 }
 
-// Get returns a buffer of its own of the array that r names, with its contents and states: what is
-// written to one is written to the other, on both sides. Free it on its own, in any order; of a Ref of a
-// view, too. The memory stays until the last of them is freed. A [Pool] counts it neither as acquired nor
-// as released; what the last call gives back counts.
+// Get returns a further buffer of the array that r names. Buffers of an array share contents and states: a
+// write to one is a write to all, on both sides. Free the new buffer on its own, in any order, also if r
+// names a view. The memory stays until the last buffer is freed. A [Pool] does not count the new buffer as
+// acquired or released; it counts the last call that gives the array back.
 //
-// The error is ErrReleased if the buffer was freed, released or forgotten since, whoever has its memory
-// now. So it is for the zero Ref and for a Ref of another process: Get never returns the array of another
-// buffer. It wraps ErrType if the elements are not of type T, which a text does not say.
+// The error is ErrReleased if the buffer was freed, released or forgotten since: Get never returns the
+// array of another buffer. It is ErrReleased for the zero Ref and for a Ref of another process, too. It
+// wraps ErrType if the elements are not of type T, which a text does not say.
 func (r Ref[T]) Get() (*Buffer[T], error) {
 	x, ok := buffers.Find(r.name)
 	if !ok {
@@ -121,12 +120,12 @@ const refPrefix = "unifiedref-"
 // bytes. It is the same for equal Refs.
 func (r Ref[T]) String() string { return r.name.Text(refPrefix) }
 
-// MarshalText returns the text of String, and no error. So JSON has a Ref as a string, also as the key of
+// MarshalText returns the text of String, and no error. So a Ref is a string in JSON, also as the key of
 // a map.
 func (r Ref[T]) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 
-// UnmarshalText reads the text that String returns, and no other: the error is a *[slab.RefError] then,
-// and r is as before. It must not run beside other uses of r.
+// UnmarshalText reads the text that String returns. For any other text the error is a *[slab.RefError],
+// and r is as before. It is not safe for concurrent use.
 func (r *Ref[T]) UnmarshalText(text []byte) error {
 	n, ok := refs.Parse(refPrefix, string(text))
 	if !ok {

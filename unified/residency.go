@@ -1,19 +1,19 @@
 package unified
 
-// MaxRanges is how many ranges of different states a buffer keeps apart. When
-// there are more, the shortest Synchronized range between two that are dirty on
-// the same side counts as dirty too, and is copied once without need. Ranges that
-// are dirty on different sides always stay apart, and so does one that a copy on a
-// stream brings about, as long as that may fail.
+// MaxRanges is the number of ranges of different states that a buffer keeps apart.
+// If there are more, the shortest Synchronized range between two ranges that are
+// dirty on the same side counts as dirty, too, and is copied once without need.
+// Ranges that are dirty on different sides always stay apart. So does a range that
+// a copy on a stream makes Synchronized, as long as the copy may fail.
 const MaxRanges = 64
 
-// A residency says for each element in which state it is: ranges, sorted and
-// complete, each from the end of the one before. Neighbours differ.
+// A residency has the state of each element, as ranges: sorted and complete, each
+// begins at the end of the range before. Neighbours differ.
 type residency struct {
 	ranges, spare []stretch // spare is memory for the next ranges
 }
 
-// A stretch of elements in one state; where it begins depends on where it stands.
+// A stretch of elements in one state. It begins at the end of the stretch before.
 type stretch struct {
 	end   int
 	state State
@@ -32,7 +32,7 @@ func newResidency(n int) residency {
 	return residency{ranges: []stretch{{n, Uninitialized}}}
 }
 
-// spans yields what lies between lo and hi, cut there.
+// spans yields the spans between lo and hi, cut there.
 func (r *residency) spans(lo, hi int) func(yield func(span) bool) {
 	return func(yield func(span) bool) {
 		from := 0
@@ -72,7 +72,7 @@ func (r *residency) change(lo, hi int, next func(State) State) {
 	r.ranges, r.spare = out, r.ranges
 }
 
-// swap gives elements that are in one state another one.
+// swap gives elements in state from the state to.
 func (r *residency) swap(lo, hi int, from, to State) {
 	r.change(lo, hi, func(s State) State {
 		if s == from {
@@ -104,8 +104,8 @@ func grow(out []stretch, lo, hi int, s State) []stretch {
 	return append(out, stretch{hi, s})
 }
 
-// limit merges what it may until there are no more than MaxRanges. Gaps that are to be kept
-// stay.
+// limit merges ranges until there are at most MaxRanges, as far as it may. Gaps for which kept
+// is true stay.
 func (r *residency) limit(kept func(lo, hi int) bool) {
 	for len(r.ranges) > MaxRanges {
 		i := r.shortestGap(kept)
@@ -140,9 +140,9 @@ type step struct {
 	do     action
 }
 
-// plan says what an access takes, or why it is refused. Ranges to be copied
-// are one step where all between them is Synchronized, which may be copied over,
-// and no longer than slack elements.
+// plan returns the steps of an access, or the error that refuses it. Ranges to copy
+// are one step where the gap between them is Synchronized, so that it may be copied
+// over, and at most slack elements long.
 func (r *residency) plan(lo, hi int, a access, slack int) (steps []step, err error) {
 	last := -1 // of steps that may be extended
 	for s := range r.spans(lo, hi) {

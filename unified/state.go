@@ -8,7 +8,7 @@ const (
 	Uninitialized State = iota // not accessed yet; the contents are zeros, and neither side has them
 	HostOnly                   // the host side was read first: it has the zeros, the device side nothing
 	DeviceOnly                 // the device side was read first: it has the zeros, the host side nothing
-	Synchronized               // both sides have them
+	Synchronized               // both sides are current
 	HostDirty                  // the host side was written; the device side is behind or has nothing
 	DeviceDirty                // the device side was written; the host side is behind or has nothing
 	states        = iota
@@ -21,14 +21,14 @@ func (s State) String() string {
 	return [states]string{"Uninitialized", "HostOnly", "DeviceOnly", "Synchronized", "HostDirty", "DeviceDirty"}[s]
 }
 
-// An access is what a caller wants of one side.
+// An access is an operation of a caller on one side.
 type access uint8
 
 const (
-	readHost      access = iota // to read what is current
+	readHost      access = iota // to read the current contents
 	writeHost                   // to read and write
-	overwriteHost               // to write all of it, whatever it was
-	syncHost                    // to have it current if there is anything
+	overwriteHost               // to write all of it without a read
+	syncHost                    // to make it current if there are contents
 	markHost                    // to say that it was written
 	readDevice
 	writeDevice
@@ -38,7 +38,7 @@ const (
 	accesses = iota
 )
 
-// side is the one that is wanted.
+// side is the side of the access.
 func (a access) side() side {
 	if a < readDevice {
 		return host
@@ -46,19 +46,19 @@ func (a access) side() side {
 	return onDevice
 }
 
-// What an access takes before it is granted.
+// An action comes before an access is granted.
 type action uint8
 
 const (
 	none action = iota
 	zero        // the side gets zeros
-	pull        // the side gets what the other one has
+	pull        // the side gets the contents of the other side
 	lose        // refused: ErrConflict, as a write of the other side would be lost
 	void        // refused: ErrUninitialized, as the side holds nothing
 )
 
-// A cell is what an access takes in a state, and the state after it. When it
-// is refused, or its action fails, the state stays.
+// A cell has the action of an access in a state, and the state after it. If the
+// access is refused, or its action fails, the state stays.
 type cell struct {
 	do   action
 	next State
@@ -67,8 +67,8 @@ type cell struct {
 // Short, so that the table can be seen at a glance.
 const un, ho, do, sy, hd, dd = Uninitialized, HostOnly, DeviceOnly, Synchronized, HostDirty, DeviceDirty
 
-// The whole of residency. Each element of a buffer is in one of the states, and
-// every access of it is this table and nothing else.
+// The whole of residency. Each element of a buffer is in one of the states, and this
+// table alone decides every access.
 var table = [states][accesses]cell{
 	//  host:                                                   device:
 	//  read        write       overwrite   sync        mark        read        write       overwrite   sync        mark
@@ -80,6 +80,6 @@ var table = [states][accesses]cell{
 	dd: {{pull, sy}, {pull, hd}, {none, hd}, {pull, sy}, {lose, dd}, {none, dd}, {none, dd}, {none, dd}, {none, dd}, {none, dd}},
 }
 
-// weight orders states for a buffer whose elements are in several: it is in
+// weight orders states. If elements are in several states, the state of a buffer is
 // the one that takes most care.
 var weight = [states]int{un: 0, sy: 1, ho: 2, do: 3, hd: 4, dd: 5}

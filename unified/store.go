@@ -16,8 +16,8 @@ type store struct {
 	watch runtime.Cleanup // of device memory
 }
 
-// provide sees to it that a side has memory. That of the device may have been
-// used by s until now, where s is the one to use it next.
+// provide sees to it that a side has memory. Memory of the device may still be in use
+// by s, as s is the next to use it.
 func (a *array) provide(d side, s device.Stream) error {
 	d = a.place(d)
 	m := &a.sides[d]
@@ -37,7 +37,7 @@ func (a *array) own(m *store, d side) {
 	m.buf.Hide() // from a Put of what the program sees of it
 	if d == onDevice {
 		// A pool does not notice a small forgotten block off the Go heap that the CPU
-		// can reach. This finds a forgotten array's; no slice of it exists.
+		// can reach. This finds the block of a forgotten array; no slice of it exists.
 		m.watch = runtime.AddCleanup(a, func(b slab.PooledBuffer) { go b.Release() }, m.buf) // it may wait for a stream
 	}
 }
@@ -60,14 +60,14 @@ func (a *array) get(m *store, d side, s device.Stream) error {
 	if err = a.reaches(m, d); err != nil {
 		return err
 	}
-	// What s has written to the memory until now is no result of this array.
+	// Earlier writes of s to the memory are no result of this array.
 	before := use{stream: s, hi: a.n, reads: [2]bool{onDevice: true}}
 	_ = before.close() // a stream that cannot record fails at its next call, too
 	a.uses = append(a.uses, before)
 	return nil
 }
 
-// reaches gives memory back that is to be the host's, too, and that the CPU cannot reach.
+// reaches gives memory back that has to serve the host, too, if the CPU cannot reach it.
 func (a *array) reaches(m *store, d side) error {
 	if d != a.place(host) {
 		return nil
@@ -81,9 +81,9 @@ func (a *array) reaches(m *store, d side) error {
 	return errors.Join(fmt.Errorf("unified: the CPU does not reach the memory of the slab.Pool for the %v side: %w", d, device.ErrUnavailable), err)
 }
 
-// handedOut notes that the program has a slice of the host side. Where that is the device's
-// memory, the slice does not keep the array from being found forgotten, and whoever gets the
-// memory then would share it: it stays out instead.
+// handedOut notes that the program has a slice of the host side. If that is the device's
+// memory, the slice does not keep the array from being found forgotten, and the next owner
+// of the memory would share it. So the memory then stays active.
 func (a *array) handedOut() {
 	if a.mem.shared {
 		a.sides[onDevice].watch.Stop()
@@ -101,7 +101,7 @@ func (m *store) release(d side) {
 	}
 	buf := m.buf
 	*m = store{}      // first, as Release may panic
-	_ = buf.Release() // exactly once, as has said
+	_ = buf.Release() // exactly once, as m.has was set
 }
 
 // usedOn keeps the memory of both sides from being handed out again before

@@ -7,9 +7,9 @@ import (
 	"github.com/bufslab/bufslab/device"
 )
 
-// A use is work on a stream that may not be done: a copy or fill of ours, or
-// what the caller has enqueued on the device side. An access that needs
-// what it writes waits for it; so does one that writes what it reads or writes.
+// A use is work on a stream that may not be done: a copy or fill of ours, or work
+// of the caller on the device side. An access waits for a use if it needs elements
+// that the use writes, or writes elements that the use reads or writes.
 type use struct {
 	stream device.Stream
 	event  device.Event // nil while the caller may still add to the work
@@ -18,8 +18,8 @@ type use struct {
 	writes [2]bool
 	err    error // of the work, once it is known
 	ours   bool
-	before []span // of ours: the states that are true again if it fails
-	after  State  // where this one was given instead
+	before []span // of ours: the states that are true again if the work fails
+	after  State  // the state that was given instead
 }
 
 // meets reports whether the use is about some of the elements.
@@ -39,7 +39,7 @@ func (u *use) close() (err error) {
 	return err
 }
 
-// over reports whether the work goes on no more, however it went.
+// over reports whether the work has ended, with or without an error.
 func (u *use) over() bool { return u.close() != nil || u.event.Done() }
 
 // sync waits for the work and returns its error, once and for all.
@@ -51,8 +51,8 @@ func (u *use) sync() error {
 		u.err = u.event.Sync()
 		return u.err
 	}
-	// A stream that records nothing any more has failed. Or it was closed,
-	// which waits for its work.
+	// A stream that no longer records has failed, or was closed. To close it
+	// waits for its work.
 	if err := u.stream.Sync(); !errors.Is(err, device.ErrClosed) {
 		u.err = err
 	}
@@ -75,7 +75,7 @@ func (u *use) hold(s device.Stream) error {
 	return s.Wait(u.event)
 }
 
-// awaitAccess waits for all that an access and its steps have to wait for. It
+// awaitAccess waits for all work in the way of an access and its steps. It
 // reports whether work was found to have failed, so that the access has to be
 // planned again.
 func (a *array) awaitAccess(lo, hi int, c access, steps []step, s device.Stream) (again bool, err error) {
@@ -91,9 +91,8 @@ func (a *array) awaitAccess(lo, hi int, c access, steps []step, s device.Stream)
 	return a.await(lo, hi, c.side(), c.writes(), !c.overwrites(), s)
 }
 
-// awaitTarget is await for a step that writes to a side. Between what has to be copied it may
-// cover what has not: that is not written anew, and if the work before has failed there, the
-// access fails.
+// awaitTarget is await for a step that writes to a side. A step may cover gaps between the ranges
+// to copy. Gaps are not written anew: if earlier work has failed there, the access fails.
 func (a *array) awaitTarget(x step, d side, s device.Stream) (again bool, err error) {
 	for y := range a.res.spans(x.lo, x.hi) {
 		if again, err = a.await(y.lo, y.hi, d, true, y.state == Synchronized, s); again || err != nil {
@@ -127,8 +126,8 @@ func (a *array) await(lo, hi int, d side, writes, results bool, s device.Stream)
 	return again, err
 }
 
-// hold makes a stream wait for the uses that go on. It comes before any is settled: where the
-// stream cannot wait nothing is written anew, and no failure may be forgotten.
+// hold makes a stream wait for the uses that go on. It comes before any use is settled: if the
+// stream cannot wait, nothing is written anew, and no failure may be forgotten.
 func (a *array) hold(lo, hi int, d side, writes bool, s device.Stream) (err error) {
 	for i := 0; i < len(a.uses) && err == nil; i++ {
 		if u := &a.uses[i]; u.touches(lo, hi, d, writes) && u.stream != s && !u.over() {
@@ -139,8 +138,7 @@ func (a *array) hold(lo, hi int, d side, writes bool, s device.Stream) (err erro
 }
 
 // settle waits for the i-th use and removes it, unless its failure is needed.
-// If it was ours and has failed, what it did counts as not done, and again is
-// true.
+// If the use was ours and has failed, it counts as not done, and again is true.
 func (a *array) settle(i, lo, hi int, needed bool) (again bool, err error) {
 	u := &a.uses[i]
 	switch err = u.sync(); {
@@ -150,15 +148,15 @@ func (a *array) settle(i, lo, hi int, needed bool) (again bool, err error) {
 		again, err = true, nil
 		a.undo(i)
 	case !needed:
-		// Elements that are written anew no longer care; the rest does.
+		// The failure no longer matters for elements that are written anew, only for the rest.
 		err = nil
 		a.uses = slices.Replace(a.uses, i, i+1, u.outside(lo, hi)...)
 	}
 	return again, err
 }
 
-// undo takes back what the i-th use was to bring about, and removes it. What
-// was built on that goes first.
+// undo takes back the states of the i-th use, and removes the use. Uses that
+// were built on it go first.
 func (a *array) undo(i int) {
 	u := a.uses[i]
 	for j := len(a.uses) - 1; j > i; j-- {
@@ -232,15 +230,15 @@ func (a *array) handOn(lo, hi int, c access, s device.Stream) error {
 	return a.usedOn(s)
 }
 
-// covers reports whether waiting for u is waiting for an earlier use of the
-// caller's, too. Ranges are not joined: others may have views beside this one,
-// and their work still to enqueue.
+// covers reports whether a wait for u is also a wait for an earlier use of the
+// caller's. Ranges are not joined: other goroutines may have views next to this
+// range, and still enqueue work.
 func (u *use) covers(old *use) bool {
 	return !old.ours && old.stream == u.stream && old.err == nil && u.lo <= old.lo && old.hi <= u.hi &&
 		(u.writes[onDevice] || !old.writes[onDevice])
 }
 
-// manyUses is how many a buffer has before it looks which are done.
+// manyUses is the number of uses of a buffer before it looks which are done.
 const manyUses = 16
 
 // prune forgets uses that are done, so that the list is short even if no access

@@ -7,10 +7,10 @@ import (
 )
 
 // View returns the elements from i to below j, counted row by row, as a buffer of
-// one dimension. It shares memory and states with b: a write to one is a write to
-// both. An access of the view copies only its elements. The view ends with b;
-// freeing a view of a part is an error. The error wraps device.ErrSize for a
-// range that is not inside b.
+// one dimension. The view shares memory and states with b: a write to one is a write
+// to both. An access of the view copies only its elements. The view ends with b; to
+// free a view of a part is an error. The error wraps device.ErrSize for a range that
+// is not inside b.
 func (b *Buffer[T]) View(i, j int) (*Buffer[T], error) {
 	a, err := b.lock()
 	if err != nil {

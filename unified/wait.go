@@ -10,23 +10,23 @@ import (
 
 // How an Acquire waits for memory.
 //
-// A call that has the memory of one side and waits for that of the other may keep another call from
-// its own: where both sides draw on one budget, two such calls would wait for each other. So a call
-// first tries for both sides without a wait, and lets go of what it has if that fails. Then it
-// queues for the turn of its pool, and only the call that has the turn waits with something in hand.
+// Where both sides draw on one budget, two calls that each have the memory of one side would wait for
+// each other. So a call first tries for both sides without a wait, and gives all memory back if that
+// fails. Then it queues for the turn of its pool. Only the call that has the turn waits with memory in
+// hand.
 
-// AcquireContext is [Acquire] that takes the memory of both sides now, and waits for it where there
-// is no room, until ctx is done, as [slab.Pool.GetContext] does and in the same queues. No access of
-// the buffer fails for want of room then. A buffer that the pool keeps may have the memory already.
+// AcquireContext is [Acquire] that takes the memory of both sides now. Where there is no room it waits
+// until ctx is done, as [slab.Pool.GetContext] does and in the same queues. Later no access of the
+// buffer fails for lack of room. A kept buffer may have the memory already.
 //
 // Calls for one Pool that have to wait take turns, first come first served. Two Pools on one
-// [slab.Limit] that has both sides may wait for each other, until a ctx is done; so may one Pool whose
-// Limit has no room for both sides at once: give each ctx a deadline.
+// [slab.Limit] for both sides may wait for each other, until a ctx is done. So may one Pool whose Limit
+// has no room for both sides at once. Give each ctx a deadline.
 //
-// If ctx is done the error wraps that of ctx, and [device.ErrOutOfMemory] if there was no room; with
-// a ctx that was done before the call nothing is tried. Else errors are those of Acquire, of the
-// accesses that would take the memory, and of GetContext. The pool and its Stats are then as before,
-// but for what it gave back to make room. A nil ctx is never done.
+// If ctx is done the error wraps the error of ctx, and [device.ErrOutOfMemory] if there was no room. If
+// ctx was done before the call nothing is tried. Other errors are those of Acquire, of the accesses that
+// would take the memory, and of GetContext. After an error the pool and its Stats are as before, except
+// for memory that was given back to make room. A nil ctx is never done.
 func AcquireContext[T any](ctx context.Context, p *Pool, shape ...int) (*Buffer[T], error) {
 	return acquire[T](p, takesBoth(ctx), false, shape)
 }
@@ -36,10 +36,10 @@ func AcquirePinnedContext[T any](ctx context.Context, p *Pool, shape ...int) (*B
 	return acquire[T](p, takesBoth(ctx), true, shape)
 }
 
-// takesNothing is what Acquire does about memory: the first access of a side takes it.
+// takesNothing is the take of Acquire: the first access of a side takes its memory.
 func takesNothing(*pool, *array) error { return nil }
 
-// takesBoth is what AcquireContext does about memory.
+// takesBoth is the take of AcquireContext: the memory of both sides.
 func takesBoth(ctx context.Context) func(*pool, *array) error {
 	if ctx == nil {
 		ctx = context.Background()
@@ -67,7 +67,7 @@ func takesBoth(ctx context.Context) func(*pool, *array) error {
 	}
 }
 
-// provideBoth sees to it that both sides have memory. If that fails none has that had none before.
+// provideBoth sees to it that both sides have memory. If that fails, it gives new memory back.
 func (a *array) provideBoth(provide func(side) error) error {
 	had := a.sides[onDevice].has
 	if err := provide(onDevice); err != nil {

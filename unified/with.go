@@ -1,8 +1,9 @@
 package unified
 
-// With calls f with a buffer of the pool that is f's alone, as [Acquire] returns it, and releases it
+// With calls f with a buffer of the pool that belongs to f alone, as [Acquire] returns it, and releases it
 // when f returns or panics. f must not keep the buffer, nor slices or blocks of it; it may release the
-// buffer earlier. What f returns is the error; that of Acquire comes without a call of f.
+// buffer earlier. With returns the error of f. If Acquire fails, With returns that error without a call
+// of f.
 //
 // It is safe for concurrent use, as the pool is.
 func With[T any](p *Pool, shape []int, f func(b *Buffer[T]) error) error {
