@@ -1,17 +1,16 @@
 package device
 
-// These interfaces are for what only some devices and regions can do. A program
-// finds out by a type assertion. Facts about a device are in [Traits].
+// These interfaces are for abilities that only some devices and regions have. A
+// program finds out by a type assertion. Facts about a device are in [Traits].
 
 // A Reserver can set aside a range of addresses and put memory behind it
-// piece by piece. Wrappers implement it whether or not the device beneath does.
-// Where it does not, Reserve gives an error that wraps ErrUnavailable.
+// piece by piece. Wrappers implement it whether or not the device below does.
+// If the device does not, Reserve gives an error that wraps ErrUnavailable.
 type Reserver interface {
-	// Reserve sets aside up to size bytes of addresses, in whole pages. The
-	// size of the range's Region says how many it got. No memory is committed.
-	// Less than a page gives an error that wraps ErrSize. Where addresses are too
-	// few, now or always, the error wraps ErrOutOfMemory or ErrUnavailable; Alloc may
-	// succeed then.
+	// Reserve sets aside up to size bytes of addresses, in whole pages. The range
+	// may have less: see the Size of its Region. No memory is committed. For less
+	// than a page the error wraps ErrSize. If addresses are too few, now or always,
+	// the error wraps ErrOutOfMemory or ErrUnavailable; Alloc may still succeed.
 	Reserve(size int) (Range, error)
 }
 
@@ -30,20 +29,20 @@ type Range interface {
 	Commit(off, n int) error
 	// Decommit gives back the memory of n committed bytes from off. Their
 	// contents are lost; their addresses stay reserved. It has Commit's errors.
-	// If it fails, all of them are committed still, with undefined contents.
+	// If it fails, all n bytes are still committed, with undefined contents.
 	Decommit(off, n int) error
 	// Close gives back all memory and the addresses. Later calls fail with
 	// ErrClosed.
 	Close() error
 }
 
-// A LazyRange is a Range of a device that finds memory for a page when it is first used, or
-// committed. One call makes addresses usable far ahead, which costs no memory. So a heap
-// commits what it needs and no more, and what it has committed is what may have been touched.
+// A LazyRange is a Range of a device that finds memory for a page when the page is first used,
+// or committed. One call makes addresses usable far ahead, which costs no memory. So a heap
+// commits only the bytes that it needs, and only committed bytes may have been touched.
 type LazyRange interface {
 	Range
-	// Ready returns the end of the bytes from 0 that are usable: their Commit at most finds
-	// memory for pages before they are used, and for few beyond. It is negative of a wrapper
+	// Ready returns the end of the usable bytes from 0: their Commit at most finds memory for
+	// pages before the first use, and for a few pages beyond. It is negative for a wrapper
 	// around a Range that is not lazy.
 	Ready() int
 }
@@ -51,9 +50,9 @@ type LazyRange interface {
 // A Shrinker is the Region of a Range that can give up some of its addresses for good.
 type Shrinker interface {
 	// GiveUp gives back the addresses of n bytes from off, both multiples of the range's
-	// Page. None of them is committed, or ever will be. At the end they leave the
-	// Region's Size. The error wraps ErrSize for other bytes, for all of them, for some
-	// that were given up already, and for a Region of Alloc; nothing changes then. No
+	// Page. None of these bytes is committed, or ever will be. If they are at the end of the
+	// Region its Size shrinks. The error wraps ErrSize for other bytes, for the whole Region, for
+	// bytes that were given up already, and for a Region of Alloc; nothing changes then. No
 	// Commit, Decommit or Close of the range may run at the same time.
 	GiveUp(off, n int) error
 }
@@ -61,27 +60,27 @@ type Shrinker interface {
 // A Pinner is a Device with page-locked host memory, from which its streams
 // copy without waiting.
 type Pinner interface {
-	// Pinned returns that memory as a Device whose regions are HostRegions. It
-	// returns the same Device at each call. The name is that of the parent with
-	// ":pinned" appended, and closing the parent closes it. The error wraps
+	// Pinned returns the page-locked memory as a Device whose regions are
+	// HostRegions, the same Device at each call. Its name is the parent's with
+	// ":pinned" appended. Close of the parent closes it. The error wraps
 	// ErrUnavailable where there is no such memory.
 	Pinned() (Device, error)
 }
 
-// An Overseer is a Device that knows what its streams have under way. A pool with Config.Check then
-// reports memory that is released too early.
+// An Overseer is a Device that knows which work its streams have under way. A pool with Config.Check
+// then reports memory that is released too early.
 type Overseer interface {
-	// UnderWay reports whether work of a stream that is not done uses bytes of b. Work counts that
-	// is still not done when all streams but are: what they wait for does not.
+	// UnderWay reports whether work of a stream that is not done uses bytes of b. It ignores work of the
+	// streams but, and work that these streams wait for.
 	UnderWay(b Block, but ...Stream) bool
 }
 
-// A Quarantiner is a Region that can give up some of its bytes for good: somebody may
-// still use them who has no right to.
+// A Quarantiner is a Region that can give up some of its bytes for good, because code that has
+// released them may still use them.
 type Quarantiner interface {
 	// Quarantine gives back the whole pages within n bytes from off, whose contents
-	// are lost. A later access to them faults, or finds zeros if the system has no
-	// room to tell it apart. They must not be used or committed again.
+	// are lost. A later access to the pages faults, or finds zeros if the system has no
+	// room for another mapping. They must not be used or committed again.
 	Quarantine(off, n int) error
 }
 
@@ -94,7 +93,7 @@ type Collected interface {
 	// Watch makes the runtime call lost, on a goroutine of its own, each time
 	// the collector finds the memory of the loosened region unreachable. Bytes
 	// is then nil until lost calls Hold, which takes the memory back with its
-	// contents. If lost returns without calling Hold, the memory is collected.
+	// contents. If lost returns without a call of Hold, the memory is collected.
 	// lost may refer to the region, but not to its memory. Call Watch at most
 	// once.
 	Watch(lost func())

@@ -16,13 +16,13 @@ import (
 //	found     the collector saw no view: weak is nil, the finalizer runs or is about to
 //	dropped   by Free: strong and weak are nil for good
 //
-// The finalizer sits on the memory, not on this struct, so any view of it,
-// however short, keeps it from running. It calls lost, and there Hold brings
-// the memory from found back to held: not before, so that what is handed out
-// of the region meanwhile cannot be mistaken for something forgotten. That
-// takes a new weak pointer: the old one stays nil although the memory lives.
-// Before Watch there is no finalizer, and without Loosen no weak
-// pointer either: then a region costs two allocations and nothing more.
+// The finalizer sits on the memory, not on this struct, so any view of the
+// memory, however short, keeps the finalizer from running. It calls lost, and
+// only there Hold brings the memory from found back to held: a block that is
+// handed out meanwhile cannot be mistaken for a forgotten one. Hold takes a new
+// weak pointer: the old one stays nil although the memory lives. Before Watch
+// there is no finalizer, and without Loosen no weak pointer: then a region costs
+// two allocations.
 type heapRegion struct {
 	dev       *heap
 	off, size int // the memory begins off bytes behind strong, for alignment
@@ -78,7 +78,7 @@ func (r *heapRegion) Watch(lost func()) {
 	}
 }
 
-// arm sets the finalizer. It reaches the region only weakly: the runtime
+// arm sets the finalizer, which reaches the region only weakly: the runtime
 // keeps finalizers alive, and the region with its pool would never go away.
 func (r *heapRegion) arm(p *byte) {
 	w := weak.Make(r)
@@ -133,8 +133,8 @@ func (r *heapRegion) Hold() bool {
 	return true
 }
 
-// drop leaves the memory to the collector for good. It reports false when
-// that happened before.
+// drop leaves the memory to the collector for good. It reports false if the
+// memory was dropped before.
 func (r *heapRegion) drop() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

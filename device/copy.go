@@ -17,7 +17,7 @@ func CheckBlock(b Block) error {
 }
 
 // CheckCopy is CheckBlock for both sides of a copy, whose lengths have to be
-// equal. It is the first line of every backend's Copy.
+// equal. It is the first line of Copy in every device.
 func CheckCopy(dst, src Block) error {
 	if dst.Len != src.Len {
 		return fmt.Errorf("device: copy of %d bytes to %d: %w", src.Len, dst.Len, ErrSize)
@@ -28,9 +28,9 @@ func CheckCopy(dst, src Block) error {
 	return CheckBlock(src)
 }
 
-// HostBytes returns [Bytes] of b for a copy that the device of that name makes.
-// The error wraps [ErrUnavailable] where the CPU cannot reach b, because it was
-// freed or is on another device. A block of zero bytes gives no error.
+// HostBytes returns [Bytes] of b for a copy that the named device makes. The
+// error wraps [ErrUnavailable] where the CPU cannot reach b, because b was freed
+// or is on another device. A block of zero bytes gives no error.
 func HostBytes(name string, b Block) ([]byte, error) {
 	if b.Len == 0 {
 		return nil, nil
@@ -57,7 +57,7 @@ func Fill(m []byte, value byte) {
 		return
 	}
 	m[0] = value
-	for n := 1; n < len(m); { // copy is faster than a loop, and fastest from what is in the cache
+	for n := 1; n < len(m); { // copy is faster than a loop, and fastest from the processor's cache
 		n += copy(m[n:], m[:min(n, 4<<10)])
 	}
 }

@@ -1,7 +1,7 @@
 // Package device says where memory lives and how its bytes move.
 //
-// Most programs do not call it: they name a device in the line of a pool, see package slab. A
-// program that moves bytes to a device does, and so does one that brings a device of its own.
+// Most programs do not call it: they name a device in the line of a pool, see package slab. It is for
+// programs that move bytes to a device, or have a device of their own.
 //
 //	d, err := device.Open("mmap")
 //	b, err := d.Alloc(1 << 20)           // a Block: a piece of a Region
@@ -16,20 +16,20 @@
 //	mmap        memory outside the Go heap, given back by madvise
 //	virtual     addresses without memory behind them, of any capacity
 //
-// Others live in directories of their own and call [Register] when they are imported: device/sim is
-// a simulated accelerator, device/cuda, device/opencl and device/metal drive real ones.
+// Other devices have packages of their own and call [Register] when they are imported: device/sim is
+// a simulated accelerator; device/cuda, device/opencl and device/metal drive real ones.
 //
 // # A device of your own
 //
-// Implement [Device]. Further interfaces say what more it can do: [Reserver], [Pinner], [Quarantiner],
-// [Collected], [Overseer]. [Traits] say what pools have to know. [CheckBlock] and [CheckCopy] are the first lines
-// of its methods, and package device/devicetest tests it.
+// Implement [Device]. Further interfaces add abilities: [Reserver], [Pinner], [Quarantiner], [Collected],
+// [Overseer]. [Traits] are facts that pools have to know. Begin the methods with [CheckBlock] and
+// [CheckCopy]. Package device/devicetest tests a device.
 package device
 
 import "fmt"
 
-// A Region is one allocation of a device. Each device has a type of its own
-// for it, which is comparable: strategies use regions as map keys.
+// A Region is one allocation of a device. Each device has its own type of
+// region, which is comparable: strategies use regions as map keys.
 type Region interface {
 	// Size returns the bytes that the region takes on its device. It may be
 	// more than Alloc was asked for.
@@ -45,15 +45,15 @@ type HostRegion interface {
 
 // A Block is Len bytes of a Region, starting at Off. It is not an address,
 // because OpenCL's buffers have none to calculate with. Blocks are small
-// comparable values. The zero Block has no memory; it stands for zero bytes.
+// comparable values. The zero Block has no memory and zero bytes.
 type Block struct {
 	Region   Region
 	Off, Len int
 }
 
 // Bytes returns the memory of b with its capacity cut to its length, or nil
-// where the CPU cannot reach it. It does not copy. It panics if b, which someone made
-// up then, is not within its region.
+// where the CPU cannot reach the memory. It does not copy. It panics if b is not
+// within its region, as only a made-up Block can be.
 func Bytes(b Block) []byte {
 	h, ok := b.Region.(HostRegion)
 	if !ok {
@@ -103,8 +103,8 @@ type Device interface {
 	// Copy copies src to dst: from host memory to this device, back, or within
 	// this device. The two may overlap. The error wraps ErrSize when the
 	// lengths differ or a block is not inside its region, and ErrUnavailable
-	// when a block was freed, is on another device or has no memory behind
-	// it. After an error no byte has moved.
+	// when a block was freed, is on another device or has no memory. After an
+	// error no byte has moved.
 	Copy(dst, src Block) error
 	// NewStream returns a queue of work on this device.
 	NewStream() (Stream, error)
@@ -114,12 +114,12 @@ type Device interface {
 }
 
 // A Stream is an ordered queue of device work. Its methods enqueue work and may
-// return before it is done; Sync waits for it. Until then the memory that the
-// work uses must stay allocated, and the memory that it reads unchanged.
+// return before the work is done; Sync waits for it. Until then the memory that
+// the work uses must stay allocated, and the memory that it reads unchanged.
 //
-// The first error stays with the stream. No work is done after it. Sync first
+// The first error stays with the stream, and no work is done after it. Sync first
 // waits until no work of the stream runs, and then returns that error, even if
-// an earlier call returned it too. A Stream is safe for concurrent use; calls
+// an earlier call returned it, too. A Stream is safe for concurrent use; calls
 // of several goroutines are enqueued in some order.
 type Stream interface {
 	Copy(dst, src Block) error
@@ -129,11 +129,11 @@ type Stream interface {
 	Record() (Event, error)
 	// Wait makes work enqueued later wait for e, an event of any stream of any
 	// device. If the work before e fails, this stream fails with the same
-	// error; if e is nil, with one that wraps ErrUnavailable.
+	// error. If e is nil, it fails with an error that wraps ErrUnavailable.
 	Wait(e Event) error
 	Sync() error
 	// Close waits for the work as Sync does, but does not return its error.
-	// Every later call fails with ErrClosed, a second Close too.
+	// Every later call fails with ErrClosed, also a second Close.
 	Close() error
 }
 

@@ -8,11 +8,10 @@ import (
 	"github.com/bufslab/bufslab/device/internal/base"
 )
 
-// heap is Go memory. Its regions are seen and owned by the garbage collector;
-// what that makes possible is in collected.go. A region is aligned to the
-// largest power of two that divides its size, within 16 and 4096 bytes, and to 64 at
-// least from 64 bytes up. Memory that Free gives up goes back when
-// the collector comes by.
+// heap is Go memory. The garbage collector sees and owns its regions: see
+// collected.go. A region is aligned to the largest power of two that divides its
+// size, within 16 and 4096 bytes, and to at least 64 from 64 bytes up. Memory that
+// Free gives up goes back at the next collection.
 type heap struct{ hostMemory }
 
 func openHeap(rest string) (Device, error) {
@@ -22,13 +21,13 @@ func openHeap(rest string) (Device, error) {
 	return &heap{hostMemory{base.Named("device", "heap")}}, nil
 }
 
-// heapLimit is the size above which Alloc does not even try: make would not
-// panic but end the process. That can still happen below it where the system
-// allows a process less than it has; Go cannot recover from that.
+// heapLimit is the size above which Alloc does not even try: make would not panic
+// but end the process, and Go cannot recover from that. Below heapLimit that can
+// still happen if the system allows the process less memory than there is.
 var heapLimit = sync.OnceValue(func() int {
 	_, total, err := systemMemory()
 	if err != nil {
-		total = 1 << 40 // not known: more than this is a mistake for a while yet
+		total = 1 << 40 // not known: for now more than this is a mistake
 	}
 	return int(min(total, addressable))
 })
@@ -53,7 +52,7 @@ func (h *heap) Free(b Block) {
 	}
 }
 
-// alignOf is what Alloc promises for a size.
+// alignOf is the alignment that Alloc promises for a size.
 func alignOf(size int) int {
 	least := 64
 	if size < 64 {
@@ -63,11 +62,11 @@ func alignOf(size int) int {
 }
 
 // makeAligned returns size bytes at a multiple of alignOf(size) and their
-// offset in the allocation. Rounding the size up is enough as a rule, because
-// the runtime aligns its size classes; under -asan, which puts a zone in front
-// of every object, it is not, and then there is nothing for it but slack.
-// Nothing smaller than 16 bytes is made, because the runtime lumps such objects together
-// and they could not have a finalizer each.
+// offset in the allocation. As a rule it is enough to round the size up, because
+// the runtime aligns its size classes. Under -asan, which puts a zone in front
+// of every object, it is not, and the allocation needs slack.
+// Allocations have at least 16 bytes, because the runtime puts smaller objects together,
+// so that they could not have a finalizer each.
 func makeAligned(size int) (m []byte, off int) {
 	align := alignOf(size)
 	m = dirty((size + align - 1) &^ (align - 1))
@@ -78,9 +77,9 @@ func makeAligned(size int) (m []byte, off int) {
 	return m, int(-address(m) % uintptr(align))
 }
 
-// dirty is make without clearing: the contents are whatever was there before.
-// Of what the language has, only a strings.Builder asks the runtime for such
-// memory. It has no bytes to show before the first is written.
+// dirty is make without clearing: the contents are undefined. In the standard
+// library only a strings.Builder asks the runtime for such memory. A Builder has
+// no bytes to show before the first is written.
 func dirty(n int) []byte {
 	var b strings.Builder
 	b.Grow(n)

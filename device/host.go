@@ -6,12 +6,12 @@ import (
 	"github.com/bufslab/bufslab/device/internal/base"
 )
 
-// hostMemory is what heap and mmap have in common: the CPU reaches their
-// memory, and both draw on that of the machine.
+// hostMemory is the common part of heap and mmap: the CPU reaches their memory,
+// and both draw on the memory of the machine.
 type hostMemory struct{ *base.Device }
 
-// MemInfo returns the memory of the machine, free meaning available without
-// swapping. The error wraps ErrUnavailable where the system does not tell.
+// MemInfo returns the memory of the machine; free is available without swapping.
+// The error wraps ErrUnavailable where the system does not tell.
 func (h hostMemory) MemInfo() (free, total int64, err error) {
 	if err := h.Usable(); err != nil {
 		return 0, 0, err
@@ -53,7 +53,7 @@ func (h hostMemory) fill(dst Block, value byte) error {
 
 func (h hostMemory) NewStream() (Stream, error) { return newImmediate(h) }
 
-// address returns where m begins, for alignment only.
+// address returns the address of m, for alignment only.
 func address(m []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(m))) }
 
 // addressable bounds the sizes that the devices of this package compute with,

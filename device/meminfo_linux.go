@@ -9,10 +9,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// systemMemory returns the bytes of memory that are available and that there
-// are. Sysinfo knows the total, but counts what the page cache holds as taken,
-// which on a machine that has been up for a while is nearly everything: what
-// could be had is a line of /proc/meminfo.
+// systemMemory returns the available bytes of memory, and all bytes. Sysinfo knows
+// the total, but counts the page cache as taken, which is nearly everything on a
+// machine that has been up for a while. A line of /proc/meminfo has the available
+// bytes.
 func systemMemory() (free, total int64, err error) {
 	var s unix.Sysinfo_t
 	if err := unix.Sysinfo(&s); err != nil {

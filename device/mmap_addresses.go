@@ -8,14 +8,14 @@ import (
 )
 
 // Ranges share their addresses with the Go heap, which dies where it finds none. So
-// there is a share for each of them, and one for all of the process. What does not
-// fit is refused, and memory without a range has to do.
+// there is a bound for each range, and a bound for all ranges of the process. Beyond
+// them a range is refused, and the program uses memory without a range.
 
 const (
-	// addressSpace is what a process has of addresses on most systems: 47 bits, or
+	// addressSpace is the number of addresses of a process on most systems: 47 bits, or
 	// half of what 32 bits address.
 	addressSpace = 2 * addressable
-	// leastRange is the least that a large range is cut down to.
+	// leastRange is the least size that a large range is cut down to.
 	leastRange = 64 << 20
 )
 
@@ -28,7 +28,7 @@ func rangeShares() (one, all int64) {
 	return min(limit/16, max(addressSpace/4096, leastRange)), limit / 4
 }
 
-// takeAddresses counts up to size bytes of addresses for a range, and returns how many.
+// takeAddresses counts up to size bytes of addresses for a range, and returns their number.
 func takeAddresses(size, page int) (int, error) {
 	one, all := rangeShares()
 	if int64(size) > one {

@@ -4,8 +4,8 @@ package device
 
 import "golang.org/x/sys/unix"
 
-// addressLimit returns how many bytes of addresses the process may have, as the
-// system's limit is now: RLIMIT_AS. Without one it is the largest uint64.
+// addressLimit returns the bytes of addresses that the process may have, by the
+// system's limit of now: RLIMIT_AS. Without a limit it is the largest uint64.
 func addressLimit() uint64 {
 	var l unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_AS, &l); err != nil {

@@ -6,9 +6,9 @@ import "golang.org/x/sys/unix"
 // 5.18 on. They are locked again when they are next used.
 func dropLocked(m []byte) error { return unix.Madvise(m, unix.MADV_DONTNEED_LOCKED) }
 
-// advise tells what pages to use: huge where a piece of 2 MiB is used anywhere, or small ones only, so that
-// khugepaged does not fill again what was given back in part. With huge pages a range commits and gives back
-// whole ones, so there is nothing to fill.
+// advise tells the system which pages to use: huge pages wherever one byte of 2 MiB is used, or only small
+// pages, so that khugepaged does not fill pages again that were given back. With huge pages a range commits
+// and gives back whole ones, so khugepaged has nothing to fill.
 func advise(m []byte, pages string) error {
 	switch pages {
 	case "huge":
@@ -19,6 +19,6 @@ func advise(m []byte, pages string) error {
 	return nil
 }
 
-// populate finds memory for all pages at once, from Linux 5.14 on. Where it cannot, the first
-// use of each page does.
+// populate finds memory for all pages at once, from Linux 5.14 on. Where it cannot, each page
+// gets memory at its first use.
 func populate(m []byte) { _ = unix.Madvise(m, unix.MADV_POPULATE_WRITE) }

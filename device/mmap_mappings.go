@@ -10,22 +10,23 @@ import (
 )
 
 // Linux bounds the mappings of a process, to some 65,000. The Go runtime needs new ones now and then, and
-// ends the process where there are none. So the last ones are not for regions, ranges and pages that
-// are made inaccessible.
+// ends the process where there are none. So regions, ranges and inaccessible pages may not take the last
+// ones.
 
-// mappings are those of the process.
+// mappings is the budget of the process.
 var mappings = mappingBudget{most: mostMappings, count: countMappings}
 
-// A mappingBudget counts our own mappings as they come and go, and all of the process now and then: when
-// ours took half of what was left, or the last count is old. To count takes a while where there are many.
-// Neighbours may be one mapping to the system, so our own count may be too large; only differences of it are used.
+// A mappingBudget counts our own mappings as they come and go, and now and then all mappings of the process:
+// when ours took half of the rest, or the last count is old. To count many mappings takes a while.
+// Neighbours may be one mapping to the system, so our own count may be too large; only its differences are
+// used.
 type mappingBudget struct {
 	most  func() (int64, bool) // that the process may have
 	count func() (int64, bool) // that it has
 
 	own     atomic.Int64
 	checkAt atomic.Int64 // own mappings from which the process is counted again
-	stale   atomic.Int64 // nanoseconds from begin at which it is, too
+	stale   atomic.Int64 // nanoseconds from begin at which the process is counted again, too
 
 	mu      sync.Mutex // held by the goroutine that counts; leaf
 	retryAt time.Time  // not to count before: the last count found too few
@@ -35,7 +36,7 @@ type mappingBudget struct {
 var begin = time.Now()
 
 const (
-	// leastSpare mappings, or a spareShare of all, are the runtime's.
+	// leastSpare mappings, or a spareShare of all, are left to the runtime.
 	leastSpare, spareShare = 1000, 50
 	// A count may be staleAfter old, or staleTimes as old as the count took, if that is more.
 	staleAfter, staleTimes = 100 * time.Millisecond, 100
@@ -52,7 +53,7 @@ func (b *mappingBudget) take(n int64) error {
 
 func (b *mappingBudget) give(n int64) { b.own.Add(-n) }
 
-// recount counts the mappings of the process, unless that was in vain a moment ago.
+// recount counts the mappings of the process, unless a count a moment ago found too few.
 func (b *mappingBudget) recount(own, n int64) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -75,7 +76,7 @@ func (b *mappingBudget) recount(own, n int64) error {
 	return nil
 }
 
-// left is how many there are for us.
+// left is the number of mappings that we may take.
 func (b *mappingBudget) left() (n int64, known bool) {
 	has, ok := b.count()
 	most, known := b.most()

@@ -6,14 +6,14 @@ import (
 	"strconv"
 )
 
-// mostMappings reads how many mappings a process may have.
+// mostMappings reads the most mappings that a process may have.
 func mostMappings() (int64, bool) {
 	text, err := os.ReadFile("/proc/sys/vm/max_map_count")
 	n, bad := strconv.ParseInt(string(bytes.TrimSpace(text)), 10, 64)
 	return n, err == nil && bad == nil && n > 0
 }
 
-// countMappings counts those of the process: a line each.
+// countMappings counts the mappings of the process: each is a line.
 func countMappings() (n int64, ok bool) {
 	f, err := os.Open("/proc/self/maps")
 	if err != nil {

@@ -4,7 +4,7 @@ package device
 
 import "golang.org/x/sys/unix"
 
-// dropLocked cannot be done here: locked pages stay.
+// dropLocked does not exist here: locked pages stay.
 func dropLocked([]byte) error { return unix.EINVAL }
 
 // advise cannot tell what pages to use.
@@ -15,5 +15,5 @@ func advise(_ []byte, pages string) error {
 	return unix.ENOSYS
 }
 
-// populate leaves it to the first use of each page.
+// populate does nothing: each page gets memory at its first use.
 func populate([]byte) {}

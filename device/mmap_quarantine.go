@@ -12,9 +12,9 @@ import (
 	"github.com/bufslab/bufslab/internal/intervals"
 )
 
-// A process has some 65,000 mappings, and the Go runtime dies without a free one. Pages
-// that are inaccessible between others cost two, so there are at most mostRuns runs of
-// them; the pages of the rest stay accessible.
+// A process has some 65,000 mappings, and the Go runtime dies without a free one. A run of
+// inaccessible pages between other pages costs two mappings, so there are at most mostRuns
+// runs. Pages beyond them stay accessible.
 const mostRuns = 8 << 10
 
 // inaccessible counts the runs of all regions.
@@ -26,8 +26,8 @@ type lostPages struct {
 	runs intervals.Set
 }
 
-// Quarantine gives back the pages that lie in the n bytes from off entirely, and makes
-// them inaccessible.
+// Quarantine gives back the whole pages within the n bytes from off, and makes them
+// inaccessible.
 func (r *mmapRegion) Quarantine(off, n int) error {
 	m := r.Bytes()
 	if err := base.CheckSpan("device", off, n, len(m), 1); err != nil {
@@ -46,7 +46,7 @@ func (r *mmapRegion) Quarantine(off, n int) error {
 	return nil
 }
 
-// add notes pages, unless they would be a run too many.
+// add notes pages, unless there are mostRuns runs already.
 func (l *lostPages) add(lo, hi int) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -59,7 +59,7 @@ func (l *lostPages) add(lo, hi int) bool {
 	return true
 }
 
-// unmapped takes the runs of a region that is gone from the count.
+// unmapped takes the runs of an unmapped region from the count.
 func (l *lostPages) unmapped() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -12,9 +12,9 @@ import (
 )
 
 // Reserve takes addresses, which cost no memory. A range gets at most a sixteenth of
-// RLIMIT_AS, and 1/4096 of the address space; where that is less than asked and less
-// than 64 MiB, there are no ranges. All ranges of the process together get a quarter
-// of either.
+// RLIMIT_AS, and 1/4096 of the address space. Where that is less than asked and less than
+// 64 MiB, there are no ranges. All ranges of the process together get at most a quarter of
+// RLIMIT_AS, and of the address space.
 func (d *mmap) Reserve(size int) (Range, error) {
 	size, err := reservable(d.Device, d.fixed, size, d.rangePage)
 	if err != nil {
@@ -32,21 +32,21 @@ func (d *mmap) Reserve(size int) (Range, error) {
 	return &mmapRange{r: r}, nil
 }
 
-// hugePage is what ranges begin at a multiple of: pages of this size can be behind them, and blocks
-// be aligned to it.
+// hugePage is the alignment of ranges: pages of this size can be behind them, and blocks can be
+// aligned to it.
 const hugePage = 2 << 20
 
-// An mmapRange extends a mapping by making its pages accessible: the first ready bytes,
-// and what was committed above them.
+// An mmapRange is a mapping that grows by making pages accessible: the first ready bytes, and
+// bytes that were committed above them.
 type mmapRange struct {
 	r     *mmapRegion
 	ready int
-	top   int // nothing at or behind it is committed
-	found int // if behind the top, the pages between have memory
+	top   int // the end of the committed bytes
+	found int // if above top, the pages between have memory
 }
 
-// aheadBytes is the least that a range makes accessible at a time. From there on it
-// multiplies what is.
+// aheadBytes is the least that a range makes accessible at a time. Later it multiplies the
+// accessible bytes.
 const (
 	aheadBytes = 4 << 20
 	aheadTimes = 4
@@ -55,15 +55,15 @@ const (
 func (g *mmapRange) Region() Region { return g.r }
 func (g *mmapRange) Page() int      { return g.r.dev.rangePage }
 
-// populated is the most that a Commit finds memory for. It is about to be used: a call for all
-// takes half the time that the faults of its pages would. Of more the program may use a part.
+// populated is the largest Commit that finds memory at once. The memory is about to be used, and one
+// call takes half the time of the page faults. Of a larger Commit the program may use only a part.
 const populated = 1 << 20
 
-// Ready returns the end of what is accessible from the first byte on.
+// Ready returns the end of the accessible bytes from 0.
 func (g *mmapRange) Ready() int { return g.ready }
 
-// Commit makes the pages accessible that are not, and finds memory for a few; at the top up to
-// foundAhead behind them have memory, too.
+// Commit makes the pages accessible, and finds memory for a few; at the top up to foundAhead bytes
+// behind them get memory, too.
 func (g *mmapRange) Commit(off, n int) error {
 	if err := g.r.dev.Usable(); err != nil {
 		return err
@@ -79,11 +79,11 @@ func (g *mmapRange) Commit(off, n int) error {
 	return nil
 }
 
-// foundAhead is what a small Commit at the top finds memory for at once. The next ones need no
-// call then: a range grows by a page at a time where blocks are small.
+// foundAhead is the number of bytes that get memory in a small Commit at the top. The next Commits then
+// need no call: a range of small blocks grows by a page at a time.
 const foundAhead = 64 << 10
 
-// find finds memory for m[lo:hi], which is committed and accessible, unless that is much.
+// find finds memory for m[lo:hi], which is committed and accessible, unless it is large.
 func (g *mmapRange) find(m []byte, lo, hi int) {
 	end, few := hi, hi-lo <= populated
 	if few && lo == g.top {
@@ -104,13 +104,13 @@ func (g *mmapRange) open(m []byte, lo, hi int) error {
 	case lo <= g.ready:
 		return g.extend(m, hi)
 	}
-	if err := g.r.takeMappings(2); err != nil { // it splits what is inaccessible
+	if err := g.r.takeMappings(2); err != nil { // it splits the inaccessible rest
 		return err
 	}
 	return access(m, lo, hi)
 }
 
-// extend makes the bytes up to end accessible, and more where the system lets us.
+// extend makes the bytes up to end accessible, and more if the system allows it.
 func (g *mmapRange) extend(m []byte, end int) error {
 	ahead := min(max(end, aheadTimes*g.ready, aheadBytes), len(m))
 	err := access(m, g.ready, ahead)
@@ -131,9 +131,9 @@ func access(m []byte, lo, hi int) error {
 	return nil
 }
 
-// Decommit leaves the pages accessible. Taking that back too would split the
-// mapping, of which a process has some 65,000, and buys nothing: untouched
-// pages have no memory behind them. At the top it gives back what was found ahead.
+// Decommit leaves the pages accessible. To make them inaccessible would split the
+// mapping, of which a process has some 65,000, and gains nothing: untouched
+// pages have no memory. At the top Decommit gives back memory that was found ahead.
 func (g *mmapRange) Decommit(off, n int) error {
 	m, err := g.check(off, n)
 	if err != nil {
@@ -149,7 +149,7 @@ func (g *mmapRange) Decommit(off, n int) error {
 	return nil
 }
 
-// unlessGone returns hi, or lo where that is not below, or addresses between them were given up.
+// unlessGone returns hi, or lo if hi is not above lo, or addresses between them were given up.
 func (g *mmapRange) unlessGone(lo, hi int) int {
 	if hi < lo || g.r.gone.Overlap(lo, hi) > 0 {
 		return lo

@@ -18,15 +18,15 @@ import (
 )
 
 // mmap is memory outside the Go heap: the collector neither scans nor counts
-// it. Regions are whole pages and page-aligned. What Free takes back is unmapped, so a
-// view that outlives its block faults. Small blocks cost a page and a system
-// call each; a strategy that carves them is meant to stand in front.
+// it. Regions are whole pages and page-aligned. Free unmaps a block, so a view
+// that outlives its block faults. Small blocks cost a page and a system call
+// each: use mmap below a strategy that cuts small blocks from large ones.
 type mmap struct {
 	hostMemory
 	fixed bool // told not to extend
 	page  int
 
-	pages     string // of ranges: huge, small, or as the system does it
+	pages     string // of ranges: huge, small, or "" as the system decides
 	rangePage int    // in which ranges commit
 }
 
@@ -46,7 +46,7 @@ func openMmap(rest string) (Device, error) {
 	return d, d.tryPages()
 }
 
-// tryPages fails where the system cannot be told what pages to use.
+// tryPages fails where the system cannot be told which pages to use.
 func (d *mmap) tryPages() error {
 	if d.pages == "" {
 		return nil
@@ -99,7 +99,7 @@ func (d *mmap) mapped(size, align, prot, flags int) (*mmapRegion, error) {
 	return r, nil
 }
 
-// alignedMapping maps more than size bytes if the first try is at no multiple of align, and unmaps what is
+// alignedMapping maps more than size bytes if the first try is at no multiple of align, and unmaps the rest
 // before and behind.
 func alignedMapping(size, align, prot, flags int) (unsafe.Pointer, error) {
 	p, err := unix.MmapPtr(-1, 0, nil, uintptr(size), prot, flags)
@@ -119,15 +119,15 @@ func alignedMapping(size, align, prot, flags int) (unsafe.Pointer, error) {
 	if behind := align - before; behind > 0 && err == nil {
 		err = unix.MunmapPtr(unsafe.Add(p, before+size), uintptr(behind))
 	}
-	if err != nil { // no mapping is left to cut one
+	if err != nil { // no mapping is left to cut this one
 		_ = unix.MunmapPtr(p, uintptr(size+align))
 		return nil, err
 	}
 	return unsafe.Add(p, before), nil
 }
 
-// sentinel says which of our errors an error of the system is. EAGAIN is the
-// limit of locked memory; EINVAL comes from sizes that no address space has.
+// sentinel returns our error for an error of the system. EAGAIN is the limit of
+// locked memory; EINVAL comes from sizes that no address space has.
 func sentinel(err error) error {
 	if errors.Is(err, unix.ENOMEM) || errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.EINVAL) {
 		return ErrOutOfMemory
@@ -153,13 +153,13 @@ type mmapRegion struct {
 	dev  *mmap
 	size atomic.Int64         // whole pages; only GiveUp lowers it
 	gone intervals.Set        // of a range: below size, and unmapped
-	lent int                  // what Alloc was asked for; 0 for a range
+	lent int                  // bytes that Alloc was asked for; 0 for a range
 	mem  atomic.Pointer[byte] // nil once unmapped, which also tells a double Free
 	lost lostPages
-	maps atomic.Int64 // mappings that it counts for
+	maps atomic.Int64 // mappings that the region counts for
 }
 
-// regionMappings is what a region counts for: a range has accessible pages and others.
+// regionMappings is the count of a region: a range has accessible pages and others.
 const regionMappings = 2
 
 func (r *mmapRegion) takeMappings(n int64) error {
@@ -182,9 +182,9 @@ func (r *mmapRegion) Bytes() []byte {
 	return unsafe.Slice(p, r.Size())
 }
 
-// release gives the pages of m[lo:hi] back. MADV_DONTNEED and not MADV_FREE:
-// the latter does not lower the resident set until the system is short. EINVAL says
-// that the pages are locked, as all are after mlockall(2).
+// release gives the pages of m[lo:hi] back, by MADV_DONTNEED. MADV_FREE would not lower
+// the resident set until memory is short. EINVAL says that the pages are locked, as all
+// pages are after mlockall(2).
 func release(m []byte, lo, hi int) error {
 	if lo >= hi {
 		return nil
@@ -199,9 +199,9 @@ func release(m []byte, lo, hi int) error {
 	return nil
 }
 
-// unmap reports false when there is nothing to unmap any more. It cannot fail
-// otherwise: where the system has merged mappings and runs out of room to
-// split them, the pages go back and the addresses stay taken.
+// unmap reports false if the region was unmapped before. It cannot fail otherwise:
+// where the system has merged mappings and has no room to split them, the pages go
+// back and the addresses stay taken.
 func (r *mmapRegion) unmap() bool {
 	p := r.mem.Swap(nil)
 	if p == nil {
@@ -218,7 +218,7 @@ func (r *mmapRegion) unmap() bool {
 	return true
 }
 
-// mapped returns what of the region is mapped.
+// mapped returns the parts of the region that are mapped.
 func (r *mmapRegion) mapped() intervals.Set {
 	s := intervals.Set{{Hi: r.Size()}}
 	for _, x := range r.gone {

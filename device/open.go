@@ -10,7 +10,7 @@ import (
 // An opener gets the part of a name behind the colon, "" where there is none.
 type opener = func(rest string) (Device, error)
 
-// registry starts with the devices of this package; backends add theirs.
+// registry starts with the devices of this package; other packages add theirs.
 var registry = struct {
 	sync.RWMutex
 	openers map[string]opener
@@ -38,8 +38,8 @@ var elsewhere = map[string]string{
 //
 // Packages such as device/sim add schemes when a program imports them.
 // [ParseSize] reads SIZE. Two calls give two devices. The error wraps
-// [ErrUnavailable] when the scheme is unknown, the device is missing or it
-// cannot use rest, and [ErrSize] when rest holds a bad size.
+// [ErrUnavailable] when the scheme is unknown, the device is missing or the
+// device cannot use rest, and [ErrSize] when rest holds a bad size.
 // Open is safe for concurrent use.
 func Open(name string) (Device, error) {
 	if parent, is := strings.CutSuffix(name, pinnedSuffix); is {
@@ -63,7 +63,7 @@ func Open(name string) (Device, error) {
 	return d, err
 }
 
-// Register makes [Open] call open for the names of a scheme. A backend calls
+// Register makes [Open] call open for the names of a scheme. A device's package calls
 // Register from an init function. It panics if scheme is empty, holds a colon or
 // is taken, or if open is nil. It is safe for concurrent use.
 func Register(scheme string, open func(rest string) (Device, error)) {
@@ -94,7 +94,7 @@ func Schemes() []string {
 	return names
 }
 
-// badRest is the error of an opener for what it cannot use.
+// badRest is the error of an opener that cannot use rest.
 func badRest(scheme, rest, want string) error {
 	return fmt.Errorf("device: %s cannot use %q, only %s: %w", scheme, rest, want, ErrUnavailable)
 }

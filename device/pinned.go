@@ -35,8 +35,8 @@ func pinnedOf(d Device) (m Device, err error) {
 	return m, err
 }
 
-// An openedPinned is pinned memory that owns its parent, where it does not do so itself and so
-// has no more than the methods of a Device. Close closes both.
+// An openedPinned is pinned memory that owns its parent, for pinned devices that do not own it
+// themselves. It has only the methods of a Device. Close closes both.
 type openedPinned struct {
 	Device
 	parent Device
@@ -47,7 +47,7 @@ func (d *openedPinned) Close() error { return d.parent.Close() }
 // Traits are those of the memory.
 func (d *openedPinned) Traits() Traits { return TraitsOf(d.Device) }
 
-// AllocAligned is that of the memory, which may have no such method: then it aligns as it does.
+// AllocAligned is AllocAligned of the memory, or Alloc if the memory has no such method.
 func (d *openedPinned) AllocAligned(size, align int) (Block, error) {
 	if a, ok := d.Device.(interface {
 		AllocAligned(size, align int) (Block, error)

@@ -9,7 +9,7 @@ import (
 // roundUp returns the least multiple of a power of two that is at least n.
 func roundUp(n, to int) int { return (n + to - 1) &^ (to - 1) }
 
-// reservable returns how many of size bytes Reserve asks for: whole pages, at
+// reservable returns the bytes that Reserve asks for: whole pages of size bytes, at
 // most addressable. fixed says that the device was told not to reserve.
 func reservable(d *base.Device, fixed bool, size, page int) (int, error) {
 	if err := d.CheckAlloc(size); err != nil {

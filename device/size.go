@@ -42,8 +42,8 @@ func unitOf(name string) uint64 {
 	return unit
 }
 
-// times multiplies a number in text by a unit, and drops what is less than a byte. It computes
-// with integers: a float64 of 8.2 GB is a byte short.
+// times multiplies a number in text by a unit, and drops fractions of a byte. It computes with
+// integers: a float64 of 8.2 GB is a byte short.
 func times(text string, unit uint64) (int64, bool) {
 	whole, fraction, _ := strings.Cut(text, ".")
 	if unit == 0 || whole+fraction == "" || strings.Contains(fraction, ".") {
@@ -55,8 +55,8 @@ func times(text string, unit uint64) (int64, bool) {
 	return int64(sum), err == nil && high+carry == 0 && sum <= math.MaxInt64
 }
 
-// part multiplies a fraction by a unit, from its last digit on, where what is less than one
-// makes no difference.
+// part multiplies a fraction by a unit, from its last digit on, where fractions of a byte make no
+// difference.
 func part(digits string, unit uint64) (n uint64) {
 	for i := len(digits) - 1; i >= 0; i-- {
 		n = (uint64(digits[i]-'0')*unit + n) / 10

@@ -10,15 +10,14 @@ type mover interface {
 	fill(dst Block, value byte) error
 }
 
-// An immediate stream does its work within the call: the devices of this
-// package have nothing to gain from doing it later. Its lock makes the order
-// of calls that of the work. From the first error on no work is done and every
-// method but Close returns it, so that a program that looks at Sync alone
-// misses nothing.
+// An immediate stream does its work within the call: the devices of this package
+// gain nothing from later work. Its lock gives the work the order of the calls.
+// After the first error no work is done, and every method except Close returns
+// that error, so that a program that looks only at Sync misses nothing.
 type immediate struct {
 	dev    mover
 	mu     sync.Mutex
-	err    error // the first one; after Close that it is closed
+	err    error // the first one; after Close it is ErrClosed
 	closed bool
 }
 
@@ -69,7 +68,7 @@ func (s *immediate) Close() error {
 	return nil
 }
 
-// past is an event that has happened: all there is on an immediate stream.
+// past is an event that has happened, as all events of an immediate stream have.
 type past struct{}
 
 func (past) Done() bool  { return true }

@@ -10,9 +10,9 @@ import (
 )
 
 // virtual hands out addresses without memory behind them: allocation traces
-// of any size replay on it, and what a strategy would need can be read from
-// MemInfo. Regions are exactly as large as asked. There are no contents, so
-// copies are refused.
+// of any size replay on it, and MemInfo tells how much memory a strategy would
+// need. Regions are exactly as large as asked. There are no contents, so copies
+// are refused.
 type virtual struct {
 	*base.Device
 	fixed bool // told not to extend
@@ -70,8 +70,8 @@ func (d *virtual) Free(b Block) {
 	d.room.Give(int64(r.size))
 }
 
-// MemInfo counts what is allocated and what is committed in ranges. Without a
-// capacity the total is the largest int64.
+// MemInfo counts allocated bytes and committed bytes of ranges. Without a capacity
+// the total is the largest int64.
 func (d *virtual) MemInfo() (free, total int64, err error) {
 	if err := d.Usable(); err != nil {
 		return 0, 0, err
@@ -79,8 +79,8 @@ func (d *virtual) MemInfo() (free, total int64, err error) {
 	return d.room.Free(), d.room.Total, nil
 }
 
-// Copy checks its arguments as on any device before it refuses: a mistake in
-// them is worth more to know.
+// Copy checks its arguments as on any device before it refuses: an error about a
+// mistake in them says more.
 func (d *virtual) Copy(dst, src Block) error {
 	if err := d.Usable(); err != nil {
 		return err
@@ -107,7 +107,7 @@ func (d *virtual) errNoMemory(n int) error {
 
 func (d *virtual) NewStream() (Stream, error) { return newImmediate(d) }
 
-// A virtualRegion is told from others by its address in our own memory.
+// A virtualRegion has no identity but its address in Go memory.
 type virtualRegion struct {
 	dev  *virtual
 	size int

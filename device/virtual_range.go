@@ -10,8 +10,8 @@ import (
 // virtualPage is the usual page, so that a trace replays as it would on mmap.
 const virtualPage = 4096
 
-// Reserve gives as many addresses as asked for, at most 64 TiB (1 GiB where an
-// int has 32 bits). They do not count against the capacity until committed.
+// Reserve gives size addresses, at most 64 TiB (1 GiB where an int has 32 bits).
+// They do not count against the capacity until they are committed.
 func (d *virtual) Reserve(size int) (Range, error) {
 	size, err := reservable(d.Device, d.fixed, size, virtualPage)
 	if err != nil {
@@ -22,7 +22,7 @@ func (d *virtual) Reserve(size int) (Range, error) {
 	return &virtualRange{r: r}, nil
 }
 
-// A virtualRange remembers what is committed, because its device counts bytes exactly.
+// A virtualRange remembers its committed bytes, because its device counts bytes exactly.
 type virtualRange struct {
 	r         *virtualRegion
 	committed intervals.Set
@@ -32,7 +32,7 @@ type virtualRange struct {
 func (g *virtualRange) Region() Region { return g.r }
 func (g *virtualRange) Page() int      { return virtualPage }
 
-// Commit of what is committed already changes nothing.
+// Commit of committed bytes changes nothing.
 func (g *virtualRange) Commit(off, n int) error {
 	if err := g.r.dev.Usable(); err != nil {
 		return err
