@@ -5,21 +5,21 @@ import "unsafe"
 // How forgotten buffers come back, and never alias.
 //
 // On the Go heap the collector watches the memory, not the handle: any slice of
-// any block keeps its region alive. While blocks of a region are out, the pool
+// any block keeps its region alive. While blocks of a region are active, the pool
 // holds its memory only weakly. When the collector finds the memory dead, every
 // block of the region that a handle owned has been forgotten, and no slice of it
-// is left: the region takes its memory back, and those blocks go to the strategy.
-// A block in a cache or a queue keeps its memory alive through Entry.Mem.
+// is left: the region takes its memory back, and the forgotten blocks go to the
+// strategy. A block in a cache or a queue keeps its memory alive through Entry.Mem.
 //
 // Off the heap the collector sees no slices. There a slot itself is watched: it
 // is alone in its group, with a finalizer. If the bytes were only reached through
 // With, or not at all, the block comes back when its slot is dead. If a raw slice
-// escaped, someone may still use it: the block is never handed out again, and
-// its pages go back to the system. If the program has the slice alone, and no handle, each
-// collection finds the slot dead, and nothing follows but that it is watched again. Such a
-// slot can come back to life, by its slice, after the collector has found it dead and before
-// that is looked at. A finalizer costs an object a block, so only blocks from
-// Options.WatchFrom bytes have one, and those that no slice can reach.
+// escaped, the program may still use it: the block is never handed out again, and
+// its pages go back to the system. If the program has only the slice, and no handle,
+// each collection finds the slot dead, and the slot is watched again. A Put of the
+// slice can bring the slot back to life before the report is handled. A finalizer
+// costs an object a block, so only blocks from Options.WatchFrom bytes have one, and
+// blocks that no slice can reach.
 
 // onRegionDead takes back all blocks of a region whose memory nothing reaches.
 func (t *shared) onRegionDead(r *Region) {
@@ -65,7 +65,7 @@ func (r *Region) takeDeferred() []Allocation {
 // onSlotDead takes back the block of a watched slot that nothing reaches.
 func (t *shared) onSlotDead(s *Slot) { t.giveBack(t.takeDead(s)) }
 
-// giveBack gives up a forgotten block, if ok.
+// giveBack gives up a forgotten block, if ok is true.
 func (t *shared) giveBack(a Allocation, escaped, ok bool) {
 	switch {
 	case ok && escaped:
@@ -75,10 +75,10 @@ func (t *shared) giveBack(a Allocation, escaped, ok bool) {
 	}
 }
 
-// doubts reports whether s may have had an owner with a slice alone when the collector found
-// it dead: then a Put may have found it since by the slice, and who has it now is alive. If
-// the generation has not ended when the collector finds it dead again, it is dead. The
-// caller holds Table.mu.
+// doubts reports whether s may have had an owner with only a slice when the collector found s
+// dead. Then a Put of the slice may have found s since, and s may have a new, live owner. If
+// the collector finds s dead again in the same generation, s is dead. The caller holds
+// Table.mu.
 func (t *shared) doubts(s *Slot) bool {
 	gen := s.Generation()
 	if gen&wasBySlice == 0 || t.doubted[s.ID()] == gen {
@@ -91,10 +91,10 @@ func (t *shared) doubts(s *Slot) bool {
 	return true
 }
 
-// takeDead ends the generation of a slot that nothing reaches. It reports false if
-// streams still use the block, as the pool frees it later, and if the program holds a slice of
-// GetBytes, as Put will return it. It watches the
-// slot again, whoever has it, unless it is vacant and was let go of.
+// takeDead ends the generation of a slot that nothing reaches. It reports false if streams
+// still use the block, as the pool frees it later, and if the program holds a slice of
+// GetBytes, as Put will return it. It watches the slot again, unless the slot is vacant and
+// unwatched.
 func (t *shared) takeDead(s *Slot) (a Allocation, escaped, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -4,7 +4,7 @@ package handle
 
 import "github.com/bufslab/bufslab/device"
 
-// What sanitizers are told, each in its build: see givenup_race.go and givenup_asan.go.
+// Calls for the sanitizers, each in its build: see givenup_race.go and givenup_asan.go.
 
 // Sanitized says that GivenUp and TakenOver call C, which pinned code must not.
 const Sanitized = false

@@ -17,8 +17,8 @@ import (
 // Sanitized says that GivenUp and TakenOver call C, which pinned code must not.
 const Sanitized = true
 
-// poisoned has the end of what was poisoned of each region, as an offset: the shadow of all its
-// addresses could be more memory than there is.
+// poisoned has the end of the poisoned bytes of each region, as an offset: the shadow of all
+// addresses of a region could be more memory than there is.
 var poisoned = struct {
 	sync.Mutex // leaf
 	end        map[device.Region]int
@@ -45,7 +45,7 @@ func TakenOver(e Entry, n int) {
 	}
 }
 
-// Left undoes GivenUp for memory that goes upstream: who has its addresses next does not know.
+// Left undoes GivenUp for memory that goes upstream: the next owner of the addresses does not know of it.
 func Left(b device.Block) {
 	poisoned.Lock()
 	defer poisoned.Unlock()

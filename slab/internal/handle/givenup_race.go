@@ -8,13 +8,13 @@ import (
 	"github.com/bufslab/bufslab/device"
 )
 
-// markedBytes bounds what is marked of a block, which takes 0.2 ms for a MiB, and twice the
-// memory.
+// markedBytes bounds the bytes of a block that are marked. To mark a MiB takes 0.2 ms, and twice
+// the memory.
 const markedBytes = 1 << 20
 
 // GivenUp tells the race detector that the owner of n bytes gives them up, as if it wrote
-// them: an access that is not ordered with that is a race. The detector knows memory of the
-// Go heap only.
+// them: an access that is not ordered with GivenUp is a race. The detector knows only memory
+// of the Go heap.
 func GivenUp(e Entry, n int) {
 	if e.Mem != nil && n > 0 {
 		runtime.RaceWriteRange(e.Mem, min(n, markedBytes))

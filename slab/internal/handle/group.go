@@ -5,25 +5,25 @@ import (
 	"unsafe"
 )
 
-// Slots stand in groups, each behind a header that says whose they are. Every
-// Release reads the header. So it must not share a cache line with a slot that
-// another processor writes: that made a hit on two processors three times
-// slower. A slot that is alone in its group shares a line with the header, so
+// Slots are in groups. Each group begins with a header that names the owner of its
+// slots. Every Release reads the header. So the header must not share a cache line
+// with a slot that another processor writes: that made a hit on two processors three
+// times slower. A slot that is alone in its group shares a line with the header, so
 // that its Release touches one line, not two.
 //
-// The collector marks each group, so a group is large where a region has many blocks. It
-// reads the header alone, as slots have no pointers. The runtime puts a word in front of
-// objects with pointers from 512 bytes to 32 KiB, so headers and slots leave a word of
-// their lines free.
+// The collector marks each group, so a group is large where a region has many blocks. The
+// collector reads only the header, as slots have no pointers. The runtime puts a word in
+// front of objects with pointers from 512 bytes to 32 KiB, so headers and slots leave a word
+// of their lines free.
 type header struct {
 	region *Region
-	_      [headerBytes - 2*unsafe.Sizeof(uintptr(0))]byte // not last: at the end nothing takes room, too
+	_      [headerBytes - 2*unsafe.Sizeof(uintptr(0))]byte // not last: Go adds a byte after a final field of size 0
 	owner  unsafe.Pointer                                  // of the Table
 }
 
 const (
 	lineBytes   = 64
-	headerBytes = 16 // Slot.back counts in it: less, and a group's last slot is out of its reach
+	headerBytes = 16 // Slot.back counts in this unit: with a smaller one it could not reach a group's last slot
 	groupSlots  = 62 // with the header and the runtime's word they fill 4 KiB
 )
 
@@ -51,10 +51,10 @@ func (s *Slot) header() *header {
 	return (*header)(unsafe.Add(unsafe.Pointer(s), -headerBytes*int(s.back)))
 }
 
-// Owner returns what the Table was opened with: the pool of the slot.
+// Owner returns the owner that the Table was opened with: the pool of the slot.
 func (s *Slot) Owner() unsafe.Pointer { return s.header().owner }
 
-// init makes a slot that is so far behind its header.
+// init makes a slot at distance back behind its header.
 func (s *Slot) init(back uint8) {
 	s.back, s.addr = back, noBlock
 	s.lent.set(lentTo(nextGen)) // not to generation 0, which is the first

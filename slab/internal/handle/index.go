@@ -11,15 +11,15 @@ import (
 //
 // The index must not keep slots alive, or no forgotten block off the heap would be found;
 // and the collector should not have to read it. So its cells are numbers, not pointers. A
-// slot that is in the index has not been freed: its region holds it, also while it is vacant,
-// or it has a finalizer that takes it out of the index first. And what a pinned goroutine has
-// read from a cell stays until it unpins, as the collector frees nothing without stopping all
-// processors in between. Cells are stored as they are, not atomically, which would cost as much as the lock:
-// who has a slice has it from a Get that was over before, and with it all that the Get has
-// stored. Under the race detector find is called with the lock.
+// slot in the index has not been freed: its region holds it, also while it is vacant, or it has
+// a finalizer that takes it out of the index first. A slot that a pinned goroutine has read
+// from a cell stays until the goroutine unpins, as the collector frees nothing without stopping
+// all processors in between. Stores to cells are not atomic, which would cost as much as the
+// lock: a goroutine with a slice has it from a Get that was over before, and sees all stores of
+// that Get. Under the race detector find is called with the lock.
 type index struct {
 	cells atomic.Pointer[cells] // not nil in a Table that is open
-	used  int                   // cells that are not free: slots, and what was removed
+	used  int                   // cells that are not free: slots, and removed slots
 	slots int
 }
 
@@ -41,7 +41,7 @@ func newCells(n int) *cells {
 	return &cells{shift: uint(64 - bits.Len(uint(n-1))), of: make([]uintptr, n)}
 }
 
-// first returns where the slot of an address is, or the first cell to look behind.
+// first returns the first cell to look in for the slot of an address.
 func (c *cells) first(addr uintptr) uint {
 	const golden = 0x9e3779b97f4a7c15 // Knuth, The Art of Computer Programming, 6.4
 	return uint(uint64(addr>>4) * golden >> c.shift)
@@ -63,11 +63,11 @@ func (x *index) find(addr uintptr) *Slot {
 	}
 }
 
-// indexed returns the address at which the index has a vacant slot; 0: at none. A watched slot
-// stays in it until it has another block: often that begins where the last one did.
+// indexed returns the address at which the index has a vacant slot, 0 if it has not. A watched slot
+// stays in the index until it has another block, which often begins where the last one did.
 func (s *Slot) indexed() uintptr { return uintptr(s.len) }
 
-// leave takes a vacant slot out. The caller holds Table.mu, as those of add and remove do.
+// leave takes a vacant slot out. The caller holds Table.mu, as callers of add and remove do.
 func (x *index) leave(s *Slot) {
 	if at := s.indexed(); at != 0 {
 		x.remove(s, at)
@@ -108,8 +108,8 @@ func (x *index) remove(s *Slot, addr uintptr) {
 	x.used--
 }
 
-// resize moves the slots to new cells, so that at most three eighths are used. Who looks for
-// one in the old cells meanwhile finds what was there.
+// resize moves the slots to new cells, so that at most three eighths are used. A find that runs
+// meanwhile looks in the old cells, which do not change.
 func (x *index) resize() *cells {
 	n := leastCells
 	for 8*(x.slots+1) > 3*n {
@@ -134,8 +134,8 @@ func (c *cells) enter(s *Slot) {
 	c.of[i] = cellOf(s)
 }
 
-// current looks at the address again: meanwhile s may have another block and another owner.
-// Nil is no slot.
+// current reads the address of s again: meanwhile s may have another block and another owner.
+// s may be nil.
 func (s *Slot) current(addr uintptr) (*Slot, uint64, int) {
 	if s == nil {
 		return nil, 0, 0

@@ -5,16 +5,16 @@ import "weak"
 // References are the owners of a table that can be found by a number. The number keeps nothing alive. P
 // is the type of a part. Table.mu guards all fields.
 //
-// A number belongs to one owner and is never given again, so it never finds another buffer. A slot is in
-// here by its address, as in the index, from its owner's first reference until the slot loses its block.
-// Until then it has not been freed. A part has no such end: the collector may free it unseen. So it is
-// here by a weak pointer.
+// A number belongs to one owner and is never given again, so it never finds another buffer. A slot is kept
+// by its address, as in the index, from its owner's first reference until the slot loses its block. Until
+// then the slot has not been freed. A part has no such end: the collector may free it unseen. So a part is
+// kept by a weak pointer.
 type references[P any] struct {
-	table uint64 // the table's own number; 0 until something is in here
+	table uint64 // the table's own number; 0 before the first reference
 	given uint64 // the last number
 	of    map[uint64]reference[P]
-	last  map[uintptr]uint64 // by address of a slot: the number that it was given last
-	most  int                // how many there may be before those that have ended are looked for
+	last  map[uintptr]uint64 // by address of a slot: its last number
+	most  int                // the number of references before the next sweep
 }
 
 // A reference is an owner that has a number.
@@ -25,7 +25,7 @@ type reference[P any] struct {
 	n    int // bytes that the owner asked for
 }
 
-// leastReferences is how many references are kept before any is looked at.
+// leastReferences is the number of references before the first sweep.
 const leastReferences = 64
 
 // number returns the number of r, the same for each call with the same owner.
@@ -46,7 +46,7 @@ func (x *references[P]) number(r reference[P], live func(reference[P]) bool) uin
 	return x.given
 }
 
-// drop forgets a slot, which loses its block.
+// drop forgets a slot that loses its block.
 func (x *references[P]) drop(slot uintptr) {
 	if number, ok := x.last[slot]; ok {
 		delete(x.of, number)
@@ -54,8 +54,8 @@ func (x *references[P]) drop(slot uintptr) {
 	}
 }
 
-// sweep forgets those that are not live. It comes again when there are twice as many as it leaves, so
-// that a reference is looked at about twice.
+// sweep forgets references that are not live. The next sweep comes when there are twice as many as this
+// one leaves, so that a reference is looked at about twice.
 func (x *references[P]) sweep(live func(reference[P]) bool) {
 	for number, r := range x.of {
 		if !live(r) {

@@ -6,33 +6,34 @@ import (
 	"github.com/bufslab/bufslab/device"
 )
 
-// Options are what a Table needs to know of its pool.
+// Options tell a Table about its pool.
 type Options struct {
 	Lock *sync.Mutex // guards the Table
 
 	WatchCollected bool // regions that the garbage collector owns may be watched
 	WatchFrom      int  // bytes from which a block off the Go heap has a finalizer
 
-	WatchUnreachableFrom int // the same of memory that the CPU cannot reach
+	WatchUnreachableFrom int // the same for memory that the CPU cannot reach
 
-	// Forgotten is told of each forgotten block, with the table locked. The generation
-	// of its owner has ended. escaped says that a slice of the memory may still be in
-	// use, so that the block must not be handed out again. It reports whether streams
-	// still use the block: then the pool frees it later.
+	// Forgotten is called for each forgotten block, with the table locked. The
+	// generation of its owner has ended. escaped says that a slice of the memory may still
+	// be in use, so that the block must not be handed out again. Forgotten reports whether
+	// streams still use the block: then the pool frees it later.
 	Forgotten func(e Entry, escaped bool) (inUse bool)
-	// PartForgotten is told of each forgotten part of root whose block Forgotten is not
-	// told of, or of another handle. part is nil on the Go heap, where no one knows which.
+	// PartForgotten is called for each forgotten part of root except the last forgotten
+	// handle of a block, for which Forgotten is called. part is nil on the Go heap, where the
+	// part is not known.
 	PartForgotten func(root, part *Slot)
-	// Found is told of each region that the collector has found dead and in which no block
-	// has a slot, once the region has its memory back. No lock is held.
+	// Found is called for each region that the collector has found dead and in which no
+	// block has a slot, once the region has its memory back. No lock is held.
 	Found func(device.Region)
-	// Free takes forgotten blocks back for the strategy, Quarantine one that has
-	// escaped. No lock is held.
+	// Free takes forgotten blocks back for the strategy, Quarantine takes an escaped
+	// block. No lock is held.
 	Free       func([]Allocation)
 	Quarantine func(Allocation)
 }
 
-// An Allocation is a block with the number that its strategy knows it by.
+// An Allocation is a block with its number in the strategy.
 type Allocation struct {
 	Block  device.Block
 	Extent int32 // 0 if the strategy numbers no blocks

@@ -8,12 +8,12 @@ import (
 	"weak"
 )
 
-// How an owner is found by two numbers: that of a table, and its own in that table. The numbers keep
-// nothing alive. Numbers of tables count up from one that is drawn at random when the process starts, so
-// those of another process find no table.
+// How an owner is found by two numbers: the number of a table, and the owner's number in that table. The
+// numbers keep nothing alive. Numbers of tables count up from a number that is drawn at random when the
+// process starts, so numbers of another process find no table.
 
 var (
-	tables    sync.Map // weak.Pointer[shared] by number, of those that have references
+	tables    sync.Map // weak.Pointer[shared] by number, of all tables with references
 	lastTable atomic.Uint64
 )
 
@@ -25,7 +25,7 @@ func Refer(s *Slot, gen uint64, n int) (table, number uint64) {
 	t := s.header().region.table
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if !s.Owns(gen) { // else it has its block until the lock is released
+	if !s.Owns(gen) { // else s has its block until the lock is released
 		return 0, 0
 	}
 	r := reference[partial]{slot: uintptr(s.ID()), gen: gen, n: n}
@@ -38,7 +38,7 @@ func Refer(s *Slot, gen uint64, n int) (table, number uint64) {
 	return t.refs.table, t.refs.number(r, live)
 }
 
-// enter gives the table a number, by which it is found until it is collected. The caller holds t.mu.
+// enter gives the table a number, which finds the table until it is collected. The caller holds t.mu.
 func (t *shared) enter() {
 	for t.refs.table == 0 {
 		t.refs.table = lastTable.Add(1)
@@ -58,7 +58,7 @@ func live(r reference[partial]) bool {
 
 func (r reference[P]) isPart() bool { return r.part != weak.Pointer[P]{} }
 
-// Referred returns the owner that has these numbers: its block, generation and bytes. It has pinned the
+// Referred returns the owner that has these numbers: its block, generation and bytes. Referred pins the
 // slot for the caller. It reports false if the owner has released the buffer or was found forgotten, and
 // for numbers that no owner has.
 func Referred(table, number uint64) (e Entry, gen uint64, n int, ok bool) {
@@ -83,9 +83,9 @@ func Referred(table, number uint64) (e Entry, gen uint64, n int, ok bool) {
 	return e, r.gen, r.n, ok
 }
 
-// pinnedRoot pins the slot of a block. On the Go heap it first takes hold of the memory. That fails once
-// the collector has found the memory dead: then no owner is left, and the report is on its way. Off the
-// heap the slot may have been found dead, too. Then the report sees the pin, and the block stays.
+// pinnedRoot pins the slot of a block. On the Go heap it first takes hold of the memory. It fails if the
+// collector has found the memory dead: then no owner is left, and the report is on its way. Off the
+// heap the collector may have found the slot dead, too. Then the report sees the pin, and the block stays.
 func pinnedRoot(r reference[partial]) (e Entry, ok bool) {
 	s := slotOf(r.slot)
 	of := s.header().region
@@ -108,8 +108,8 @@ func pinnedPart(r reference[partial]) (e Entry, ok bool) {
 	return p.slot.shifted(p.mem, int(p.slot.addr-p.root.addr)), true
 }
 
-// EndReferences is for a pool that is closed. It forgets the table's number, unless an owner that has a
-// reference is out: then the number goes with the Table.
+// EndReferences is for a closed pool. It forgets the table's number, unless an active buffer has a
+// reference: then the number goes with the Table.
 func (t *shared) EndReferences() {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -6,28 +6,28 @@ import (
 	"github.com/bufslab/bufslab/device"
 )
 
-// A Region is what a pool knows of one device region in which its strategy has
-// handed out blocks: their slots. Table.mu guards all fields that change.
+// A Region has the slots of the blocks that a strategy has handed out in one device
+// region. Table.mu guards all fields that change.
 //
-// On the Go heap the region lets go of its memory while blocks are out, so that
-// only their handles and slices keep it alive; see finalize.go.
+// On the Go heap the region holds its memory weakly while blocks are active, so that
+// only their handles and slices keep the memory alive; see finalize.go.
 type Region struct {
 	table     *shared
 	region    device.Region    // nil for buffers of 0 bytes
 	collected device.Collected // nil off the Go heap
 	base      unsafe.Pointer   // of host memory off the Go heap
-	addr      uintptr          // where host memory begins; 0 of other memory
+	addr      uintptr          // of the beginning of host memory; 0 for other memory
 
 	attached int     // slots with a block
 	singles  []*Slot // of a region with a few blocks
 	groups   []*group
 	vacant   []*Slot // slots without a block
-	watched  []*Slot // the same, of those with a finalizer
+	watched  []*Slot // the same, with a finalizer
 
 	deferred []Allocation // blocks handed out while the collector was reporting the region dead
 }
 
-// header returns what groups of slots of r begin with.
+// header returns the header of groups of slots of r.
 func (r *Region) header() header { return header{region: r, owner: r.table.owner} }
 
 // Block returns the first n bytes of the slot's block, for its owner.
@@ -39,7 +39,7 @@ func (s *Slot) Block(n int) device.Block {
 func (s *Slot) Collected() bool { return s.header().region.collected != nil }
 
 // entry returns the block of s, in memory of its region that begins at base. A block of 0
-// bytes is where its slot is, which no other block is.
+// bytes has the address of its slot, which no other block has.
 func (r *Region) entry(s *Slot, base unsafe.Pointer) Entry {
 	switch {
 	case s.len == 0:
@@ -50,7 +50,7 @@ func (r *Region) entry(s *Slot, base unsafe.Pointer) Entry {
 	return Entry{s, unsafe.Add(base, s.addr-r.addr)}
 }
 
-// collectedBase returns where the memory of a region of the Go heap begins, or nil while the
+// collectedBase returns the beginning of the memory of a region of the Go heap, or nil while the
 // collector is about to report the region dead.
 func (r *Region) collectedBase() unsafe.Pointer {
 	base := unsafe.Pointer(unsafe.SliceData(r.collected.Bytes()))
@@ -99,7 +99,7 @@ func (r *Region) attach(off, n int, extent int32, class int, isSimple bool) *Slo
 	return s
 }
 
-// fewBlocks is how many blocks of a region have slots of their own, not a group.
+// fewBlocks is the number of blocks of a region that have single slots. Further blocks share a group.
 const fewBlocks = 16
 
 // slot returns a slot for a block of n bytes.
@@ -121,7 +121,7 @@ func (r *Region) slot(n int) *Slot {
 	return r.newSlot(n)
 }
 
-// newSlot returns a slot for a block of n bytes where none is vacant.
+// newSlot returns a new slot for a block of n bytes, as none is vacant.
 func (r *Region) newSlot(n int) *Slot {
 	if r.region.Size()/n <= fewBlocks {
 		s := newSingle(r)
@@ -178,7 +178,7 @@ func (r *Region) detach(s *Slot) (device.Block, int32) {
 	return b, s.extent
 }
 
-// unwatchVacant lets go of the vacant slots with a finalizer.
+// unwatchVacant drops the vacant slots with a finalizer.
 func (r *Region) unwatchVacant() {
 	for _, s := range r.watched {
 		r.table.index.leave(s)

@@ -5,11 +5,11 @@ import (
 	"unsafe"
 )
 
-// A shared is what the regions of a Table have in common.
+// A shared is the state that all regions of a Table share.
 type shared struct {
 	owner   unsafe.Pointer
 	options Options
-	// What the collector tells of a slot that nothing reaches: one with a block, or a part.
+	// Called for a slot that the collector has found dead: a slot with a block, or a part.
 	slotDead, partDead func(*Slot)
 
 	parts *sync.Pool // of *partial, whose parts have ended; apart, as the runtime keeps it for a while

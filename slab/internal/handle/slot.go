@@ -6,26 +6,26 @@ import (
 )
 
 // A Slot tracks which generation of handle owns a block. It serves one block
-// after another. Each owner's handle carries the generation that it was given,
-// so one compare-and-swap decides who releases, and a handle of an earlier owner
+// after another. Each owner's handle carries the owner's generation, so one
+// compare-and-swap decides which call releases, and a handle of an earlier owner
 // never matches again.
 //
 //	word = generation<<20 | wasBySlice | sampled | stray | ended | pins
 //
-// Handles carry the first two. wasBySlice says that an owner, of this generation or one
-// before, had a slice alone: see Table.doubts. Pins count the calls of PooledBuffer.With
-// that run, and the parts (part.go) that are out. If the slot is released meanwhile, which
-// sets ended, the last of them recycles it.
+// Handles carry the first two. wasBySlice says that an owner, of this or an earlier
+// generation, had only a slice: see Table.doubts. Pins count the calls of PooledBuffer.With
+// that run, and the active parts (part.go). If the slot is released meanwhile, which sets
+// ended, the last pin recycles the slot.
 //
 // A Slot has no pointers, so that the collector does not read a program's slots, and
 // fits on one cache line with the header of its group. Within a larger group it has a
 // line of its own: without that, releases on two processors took 13 times as long.
 type Slot struct {
 	word   atomic.Uint64
-	addr   uintptr                                     // where the block begins: see Region.addr; noBlock while there is none; guarded by Table.mu
+	addr   uintptr                                     // of the block: see Region.addr; noBlock while there is none; guarded by Table.mu
 	len    int                                         // of the block; of a vacant slot see indexed; guarded by Table.mu
-	asked  ownedNumber                                 // the low 32 bits of what the owner asked for: see Asked
-	lent   lending                                     // the generation that the slot was lent to, and what it has: see lentTo
+	asked  ownedNumber                                 // the low 32 bits of the bytes that the owner asked for: see Asked
+	lent   lending                                     // the generation that the slot was lent to, and facts about its owner: see lentTo
 	_      [(8 - unsafe.Sizeof(uintptr(0))) / 2]uint32 // a single fills a line, also with words of 32 bits
 	extent int32                                       // the strategy's number for the block, 0 if it has none
 	class  uint16                                      // of the caches
@@ -55,25 +55,25 @@ const (
 )
 
 // An Entry is a block that no handle owns, in a cache or a queue or on its way. Its
-// pointer keeps memory of the Go heap alive; it is nil where the CPU cannot reach the
-// memory.
+// pointer keeps memory of the Go heap alive; the pointer is nil where the CPU cannot reach
+// the memory.
 type Entry struct {
 	Slot *Slot
 	Mem  unsafe.Pointer
 }
 
-// Generation returns the generation of the owner. While there is none it is the next owner's.
+// Generation returns the generation of the owner; without an owner, that of the next owner.
 func (s *Slot) Generation() uint64 { return s.word.Load() &^ lowMask }
 
 // Owns reports whether gen is the slot's generation.
 func (s *Slot) Owns(gen uint64) bool { return s.Generation() == gen }
 
-// End ends generation gen, if it is the slot's, nothing pins it, and it is neither stray nor
-// sampled. Where it returns false, EndPinned tells why.
+// End ends generation gen, if it is the slot's, and the slot is not pinned, stray or sampled. If
+// End returns false, EndPinned tells why.
 func (s *Slot) End(gen uint64) bool { return s.word.CompareAndSwap(gen, gen+nextGen) }
 
-// EndPinned ends generation gen though the slot may be pinned. won says that this
-// call did so; idle, that nothing pins it and the caller has to recycle the slot.
+// EndPinned ends generation gen even if the slot is pinned. won says that this call
+// ended it; idle, that nothing pins the slot and the caller has to recycle it.
 func (s *Slot) EndPinned(gen uint64) (won, idle bool) {
 	for {
 		w := s.word.Load()
@@ -107,7 +107,7 @@ func (s *Slot) Pin(gen uint64) bool {
 	}
 }
 
-// IsShared reports whether a part or another call pins the slot, too, which the caller has pinned.
+// IsShared reports whether a part or another call pins the slot, too. The caller has pinned it.
 func (s *Slot) IsShared() bool { return s.word.Load()&pinMask > 1 }
 
 // Unpin undoes Pin. It reports whether the slot was released meanwhile and the
@@ -121,8 +121,8 @@ func (s *Slot) Unpin() bool {
 	return true
 }
 
-// EndOwn ends generation gen for the one who has pinned the slot, if no one else has, and
-// undoes that Pin.
+// EndOwn ends generation gen for the only caller that has pinned the slot, and undoes that Pin. It
+// fails if there are other pins.
 func (s *Slot) EndOwn(gen uint64) bool {
 	return s.word.CompareAndSwap(gen+1, gen+nextGen) || s.word.CompareAndSwap(gen+1|sampled, gen+nextGen|sampled)
 }
@@ -150,8 +150,8 @@ func (s *Slot) Simple() bool { return s.flags&simple != 0 }
 // Streamed reports whether streams have used the block since it was lent.
 func (s *Slot) Streamed() bool { return s.flags&streamed != 0 }
 
-// SetStreamed notes that streams use the block: Release has to wait for them
-// from now on, and takes the long way until the slot has a new block.
+// SetStreamed notes that streams use the block: from now on Release has to wait for
+// them, and takes the slow path until the slot has a new block.
 func (s *Slot) SetStreamed() { s.flags = s.flags&^simple | streamed }
 
 // ClearStreamed undoes the part of SetStreamed that concerns one owner.
@@ -164,18 +164,19 @@ func (s *Slot) Class() int { return int(s.class) }
 func (s *Slot) Len() int { return s.len }
 
 // Asked returns the bytes that the owner asked for. A block has less than 4 GiB beyond them, so
-// their low bits are enough to know. Only the owner may call it, or
-// the finalizer that has found it gone.
+// their low 32 bits are enough. Only the owner may call Asked, or the finalizer that has found the
+// owner gone.
 func (s *Slot) Asked() int { return s.len - int(uint32(s.len)-s.asked.Load()) }
 
-// Extent returns the number that the strategy knows the block by, for its owner.
+// Extent returns the number of the block in the strategy, for its owner.
 func (s *Slot) Extent() int32 { return s.extent }
 
-// SetMark keeps what a recording knows the owner by, 0 if it does not; Mark returns it.
-// Only who has lent the slot may set it, and only who has ended the generation may read it.
+// SetMark keeps the owner's mark in a recording, 0 if there is none; Mark returns it. Only the
+// goroutine that lent the slot may set the mark, and only the goroutine that ended the generation
+// may read it.
 func (s *Slot) SetMark(m uint64) { s.mark = m }
 
-// Mark returns what SetMark was called with last.
+// Mark returns the mark of the last SetMark.
 func (s *Slot) Mark() uint64 { return s.mark }
 
 // An ID names a slot without keeping it alive, so that its finalizer can run.

@@ -2,20 +2,20 @@
 // whose handles were forgotten.
 //
 //	slot.go      which generation of handle owns a block
-//	lent.go      whom a slot is lent to, and what the owner has shown
+//	lent.go      the owner of a slot, and whether it has a slice
 //	group.go     where slots lie in memory
 //	region.go    the slots of one device region
-//	shared.go    what all regions have in common
+//	shared.go    the state that all regions share
 //	index.go     the slot of an address
 //	refer.go     how an owner is found by a number
 //	numbers.go   the numbers of a table
 //	part.go      slots of handles that share the block of another
 //	finalize.go  how forgotten blocks come back
 //	table.go     the regions of a pool
-//	options.go   what a table needs to know of it
+//	options.go   facts and functions of the pool
 //	sampled.go   which owners are in a profile
-//	owned*.go    what an owner writes without a lock
-//	givenup*.go  what the race detector and asan are told
+//	owned*.go    fields that an owner writes without a lock
+//	givenup*.go  calls for the race detector and asan
 package handle
 
 import (
@@ -33,7 +33,7 @@ type Table struct {
 	recent  *Region // found last
 }
 
-// Open makes t ready. owner is the pool, to be found again by Slot.Owner.
+// Open makes t ready. owner is the pool, which Slot.Owner returns.
 func (t *Table) Open(owner unsafe.Pointer, o Options) {
 	t.owner, t.options, t.regions = owner, o, map[device.Region]*Region{}
 	t.parts = new(sync.Pool)
@@ -42,12 +42,12 @@ func (t *Table) Open(owner unsafe.Pointer, o Options) {
 }
 
 // Attach gives a block, fresh from the strategy, a slot of the class. extent is the
-// number that the strategy knows it by, or 0. Attach reports
-// false while the collector is about to report the region dead: the table then keeps
-// the block until that has happened, and the caller asks the strategy again. The caller holds
-// Options.Lock, as those of Lengthen and Detach do.
+// block's number in the strategy, or 0. Attach reports false while the collector is about
+// to report the region dead: the table then keeps the block until the report, and the
+// caller asks the strategy again. The caller holds Options.Lock, as callers of Lengthen and
+// Detach do.
 func (t *Table) Attach(b device.Block, extent int32, class int, isSimple bool) (e Entry, ok bool) {
-	r := t.recent // where all blocks are of one range it is always that one
+	r := t.recent // if all blocks are of one range, it is always that range
 	if r == nil || r.region != b.Region {
 		r = t.lookUp(b.Region)
 	}
@@ -61,9 +61,9 @@ func (t *Table) Attach(b device.Block, extent int32, class int, isSimple bool) (
 	return r.entry(r.attach(b.Off, b.Len, extent, class, isSimple), base), true
 }
 
-// Lengthen is Detach, and Attach of the block with n bytes: it returns the slot that has it
-// now, another one if such a block needs a finalizer. The caller has ended the generation,
-// and keeps Entry.Mem alive.
+// Lengthen is Detach, and Attach of the block with n bytes. It returns the slot that has the
+// block now: another slot if the longer block needs a finalizer. The caller has ended the
+// generation, and keeps Entry.Mem alive.
 func (t *Table) Lengthen(s *Slot, n, class int, isSimple bool) *Slot {
 	r := s.header().region
 	b, extent := r.detach(s)
@@ -71,7 +71,7 @@ func (t *Table) Lengthen(s *Slot, n, class int, isSimple bool) *Slot {
 }
 
 // Detach takes the block from the slot of an entry, with its number. The caller keeps Entry.Mem alive
-// until the strategy has the block: else the collector might report the region dead
+// until the strategy has the block: otherwise the collector might report the region dead
 // meanwhile.
 func (t *Table) Detach(s *Slot) (device.Block, int32) {
 	return s.header().region.detach(s)
@@ -112,9 +112,8 @@ func (t *Table) IsVacant() bool {
 	return true
 }
 
-// Stop keeps no vacant slots with a finalizer from now on. Each reaches the pool, which
-// reaches it: a region that cannot go, as a part of it is lost, would keep a pool that
-// nobody uses for ever.
+// Stop keeps no vacant slots with a finalizer from now on. Such a slot and the pool reach each
+// other: a region that cannot go, as a part of it is lost, would keep an unused pool for ever.
 func (t *Table) Stop() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -124,9 +123,9 @@ func (t *Table) Stop() {
 	}
 }
 
-// Forget forgets a region that goes upstream. A region stays while it has
-// attached blocks: over an upstream that cuts regions they are shared with others. If upstream
-// does not take the region, the caller calls stays: a region is watched only once.
+// Forget forgets a region that goes upstream. A region stays while it has attached
+// blocks: an upstream that cuts regions shares them with others. If the upstream does not take
+// the region, the caller calls stays: a region is watched only once.
 func (t *Table) Forget(r device.Region) (stays func()) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -144,8 +143,8 @@ func (t *Table) Forget(r device.Region) (stays func()) {
 	}
 }
 
-// Find returns the slot of the block that begins at addr, with the generation of its owner
-// and the bytes that it asked for; no slot if no owner has such a block.
+// Find returns the slot of the block that begins at addr, with the owner's generation and the
+// bytes that the owner asked for. It returns no slot if no owner has such a block.
 func (t *Table) Find(addr uintptr) (s *Slot, gen uint64, n int) {
 	if pin.ByRuntime {
 		on := pin.Pin()

@@ -2,7 +2,7 @@ package relief
 
 import "time"
 
-// A clock is a waiter to which nothing happens: of a system that tells of no events.
+// A clock is a waiter without events, for systems that report none.
 type clock struct{ stopped chan struct{} }
 
 func newClock() clock { return clock{make(chan struct{})} }

@@ -15,8 +15,8 @@ import (
 	"github.com/bufslab/bufslab/internal/cgroup"
 )
 
-// A poller sleeps in an epoll file that has all that may wake it. The runtime's own poller waits for
-// that file, so no thread sleeps here.
+// A poller sleeps in an epoll file that has all files that may wake it. The runtime's own poller waits
+// for the epoll file, so no thread sleeps here.
 type poller struct {
 	file    *os.File
 	conn    syscall.RawConn
@@ -26,12 +26,12 @@ type poller struct {
 	failed  []string
 }
 
-// A source is a file that tells of events.
+// A source is a file that reports events.
 type source struct {
 	fd    int
 	name  string
 	drain bool // a read makes it quiet again
-	psi   bool // an event by itself; the others say to look
+	psi   bool // an event says that memory is short; events of other sources only say to look
 }
 
 func newWaiter(s cgroup.System) waiter {
@@ -53,7 +53,7 @@ func newWaiter(s cgroup.System) waiter {
 	return p
 }
 
-// addGroup adds what tells of a group.
+// addGroup adds the files that report events of a group.
 func (p *poller) addGroup(g cgroup.Group) {
 	dir := "/" + g.Dir
 	if g.Version == 2 {
@@ -90,11 +90,12 @@ func (p *poller) addVersion1(dir, file, when string) {
 	p.add(source{fd: fd, name: path.Join(dir, file), drain: true}, unix.EPOLLIN)
 }
 
-// triggers are what stall information is asked for: some task waited for memory for so long within
-// so long, in microseconds. Without privileges windows are multiples of 2 seconds.
+// triggers are written to the file of stall information. The first number is the time for which some
+// task waited for memory, the second the window, in microseconds. Without privileges windows are
+// multiples of 2 seconds.
 var triggers = []string{"some 150000 1000000", "some 300000 2000000"}
 
-// addStall adds the stall information of the group of version 2 that has it, else that of the machine.
+// addStall adds the stall information of the group of version 2 that has it, else of the machine.
 func (p *poller) addStall(s cgroup.System) {
 	names := []string{}
 	for _, g := range s.Groups() {
@@ -113,7 +114,7 @@ func (p *poller) addStall(s cgroup.System) {
 	}
 }
 
-// open opens a file, tells it something if there is anything to tell, and watches it.
+// open opens a file, writes tell to it if that is not empty, and watches the file.
 func (p *poller) open(s source, how int, tell string) bool {
 	fd, err := unix.Open(s.name, how|unix.O_CLOEXEC|unix.O_NONBLOCK, 0)
 	if err == nil && tell != "" {
@@ -129,7 +130,7 @@ func (p *poller) open(s source, how int, tell string) bool {
 	return p.add(s, unix.EPOLLPRI)
 }
 
-// add watches a file that is open.
+// add watches an open file.
 func (p *poller) add(s source, events uint32) bool {
 	var err error
 	outer := p.conn.Control(func(epoll uintptr) {
@@ -145,7 +146,7 @@ func (p *poller) add(s source, events uint32) bool {
 	return true
 }
 
-// fails notes an error, but of what is not there: most systems have one of the two versions.
+// fails notes an error, except for missing files: most systems have only one of the two versions.
 func (p *poller) fails(err error) {
 	if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, unix.EOPNOTSUPP) {
 		p.failed = append(p.failed, err.Error())
@@ -171,7 +172,7 @@ func (p *poller) wait(d time.Duration) (event string, more bool) {
 	return event, true
 }
 
-// take takes the events that are there, and returns that of stall information.
+// take takes all pending events, and returns the event of stall information.
 func (p *poller) take(fd int) (event string, any bool) {
 	var list [16]unix.EpollEvent
 	n, _ := unix.EpollWait(fd, list[:], 0)

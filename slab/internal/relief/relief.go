@@ -1,12 +1,12 @@
-// Package relief gives memory back that pools hold, as the system runs short of it. There is one watcher
-// a process. The first member that joins starts it, and the last one that leaves ends it.
+// Package relief gives held memory of pools back when the system runs short of memory. There is one watcher
+// a process. The first member that joins starts it, and the last member that leaves ends it.
 //
-//	relief.go       who takes part
-//	step.go         what goes back, and whose
-//	sensor.go       what says that memory is short
-//	watch.go        the loop: it sleeps until something may be the case
-//	clock.go        how it sleeps where nothing tells of events
-//	poll_linux.go   how it sleeps elsewhere: events of control groups and stall information wake it
+//	relief.go       the members
+//	step.go         which memory goes back, and of which member
+//	sensor.go       whether memory is short
+//	watch.go        the loop: it sleeps until memory may be short
+//	clock.go        how it sleeps on systems without events
+//	poll_linux.go   how it sleeps on Linux: events of control groups and stall information wake it
 package relief
 
 import (
@@ -24,15 +24,15 @@ import (
 type Member interface {
 	Calls() int64     // Gets and Releases so far
 	HeldBytes() int64 // that could go back, about
-	// GiveBack gives back about n bytes, what was held longest first, and returns how many. Keepers says to
-	// ask for what others keep of its buffers, too. Why says what is short.
+	// GiveBack gives back about n bytes, the longest held first, and returns their number. With keepers
+	// it also asks keepers of the pool's buffers to release them. Why says which memory is short.
 	GiveBack(n int64, keepers bool, why string) int64
-	Age()              // ends an epoch of what is held
-	Log() *slog.Logger // for what a file says that cannot be meant
-	OnGoHeap() bool    // what goes back is garbage, and not the system's yet
+	Age()              // ends an epoch of held memory
+	Log() *slog.Logger // for files whose contents make no sense
+	OnGoHeap() bool    // memory that goes back is garbage, and not yet the system's
 }
 
-// A group is the members of a watcher. That of the process is shared.
+// A group is the members of a watcher. The process has one.
 type group struct {
 	starting sync.Mutex // held while the watcher starts or ends; before mu
 	mu       sync.Mutex // leaf
@@ -42,7 +42,7 @@ type group struct {
 	waiter   func(cgroup.System) waiter
 }
 
-// A use is when a member was in use.
+// A use says when a member was last in use.
 type use struct {
 	calls int64     // up to the last look
 	since time.Time // of the last look that saw another number
@@ -54,7 +54,7 @@ var process = group{members: map[Member]*use{}, system: cgroup.Machine, waiter: 
 // Join has m give back when memory is short, until Leave.
 func Join(m Member) { process.join(m) }
 
-// Leave undoes Join. A step that runs already may ask m still.
+// Leave undoes Join. A step that runs already may still ask m.
 func Leave(m Member) { process.leave(m) }
 
 func (g *group) join(m Member) {
@@ -83,7 +83,7 @@ func (g *group) leave(m Member) {
 	}
 }
 
-// looked returns the members, those that were not in use for longest first.
+// looked returns the members. The member that was unused for the longest time is first.
 func (g *group) looked() (list []Member) {
 	g.mu.Lock()
 	uses := maps.Clone(g.members)
@@ -98,7 +98,7 @@ func (g *group) looked() (list []Member) {
 	return list
 }
 
-// age ends an epoch of those members that were in use since the last.
+// age ends an epoch of the members that were in use since their last epoch.
 func (g *group) age() {
 	for _, m := range g.looked() {
 		g.mu.Lock()

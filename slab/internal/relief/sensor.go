@@ -24,8 +24,8 @@ const (
 type sensor struct {
 	system cgroup.System
 	events map[cgroup.Group]int64 // as read last
-	odd    string                 // what a file says that cannot be meant
-	used   float64                // of a limit, the most at the last look; 1 before the first
+	odd    string                 // names a file whose contents make no sense
+	used   float64                // the largest used share of a limit at the last look; 1 before the first
 	live   []metrics.Sample
 }
 
@@ -38,7 +38,7 @@ func newSensor(s cgroup.System) *sensor {
 	return n
 }
 
-// short says what is short, or returns "". The process may be in other groups than last time.
+// short says which memory is short, or returns "". The process may be in other groups than last time.
 func (n *sensor) short() (why string) {
 	n.used = 0
 	for _, g := range n.system.Groups() {

@@ -2,11 +2,11 @@ package relief
 
 import "runtime/debug"
 
-// leastStep is what is not halved any more: all goes, and what others keep of the pools' buffers.
+// leastStep is the held memory that a step does not halve: all of it goes, and keepers release buffers, too.
 const leastStep = 1 << 20
 
-// step gives back half of what is held, by those first that were not in use for longest, and returns the
-// bytes. When little is held, it gives back all, and asks those who keep buffers.
+// step gives back half of the held memory, and returns the bytes. The member that was unused for the longest
+// time gives back first. When little is held, step gives back all, and asks keepers of buffers.
 func (g *group) step(why string) (sum int64) {
 	list := g.looked()
 	var held, garbage int64
@@ -28,7 +28,7 @@ func (g *group) step(why string) (sum int64) {
 		}
 	}
 	if garbage > leastStep {
-		debug.FreeOSMemory() // else it stays the process's until the collector comes by
+		debug.FreeOSMemory() // else the process keeps the garbage until the next collection
 	}
 	return sum
 }

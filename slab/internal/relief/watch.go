@@ -6,25 +6,25 @@ import (
 )
 
 const (
-	// calm is how often the watcher looks while little is used, near how often it looks else. A look opens
-	// two files of each group.
+	// The watcher looks once in calm while little is used, and else once in near. A look opens two files
+	// of each group.
 	calm, near = time.Second, 100 * time.Millisecond
-	// rest is the least between two looks, whatever happens.
+	// rest is the least time between two looks.
 	rest = 2 * time.Millisecond
 	// lookShare bounds the time that looks take: one part in lookShare of all time.
 	lookShare = 2000
-	// epoch is how often memory that is held grows older.
+	// epoch is the time between two calls of Age.
 	epoch = 10 * time.Second
-	// mostSteps follow each other without a sleep: enough for a terabyte. A pool that takes memory as fast as
-	// it goes back has no more of them in a row.
+	// mostSteps is the number of steps without a sleep: enough for a terabyte. It matters for a pool that
+	// takes memory as fast as memory goes back.
 	mostSteps = 20
-	// leastWait and mostWait bound the time until the watcher asks again when there was nothing to give.
+	// leastWait and mostWait bound the time until the watcher asks again after it got nothing.
 	leastWait, mostWait = time.Second, time.Minute
 )
 
 // A waiter sleeps until time is up or something has happened.
 type waiter interface {
-	// wait returns what has happened, "" where time is up. It returns false after stop.
+	// wait returns the event, "" if time is up. It returns false after stop.
 	wait(d time.Duration) (event string, more bool)
 	stop()
 	watched() (files, failed []string)
@@ -38,7 +38,7 @@ type watcher struct {
 
 	aged  time.Time
 	cost  time.Duration // of a look
-	idle  time.Duration // to wait as there was nothing to give; 0 where there was
+	idle  time.Duration // to wait after a step that got nothing; else 0
 	until time.Time     // not to ask before
 }
 
@@ -51,7 +51,7 @@ func startWatcher(g *group, log *slog.Logger) *watcher {
 	return w
 }
 
-// report says in one line what cannot be watched.
+// report logs in one line the files that cannot be watched.
 func (w *watcher) report(log *slog.Logger) {
 	files, failed := w.waiter.watched()
 	if w.sensor.odd != "" {
@@ -62,7 +62,7 @@ func (w *watcher) report(log *slog.Logger) {
 	}
 }
 
-// end ends the loop, which ends by itself then: a hook that the loop calls may close the last pool.
+// end tells the loop to end and does not wait: a hook that the loop calls may close the last pool.
 func (w *watcher) end() { w.waiter.stop() }
 
 func (w *watcher) run() {
@@ -76,8 +76,8 @@ func (w *watcher) run() {
 	}
 }
 
-// pause is how long to sleep: less near a limit, and never so little that looks take more than their share
-// of a processor.
+// pause is the time to sleep: less near a limit, but long enough that looks take no more than their share of
+// a processor.
 func (w *watcher) pause() time.Duration {
 	d := calm
 	if w.sensor.used > nearAt {
@@ -86,7 +86,7 @@ func (w *watcher) pause() time.Duration {
 	return max(d, lookShare*w.cost)
 }
 
-// look gives back as long as memory is short and there is anything, some steps at a time.
+// look gives back as long as memory is short and pools hold memory, some steps at a time.
 func (w *watcher) look(event string) {
 	begin := time.Now()
 	why := w.sensor.short()
@@ -104,8 +104,8 @@ func (w *watcher) look(event string) {
 	}
 }
 
-// give gives back a step, and reports whether that was worth it. If not, it is not tried again for a while,
-// unless much is held.
+// give takes a step, and reports whether that was worth it. If not, the watcher does not try again for a
+// while, unless much is held.
 func (w *watcher) give(why string) bool {
 	if now := time.Now(); now.Before(w.until) && w.group.held() <= leastStep {
 		return false
@@ -119,7 +119,7 @@ func (w *watcher) give(why string) bool {
 	return false
 }
 
-// held is what all members hold.
+// held is the held memory of all members.
 func (g *group) held() (n int64) {
 	for _, m := range g.looked() {
 		n += m.HeldBytes()
