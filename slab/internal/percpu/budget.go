@@ -3,27 +3,26 @@ package percpu
 const (
 	// LeastBytes is the least budget of a processor that makes a cache worth having.
 	LeastBytes = 16 << 10
-	// shareBytes is the largest block that may have a part of the share: few others would fill it.
+	// shareBytes is the largest block that may have a part of the share: a few larger blocks would fill it.
 	shareBytes = 32 << 10
 )
 
-// A budget says how many bytes a processor, or the depot, may hold. Classes of
-// blocks of up to shareBytes may fill share. Beyond that, up to most, only classes that have earned it
-// may take any: see worth.go.
-// Share is a part of what is managed.
+// A budget says how many bytes a processor, or the depot, may hold. share is a part of the
+// managed bytes. Classes of blocks of up to shareBytes may fill it. Beyond share, up to most,
+// only classes with earned blocks may hold bytes: see worth.go.
 type budget struct{ share, most int64 }
 
-// budget returns the part of most that is free to take now. It grows with what is managed,
-// from a least that costs little memory.
+// budget returns the budget of now. It grows with the managed bytes, from a least that costs
+// little memory.
 func (o *Options) budget(most int64) budget {
 	part := max(o.Managed(), 1) / o.Divisor / int64(o.Processors+1)
 	return budget{min(most, max(part, o.Least)), most}
 }
 
-// shares reports whether bytes may be held in all by any class of such blocks.
+// shares reports whether classes of blocks of block bytes may hold bytes in all.
 func (b budget) shares(bytes, block int64) bool { return bytes <= b.share && block <= shareBytes }
 
-// allows reports whether bytes may be held in all, and have blocks of a class, each of so many bytes.
+// allows reports whether bytes may be held in all, and have blocks of a class, each of block bytes.
 func (w *wants) allows(b budget, bytes, block int64, class int, have int32) bool {
 	return b.shares(bytes, block) || bytes <= b.most && have <= w.earned[class].Load()
 }

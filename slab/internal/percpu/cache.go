@@ -6,32 +6,32 @@
 //	classcache.go  blocks of one class on one processor, and a hit: Enter, Top, Take and Leave, and Push
 //	state.go       the word that a hit changes
 //	magazine.go    blocks that change hands as a whole
-//	cpu.go         what a processor has beside its class caches
+//	cpu.go         the state of a processor that is not in its class caches
 //	depot.go       where magazines wait for other processors
-//	options.go     what they need to know of their pool
-//	pin*.go        who may touch a processor's caches
+//	options.go     facts and functions of the pool
+//	pin*.go        which goroutine may touch a processor's caches
 //	refill.go      what happens when a class cache is empty
-//	resize.go      what happens when it is full
-//	spill.go       where magazines go that leave it
-//	budget.go      how much it may hold
-//	worth.go       what is worth holding, by the time of clock.go
+//	resize.go      what happens when a class cache is full
+//	spill.go       where magazines go that leave a class cache
+//	budget.go      how much a processor may hold
+//	worth.go       which blocks are worth holding, by the time of clock.go
 //	evict.go       which class loses its blocks
-//	reclaim.go     how the caches are emptied by others
-//	idle.go        what of them was not needed
+//	reclaim.go     how other goroutines empty the caches
+//	idle.go        which blocks were not needed
 //	sample.go      which hits a profile samples
 //	counters.go    the calls that no class cache serves, and which of them are sampled
-//	usage.go       what is in the caches, and all calls
-//	check.go       what has to add up, in check builds
+//	usage.go       blocks in the caches, and counts of all calls
+//	check.go       sums that have to agree, in check builds
 //
-// Each file uses only those that know less: a class cache knows magazines, a cpu its class caches, and
-// the methods of Cache all of it.
+// Each file uses only files that know less: a class cache knows magazines, a cpu knows its class caches,
+// and the methods of Cache know all.
 //
-// The design is that of Bonwick and Adams, "Magazines and Vmem" (USENIX 2001):
-// two magazines a class, so that a program which swings around the edge of one
+// The design is from Bonwick and Adams, "Magazines and Vmem" (USENIX 2001):
+// two magazines a class, so that a program which swings around the edge of a magazine
 // does not go to the depot every time. Budgets follow tcmalloc's per-CPU caches.
 //
-// A block in a cache is still out of the strategy, with its slot. So a hit
-// touches neither the strategy nor its lock.
+// For the strategy a block in a cache is still handed out, and it keeps its slot. So a
+// hit touches neither the strategy nor its lock.
 package percpu
 
 import (
@@ -47,24 +47,24 @@ type Cache struct {
 	options Options
 	classes int          // class caches a processor has
 	caches  []ClassCache // of processor 0, then of processor 1, and so on
-	reach   []ClassCache // where At looks: caches, or in a replay those of the processor it runs on
-	stride  int          // from a processor's first in reach to the next one's: classes, or 0
+	reach   []ClassCache // where At looks: caches, or in a replay the part of the acting processor
+	stride  int          // from a processor's first in reach to the next processor's: classes, or 0
 	acting  *cpu         // that all calls run on, in a replay
-	none    *ClassCache  // what processors without caches have: always closed
+	none    *ClassCache  // for processors without caches: always closed
 	cpus    []cpu
 	depot   depot
 	mixed   []atomic.Bool // classes whose blocks are as long as the class above ExactAbove, too
 
 	mu     *sync.Mutex     // Options.Lock; guards counts
 	_      [lineBytes]byte // keeps the counters off the lines that a hit reads
-	counts counters        // what no class cache served
-	wants  wants           // what would have saved more
+	counts counters        // of calls that no class cache served
+	wants  wants           // blocks that would have saved more
 
 	closing sync.Mutex // held while the class caches are closed
 }
 
-// pageCaches is how many class caches are more than 32 KiB: an allocation of
-// its own, on a page. The runtime puts a word in front of smaller ones, and each
+// pageCaches is the number of class caches that take more than 32 KiB: an allocation of
+// its own, on a page. The runtime puts a word in front of smaller allocations, and each
 // class cache would be on two lines.
 const pageCaches = 32<<10/lineBytes + 1
 
@@ -98,14 +98,14 @@ func (c *Cache) Open(o Options) {
 // Caches reports whether blocks for size bytes are cached.
 func (c *Cache) Caches(size int) bool { return uint(size-1) < uint(c.options.Largest) }
 
-// Class returns the class of blocks for size bytes; where they are not cached, some number.
+// Class returns the class of blocks for size bytes. If such blocks are not cached, it is any number.
 func (c *Cache) Class(size int) int { return c.options.Grid.At(size) }
 
 // Uncached is the class of blocks that are not cached.
 func (c *Cache) Uncached() int { return c.classes }
 
-// Fit returns the class for size bytes, and how many to ask of the strategy for a block of
-// it; where that is not cached, Uncached and size.
+// Fit returns the class for size bytes, and the bytes to ask of the strategy for a block of the
+// class. If such blocks are not cached, it returns Uncached and size.
 func (c *Cache) Fit(size int) (class, ask int) {
 	switch o := &c.options; {
 	case !c.Caches(size):
@@ -121,8 +121,8 @@ func (c *Cache) Fit(size int) (class, ask int) {
 func (c *Cache) BlockBytes(class int) int64 { return c.options.blockBytes(class) }
 
 // At returns the cache of a class, not Uncached, on processor id. A processor that came when
-// GOMAXPROCS was raised has none: for it At returns one that is always closed. The caller is
-// pinned.
+// GOMAXPROCS was raised has no caches: for it At returns a class cache that is always closed. The
+// caller is pinned.
 func (c *Cache) At(id, class int) *ClassCache {
 	i := uint(id*c.stride + class)
 	if i >= uint(len(c.reach)) {
@@ -131,8 +131,8 @@ func (c *Cache) At(id, class int) *ClassCache {
 	return &c.reach[i]
 }
 
-// cpu returns what processor id has beside its class caches, or nil. The caller is
-// pinned, and calls leave at the end.
+// cpu returns the cpu of processor id, or nil. The caller is pinned, and calls leave at the
+// end.
 func (c *Cache) cpu(id int) *cpu {
 	p := c.acting
 	if p == nil {
@@ -145,23 +145,22 @@ func (c *Cache) cpu(id int) *cpu {
 	return p
 }
 
-// RunOn lets all calls run as on processor k, of a Cache that is Replayed. The one
-// goroutine that uses the Cache is pinned to any processor meanwhile, and that does not
-// matter: nobody else is on k.
+// RunOn lets all calls run as on processor k, in a Cache that is Replayed. The one
+// goroutine that uses the Cache may be pinned to any processor: nobody else is on k.
 func (c *Cache) RunOn(k int) {
 	c.acting = &c.cpus[k]
 	c.reach, c.stride = c.acting.caches, 0
 }
 
-// CountGet counts a Get of size bytes that no class cache served. It returns what the Get
-// stands for in a profile, as Retry does. The caller holds Options.Lock, as those of
-// CountRelease, CountGrow, Refused and Missed do.
+// CountGet counts a Get of size bytes that no class cache served. It returns stands as Retry
+// does. The caller holds Options.Lock, as callers of CountRelease, CountGrow, Refused and
+// Missed do.
 func (c *Cache) CountGet(size int) (stands float64) { return c.counts.get(size) }
 
 // CountRelease counts a Release of size bytes that no class cache took.
 func (c *Cache) CountRelease(size int) { c.counts.release(size) }
 
-// CountGrow counts a Release and a Get at once, which no class cache served.
+// CountGrow counts a Release and a Get that no class cache served.
 func (c *Cache) CountGrow(from, to int) (stands float64) {
 	c.counts.release(from)
 	return c.counts.get(to)

@@ -6,8 +6,8 @@ import (
 	"github.com/bufslab/bufslab/internal/invariants"
 )
 
-// check panics where what a cpu has does not add up. It does nothing unless the
-// build tag invariants is set. The caller is pinned.
+// check panics if the sums of a cpu do not agree. It does nothing unless the build tag
+// invariants is set. The caller is pinned.
 func (p *cpu) check() {
 	if !invariants.Enabled {
 		return
@@ -16,7 +16,7 @@ func (p *cpu) check() {
 	for i := range p.caches {
 		k := &p.caches[i]
 		limit := k.limit.Load()
-		if limit < 0 { // another goroutine may be taking magazines; if it begins later, it waits for this one
+		if limit < 0 { // another goroutine may take magazines now; if it begins later, it waits for this one
 			return
 		}
 		granted += int64(limit+k.nprevious) * p.options.blockBytes(i)

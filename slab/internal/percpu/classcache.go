@@ -10,14 +10,13 @@ import (
 // A ClassCache holds blocks of one class on one processor: some in loaded, and
 // below them a previous magazine or none. Only the pinned goroutine may change
 // its fields, and only while limit >= 0; limit itself is atomic. Usage and worthClosing
-// read them from outside, without synchronisation. A ClassCache
-// fills one cache line, and a hit touches that, the line of the entry, and
-// the line of the slot.
+// read them from outside, without synchronisation. A ClassCache fills one cache line. A hit
+// touches that line, the line of the entry, and the line of the slot.
 type ClassCache struct {
 	loaded, previous *magazine
 	state            state // blocks in loaded, and Gets
 	got, released    int64 // bytes, by hits
-	moved            int64 // blocks that magazines have brought, less those they took
+	moved            int64 // blocks that magazines have brought, less blocks that they took
 
 	// Pads to a cache line where pointers are short. Do not put it last: Go adds a byte after a
 	// final field of size 0.
@@ -31,8 +30,8 @@ type ClassCache struct {
 
 const lineBytes = 64
 
-// Enter begins a Get, which Leave ends, and reports whether there is a block to take: the loaded
-// magazine has some, and c is not due, which sets the sign bit. The caller is pinned. limit must be
+// Enter begins a Get, which Leave ends. It reports whether there is a block to take: the loaded
+// magazine has blocks, and c is not due (due sets the sign bit). The caller is pinned. limit must be
 // read before all else.
 func (c *ClassCache) Enter() bool {
 	c.busy = 1
@@ -52,13 +51,13 @@ func (c *ClassCache) Take(at *handle.Entry, size int) (e handle.Entry) {
 	return e
 }
 
-// Leave ends what Enter began.
+// Leave ends the Get that Enter began.
 func (c *ClassCache) Leave() {
 	c.busy = 0
 }
 
 // Push keeps a block that was released with size bytes, if the loaded magazine
-// may have one more. The caller is pinned.
+// may have one block more. The caller is pinned.
 func (c *ClassCache) Push(e handle.Entry, size int) (kept bool) {
 	c.busy = 1
 	if n := c.state & loadedMask; int32(n) < c.limit.Load() {
@@ -72,7 +71,7 @@ func (c *ClassCache) Push(e handle.Entry, size int) (kept bool) {
 	return false
 }
 
-// enter is Enter though c may be due.
+// enter is Enter that ignores due.
 func (c *ClassCache) enter() bool {
 	c.busy = 1
 	return c.limit.Load() >= 0 && c.n() > 0
@@ -96,7 +95,7 @@ func (c *ClassCache) takeShort(size int) (e handle.Entry) {
 // n returns the blocks in the loaded magazine.
 func (c *ClassCache) n() int32 { return int32(c.state & loadedMask) }
 
-// setN is for code that moves magazines. It counts no Get.
+// setN sets n, for code that moves magazines. It counts no Get.
 func (c *ClassCache) setN(n int32) { c.state = c.state&^loadedMask | state(n) }
 
 // touched changes with each Get and Release that c serves.
@@ -125,8 +124,8 @@ func (c *ClassCache) cutBottom(n int32) *magazine {
 	return m
 }
 
-// unload takes both magazines. It links those that have blocks to out, the loaded one first: so its
-// blocks, the last used, go back first. Another order packs the recordings otherwise.
+// unload takes both magazines. It links magazines with blocks to out, the loaded one first: so its
+// blocks, which were used last, go back first. With another order recordings would pack differently.
 func (c *ClassCache) unload(class int, out *magazine) *magazine {
 	c.previous = c.unlink(c.previous, class, c.nprevious, &out)
 	c.loaded = c.unlink(c.loaded, class, c.n(), &out)
@@ -146,7 +145,7 @@ func (c *ClassCache) unlink(m *magazine, class int, n int32, out **magazine) (em
 	return nil
 }
 
-// invert closes or opens a class cache, if its limit says that it is to be.
+// invert closes or opens a class cache, if is(limit).
 func (c *ClassCache) invert(is func(limit int32) bool) {
 	for {
 		limit := c.limit.Load()
@@ -156,8 +155,8 @@ func (c *ClassCache) invert(is func(limit int32) bool) {
 	}
 }
 
-// askedBytes reads both sums between two hits: else their difference would show what came
-// and went while the reader paused between the two.
+// askedBytes reads both sums between two hits. Otherwise their difference would include bytes
+// that came and went while the reader paused between the two reads.
 func (c *ClassCache) askedBytes() (got, released int64) {
 	word := (*uint64)(&c.state)
 	for range 8 { // a hit takes longer than this, so one look is nearly always enough

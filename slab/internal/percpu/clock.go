@@ -2,8 +2,8 @@ package percpu
 
 import "time"
 
-// clock returns nanoseconds. A replay has no time: it takes as long as a program that uses all that
-// it gets.
+// clock returns nanoseconds. A replay has no clock: its time is that of a program that touches all bytes
+// of its Gets.
 func clock(o *Options, n *counters, cpus []cpu) func() int64 {
 	if !o.Replayed {
 		start := time.Now()

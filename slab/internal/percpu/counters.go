@@ -12,14 +12,14 @@ import (
 type counters struct {
 	gets, releases, got, released int64
 
-	// A Get is sampled with which got passes due.
+	// A Get is sampled if it takes got past due.
 	due   int64
 	scale profile.Scale // that due was drawn with
 	pace  *profile.Pace
 }
 
-// get counts a Get of size bytes. It returns what the Get stands for in a profile, 0 if it is not
-// sampled.
+// get counts a Get of size bytes. It returns the number of Gets that this one counts for in a profile, 0
+// if it is not sampled.
 func (n *counters) get(size int) (stands float64) {
 	n.gets++
 	if n.got += int64(size); n.got < n.due {
@@ -49,10 +49,10 @@ func (n *counters) sample(size int) (stands float64) {
 	return stands
 }
 
-// mostBytes is what is got until it is looked whether samples may come closer again.
+// mostBytes is how many bytes are got before a look whether samples may come closer again.
 const mostBytes = 128 << 20
 
-// draw draws where the sum of the bytes passes due next, from a sum on, cut behind most bytes.
+// draw draws the next due beyond from, a sum of bytes, at most most bytes beyond it.
 func (n *counters) draw(from, most int64) {
 	bytes, scale := n.pace.Draw(most)
 	n.due, n.scale = from+min(bytes, math.MaxInt64-from), scale

@@ -6,12 +6,12 @@ import (
 	"sync/atomic"
 )
 
-// A cpu is what one processor has beside its class caches. Only the pinned
+// A cpu is the state of one processor that is not in its class caches. Only the pinned
 // goroutine may change it; gets, arms and busy are read from outside, too.
 type cpu struct {
 	options *Options
 	wants   *wants
-	caches  []ClassCache // those of Cache that are this processor's
+	caches  []ClassCache // this processor's part of Cache.caches
 	seen    []sight      // of each, at the last reclaim
 	uses    []use        // of each, see letGo
 	empty   *magazine    // in reserve, for the next class cache that overflows
@@ -27,7 +27,7 @@ type cpu struct {
 
 	mu sync.Mutex // pinned code locks it under -race only, see Pin; usage.go and reclaim.go always do
 
-	_ [64]byte // keeps the next cpu off this one's lines
+	_ [64]byte // keeps the next cpu off the lines of this one
 }
 
 func (p *cpu) open(o *Options, w *wants, caches []ClassCache) {
@@ -42,8 +42,9 @@ func (p *cpu) leave() {
 	}
 }
 
-// served adds up what the class caches of p have served. It looks again if one was armed
-// meanwhile. The caller has locked p.mu, which only the race detector's build needs.
+// served adds up the Gets and Releases that the class caches of p have served. It looks again if a
+// class cache was armed meanwhile. The caller has locked p.mu, which only the race detector's build
+// needs.
 func (p *cpu) served() (gets, releases int64) {
 	for {
 		arms := p.arms.Load()
@@ -51,7 +52,7 @@ func (p *cpu) served() (gets, releases int64) {
 		for i := range p.caches {
 			k := &p.caches[i]
 			gets += k.state.gets()
-			releases += int64(k.n()) + int64(k.nprevious) - k.moved // blocks that magazines have not brought came by Release
+			releases += int64(k.n()) + int64(k.nprevious) - k.moved // the other blocks came by magazines
 		}
 		if arms%2 == 0 && p.arms.Load() == arms {
 			return gets, gets + releases

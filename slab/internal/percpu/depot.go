@@ -5,9 +5,9 @@ import (
 	"sync/atomic"
 )
 
-// The depot is where magazines with blocks wait until a processor's class cache is
-// empty: memory that is got on one processor and released on another goes round by up
-// to 32 blocks at a time.
+// In the depot magazines with blocks wait until a processor's class cache is empty:
+// memory that is got on one processor and released on another goes back by up to 32
+// blocks at a time.
 type depot struct {
 	classes []depotClass
 	bytes   atomic.Int64
@@ -20,7 +20,7 @@ type depotClass struct {
 	mu    sync.Mutex
 	full  atomic.Pointer[magazine] // last in, first out; changed under mu, read without
 	have  atomic.Int32             // full magazines; changed under mu, read without
-	low   int32                    // least count since the last reclaim: magazines that were not needed
+	low   int32                    // least count since the last reclaim: that number was not needed
 	empty *magazine                // for reuse
 	_     [32]byte
 }
@@ -54,8 +54,8 @@ func (c *depotClass) pop() *magazine {
 	return m
 }
 
-// put keeps a magazine for others, unless that would be more than most bytes. A reclaim that
-// begins after the depot was stopped finds all that was put.
+// put keeps a magazine for others, unless the depot would then have more than most bytes. A
+// reclaim that begins after the depot was stopped finds all magazines that were put.
 func (d *depot) put(m *magazine, size, most int64) bool {
 	n := int64(m.n) * size
 	c := &d.classes[m.class]
@@ -76,8 +76,8 @@ func (c *depotClass) link(m *magazine) {
 	c.have.Add(1)
 }
 
-// restore puts linked magazines back that put or a reclaim has let go, whatever the
-// bounds are. The next reclaim finds them.
+// restore puts linked magazines back that put has refused or a reclaim has taken, without
+// regard to the bounds. The next reclaim finds them.
 func (d *depot) restore(m *magazine, size func(class int) int64) {
 	for m != nil {
 		next := m.next
@@ -117,8 +117,8 @@ func (d *depot) recycle(m *magazine) {
 	m.n, m.next, c.empty = 0, c.empty, m
 }
 
-// reclaim takes out all full magazines, or only those that were not needed since the
-// last reclaim, and links them to out. Empty ones go, too.
+// reclaim takes out all full magazines, or only magazines that were not needed since the
+// last reclaim, and links them to out. Empty magazines go, too.
 func (d *depot) reclaim(idle bool, size func(class int) int64, out *magazine) *magazine {
 	for i := range d.classes {
 		c := &d.classes[i]
@@ -138,7 +138,7 @@ func (d *depot) reclaim(idle bool, size func(class int) int64, out *magazine) *m
 	return out
 }
 
-// usage counts what is in the depot.
+// usage counts the blocks in the depot.
 func (d *depot) usage() (blocks, bytes int64) {
 	for i := range d.classes {
 		c := &d.classes[i]

@@ -1,9 +1,9 @@
 package percpu
 
-// Whose blocks leave a processor: those of a class that is no longer worth them.
+// Which blocks leave a processor: blocks of a class that is no longer worth them.
 
-// letGo looks at the class cache of the next class, each time that lookEvery blocks were refused. One
-// that is beyond the share, and is not asked often enough, loses its blocks. The caller is pinned.
+// letGo looks at the class cache of the next class, each time that lookEvery blocks were refused. If the
+// class cache is beyond the share, and not asked often enough, it loses its blocks. The caller is pinned.
 func (p *cpu) letGo(b budget) (out *magazine) {
 	if p.refused++; p.refused%lookEvery != 0 {
 		return nil
@@ -18,9 +18,8 @@ func (p *cpu) letGo(b budget) (out *magazine) {
 	return p.detach(p.looked, limit, nil)
 }
 
-// shrinkOther takes all blocks from the cache of another class, of each in turn, so
-// that classes which are no longer used do not starve the others. The caller is
-// pinned.
+// shrinkOther takes all blocks from the cache of another class, each class in turn, so
+// that unused classes do not starve the others. The caller is pinned.
 func (p *cpu) shrinkOther(but int) (out *magazine) {
 	for range p.caches {
 		p.victim = p.after(p.victim)
@@ -34,7 +33,7 @@ func (p *cpu) shrinkOther(but int) (out *magazine) {
 	return nil
 }
 
-// after returns the class that comes after another one, in turn.
+// after returns the class after class, in turn.
 func (p *cpu) after(class int) int {
 	if class++; class < len(p.caches) {
 		return class
@@ -42,8 +41,8 @@ func (p *cpu) after(class int) int {
 	return 0
 }
 
-// detach takes both magazines from a class cache whose limit was as given, and is
-// changed already, and links them to out.
+// detach takes both magazines from a class cache and links them to out. limit is the old
+// limit; the caller has changed it already.
 func (p *cpu) detach(class int, limit int32, out *magazine) *magazine {
 	k := &p.caches[class]
 	p.granted -= int64(limit+k.nprevious) * p.options.blockBytes(class)

@@ -16,13 +16,13 @@ type magazine struct {
 
 const (
 	magazineSlots = 32
-	// classBytes bounds the blocks of a class cache, within 2 and 64 of them:
-	// on two processors 8 blocks of 256 KiB were ten times slower than 64.
+	// classBytes bounds the bytes of a class cache, within 2 and 64 blocks: on two
+	// processors 8 blocks of 256 KiB were ten times slower than 64 blocks.
 	classBytes = 64 << 20
 )
 
-// most returns the blocks that a magazine of a class may have: two of them are
-// within classBytes.
+// most returns the most blocks of a magazine of a class: two magazines are within
+// classBytes.
 func most(bytes int64) int32 { return int32(max(1, min(magazineSlots, classBytes/2/bytes))) }
 
 // pop takes the last block if it has size bytes.
@@ -43,8 +43,8 @@ func (m *magazine) cut(n int32) *magazine {
 	return out
 }
 
-// peek returns a number that the nth block of a magazine alone has, until its next owner
-// releases it; 0 where there is no block.
+// peek returns a number that only the nth block of a magazine has, until its next owner
+// releases it; 0 if there is no block.
 func (m *magazine) peek(n int32) uint64 {
 	if m == nil || n == 0 {
 		return 0
@@ -56,8 +56,8 @@ func (m *magazine) peek(n int32) uint64 {
 	return uint64(s.ID()) ^ s.Generation()
 }
 
-// bytes adds up the first n blocks. A goroutine that looks at another processor's may find one
-// gone, or no magazine though n was read as that of one.
+// bytes adds up the first n blocks. For a goroutine that looks at another processor's magazine, a
+// block or the magazine may be gone since n was read.
 func (m *magazine) bytes(n int32) (sum int64) {
 	if m == nil {
 		return 0
@@ -70,7 +70,7 @@ func (m *magazine) bytes(n int32) (sum int64) {
 	return sum
 }
 
-// free gives all blocks to the strategy. If that panics, the others are in m still.
+// free gives all blocks to the strategy. If the strategy panics, m still has the other blocks.
 func (m *magazine) free(to func(handle.Entry)) {
 	i := int32(0)
 	defer func() {

@@ -20,9 +20,9 @@ func (c *Cache) Unpin(p pin.Processor) { pin.Unpin(p) }
 // left it.
 //
 // A pinned goroutine marks itself busy by a plain store, and then reads a limit.
-// After a barrier on all processors either we see the mark, or it sees the new
-// limit: Dekker's algorithm with the whole cost on this side. Where stores are not
-// seen in order, a second barrier makes what it did visible to us.
+// After a barrier on all processors either we see the mark, or the goroutine sees the
+// new limit: Dekker's algorithm with the whole cost on this side. Where stores are not
+// seen in order, a second barrier makes the goroutine's changes visible to us.
 func (c *Cache) quiesce() {
 	barrier()
 	for i := range c.cpus {
@@ -43,7 +43,7 @@ func barrier() {
 	}
 }
 
-// storesInOrder says that a processor which sees a store sees those before it.
+// storesInOrder says that a processor which sees a store sees all earlier stores.
 const storesInOrder = runtime.GOARCH == "amd64" || runtime.GOARCH == "386"
 
 func untilIdle(busy *uint32) {

@@ -4,8 +4,8 @@ package percpu
 
 import "github.com/bufslab/bufslab/internal/pin"
 
-// Pin locks the caches of some processor, mostly the one it runs on, and returns
-// it: the race detector would not see that a goroutine is pinned.
+// Pin locks the caches of a processor, mostly the current one, and returns the
+// processor: the race detector would not see that a goroutine is pinned.
 func (c *Cache) Pin() pin.Processor {
 	if c.acting != nil {
 		c.acting.mu.Lock()
@@ -30,6 +30,6 @@ func (c *Cache) Unpin(p pin.Processor) {
 func (c *Cache) quiesce() {
 	for i := range c.cpus {
 		c.cpus[i].mu.Lock()
-		c.cpus[i].mu.Unlock() //nolint:staticcheck // that it could be had is all
+		c.cpus[i].mu.Unlock() //nolint:staticcheck // to have had the lock is all
 	}
 }

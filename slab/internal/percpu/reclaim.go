@@ -2,12 +2,12 @@ package percpu
 
 import "github.com/bufslab/bufslab/internal/pin"
 
-// Reclaim empties all class caches and the depot, or takes only what was not needed since
-// the last Reclaim, and gives the blocks to the strategy. It reports whether there
-// were any. One goroutine at a time calls it.
+// Reclaim empties all class caches and the depot, or, if idle, takes only blocks that were
+// not needed since the last Reclaim, and gives the blocks to the strategy. It reports
+// whether there were any. One goroutine at a time calls it.
 //
-// The class caches are closed meanwhile: their limits are made negative, and after
-// quiesce no goroutine is left that has seen them otherwise.
+// The class caches are closed meanwhile: Reclaim makes their limits negative, and after
+// quiesce no goroutine is left that has seen the old limits.
 func (c *Cache) Reclaim(idle bool) (any bool) {
 	if c.classes == 0 {
 		return false
@@ -17,7 +17,7 @@ func (c *Cache) Reclaim(idle bool) (any bool) {
 		out = c.takeAll(idle, out)
 	}
 	any = out != nil
-	defer func() { c.depot.restore(out, c.BlockBytes) }() // what is left if the strategy panics
+	defer func() { c.depot.restore(out, c.BlockBytes) }() // the rest, if the strategy panics
 	for out != nil {
 		out.free(c.options.Free)
 		out = out.next
@@ -25,8 +25,8 @@ func (c *Cache) Reclaim(idle bool) (any bool) {
 	return any
 }
 
-// Stop makes the caches keep nothing until Start, which may be never: all that is released
-// goes to the strategy. Reclaim then finds all blocks. Stops add up.
+// Stop makes the caches keep nothing until Start, which may be never: all released blocks go to
+// the strategy. Reclaim then finds all blocks. Stops add up.
 func (c *Cache) Stop() {
 	c.closing.Lock()
 	defer c.closing.Unlock()
@@ -72,9 +72,9 @@ func (c *Cache) open() {
 	}
 }
 
-// worthClosing spares a reclaim that would find nothing the barrier: then it only
-// looks for the next one. It does so without synchronisation, so it may miss what is
-// released meanwhile.
+// worthClosing reports false for a reclaim that would find nothing: it then only prepares the
+// next reclaim, and needs no barrier. It looks without synchronisation, so it may miss blocks that
+// are released meanwhile.
 func (c *Cache) worthClosing(idle bool) bool {
 	if !pin.Exclusive && !c.options.Replayed {
 		return true
@@ -93,7 +93,7 @@ func (c *Cache) worthClosing(idle bool) bool {
 	return false
 }
 
-// takes returns how many blocks, from its bottom, of class cache i a reclaim takes.
+// takes returns the number of blocks that a reclaim takes from the bottom of class cache i.
 func (p *cpu) takes(i int, idle bool) int32 {
 	if !idle {
 		return everything
@@ -125,8 +125,8 @@ func (p *cpu) take(idle bool, out *magazine) *magazine {
 	return out
 }
 
-// takeBottom takes n blocks from the bottom of a class cache, which may hold fewer then, and links
-// them to out.
+// takeBottom takes n blocks from the bottom of a class cache, lowers its limit, and links the blocks
+// to out.
 func (p *cpu) takeBottom(class int, n int32, out *magazine) *magazine {
 	m := p.caches[class].cutBottom(n)
 	m.class, m.next = int32(class), out

@@ -2,12 +2,12 @@ package percpu
 
 import "github.com/bufslab/bufslab/slab/internal/handle"
 
-// An empty class cache takes its previous magazine, then one from the depot. Pinned code must not
-// lock. So we take the magazine from the depot first, then pin, and look again.
+// An empty class cache takes its previous magazine, then a magazine from the depot. Pinned code must
+// not lock. So we take the magazine from the depot first, then pin, and look again.
 
 // Retry is for a Get that Enter has refused, or whose Top is too short. The caller is pinned
-// to processor id. stands says how many Gets this one stands for in a profile, 0 if it is not
-// sampled.
+// to processor id. stands is the number of Gets that this one counts for in a profile, 0 if it is
+// not sampled.
 func (c *Cache) Retry(id, class, size int) (e handle.Entry, stands float64) {
 	p := c.cpu(id)
 	if p == nil {
@@ -27,7 +27,7 @@ func (c *Cache) Retry(id, class, size int) (e handle.Entry, stands float64) {
 	return e, stands
 }
 
-// RetryPinned pins, and tries again what Retry does.
+// RetryPinned pins, and does what Retry does.
 func (c *Cache) RetryPinned(class, size int) (e handle.Entry, stands float64) {
 	on := c.Pin()
 	if class < c.classes {
@@ -51,10 +51,10 @@ func (p *cpu) swap(class int) {
 	p.check()
 }
 
-// Refill takes a magazine of the class from the depot, and returns its last block if that has size
-// bytes. The rest goes into the processor's class cache, or back if that has been filled meanwhile,
-// or may not hold as much. It returns no slot if the depot has no magazine; then the block at hand,
-// if any, is too short, and goes back. stands is as of Retry.
+// Refill takes a magazine of the class from the depot, and returns its last block if the block has size
+// bytes. The rest goes into the processor's class cache, or back if the class cache was filled
+// meanwhile, or may not hold as much. Refill returns no slot if the depot has no magazine; then the
+// block at hand, if any, is too short, and goes back. stands is as for Retry.
 func (c *Cache) Refill(class, size int) (e handle.Entry, stands float64) {
 	m := c.depot.take(class, c.BlockBytes(class))
 	if m == nil {
@@ -73,12 +73,12 @@ func (c *Cache) Refill(class, size int) (e handle.Entry, stands float64) {
 	return e, stands
 }
 
-// dropShort gives the block at hand back if it has fewer than size bytes: it would be in the
-// way of the next Get, too. From now on blocks of the class are as long as the class, and
-// serve all who ask for it. Where all ask for the same they stay as long as that.
+// dropShort gives the block at hand back if it has fewer than size bytes: it would be in the way of
+// the next Get, too. From now on blocks of the class are as long as the class, and serve all Gets of
+// it. If all Gets ask for the same size, dropShort is never called.
 func (c *Cache) dropShort(class, size int) {
 	if c.options.ExactAbove == 0 {
-		return // all are as long as their class
+		return // all blocks are as long as their class
 	}
 	on := c.Pin()
 	e := c.At(on.ID(), class).takeShort(size)
@@ -89,8 +89,8 @@ func (c *Cache) dropShort(class, size int) {
 	}
 }
 
-// install makes m the loaded magazine of the processor's class cache, if that is
-// empty and may hold as much. It returns the magazine that is left over.
+// install makes m the loaded magazine of the processor's class cache, if the class
+// cache is empty and may hold as much. It returns the magazine that is left over.
 func (c *Cache) install(class int, m *magazine) *magazine {
 	b := c.options.budget(c.options.Bytes)
 	on := c.Pin()

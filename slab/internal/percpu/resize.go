@@ -6,9 +6,9 @@ import "github.com/bufslab/bufslab/slab/internal/handle"
 // block and doubles, so that a class which is hardly used takes little of the
 // budget.
 
-// Keep keeps a released block that its class cache has not taken, and makes room for it. The
-// Release of a simple one has tried that before. Keep reports false if the block has to go
-// back to the strategy, as one does that no class is for.
+// Keep keeps a released block that its class cache has not taken, and makes room for it. (The
+// Release of a simple block has tried the class cache before.) Keep reports false if the block
+// has to go back to the strategy, as a block without a class does.
 func (c *Cache) Keep(e handle.Entry, size int) (kept bool) {
 	return e.Slot.Class() < c.classes && c.keep(e, size)
 }
@@ -58,9 +58,9 @@ func (c *Cache) pushSlow(class int, e handle.Entry, size int) (out *magazine, ke
 	}
 }
 
-// makeRoom lets the loaded magazine of the class have one more block than it has,
-// if that is within the budget, and returns the magazines that leave for it. The caller is
-// pinned, and p has an empty magazine.
+// makeRoom lets the loaded magazine of the class have one block more, if the budget
+// allows it, and returns the magazines that leave for it. The caller is pinned, and p
+// has an empty magazine.
 func (c *Cache) makeRoom(p *cpu, class int, b budget) (out *magazine) {
 	k := &p.caches[class]
 	limit := k.limit.Load()
@@ -85,8 +85,8 @@ func (c *Cache) makeRoom(p *cpu, class int, b budget) (out *magazine) {
 	return out
 }
 
-// overBudget is makeRoom of a class that the budget refuses more. Where the budget is full, a class
-// that has earned a block empties another one for that.
+// overBudget is makeRoom of a class for which the budget has no more. If the budget is full, a class
+// that has earned a block empties the class cache of another class.
 func (p *cpu) overBudget(class int, limit int32, b budget) (out *magazine) {
 	if p.granted+p.options.blockBytes(class) <= b.most || p.wants.earned[class].Load() <= limit {
 		return p.letGo(b)
@@ -96,9 +96,9 @@ func (p *cpu) overBudget(class int, limit int32, b budget) (out *magazine) {
 	return out
 }
 
-// exchange makes the loaded magazine the previous one, or gives it or the previous one to the
-// depot, and makes an empty one the loaded one. It returns the magazine that leaves. Where there is
-// no place for either it does nothing.
+// exchange loads an empty magazine. The loaded magazine becomes the previous one, or one of the two goes
+// to the depot. exchange returns the magazine that leaves. If there is no place for either magazine it
+// does nothing.
 func (c *Cache) exchange(p *cpu, class int, b budget) (left *magazine) {
 	k := &p.caches[class]
 	out, n, below := k.loaded, k.n(), k.nprevious

@@ -5,11 +5,11 @@ import "github.com/bufslab/bufslab/slab/internal/profile"
 // Which hits a profile samples. When the count in its state is full a class cache is due: Enter
 // refuses, and Retry serves the Get, samples it, and arms the class cache again.
 
-// mostGets is how many Gets a class cache serves until it looks whether samples may come closer again.
-// The one where it looks is not sampled, which no estimate shows.
+// mostGets is how many Gets a class cache serves before it looks whether samples may come closer again.
+// It does not sample the Get at which it looks, which no estimate shows.
 const mostGets = 1 << 14
 
-// arm draws how many Gets a class cache of p serves until it is due. The caller is pinned.
+// arm draws the number of Gets that a class cache of p serves until it is due. The caller is pinned.
 func (p *cpu) arm(class int) {
 	k := &p.caches[class]
 	bytes, scale := p.options.Pace.Draw(mostGets * p.options.blockBytes(class))
@@ -23,8 +23,8 @@ func (p *cpu) arm(class int) {
 	p.arms.Add(1)
 }
 
-// rearm arms a class cache that was due and has just served a Get. It returns what the Get stands
-// for in a profile, 0 if that is nothing. The caller is pinned.
+// rearm arms a class cache that was due and has just served a Get. It returns the number of Gets that
+// this one counts for in a profile, or 0. The caller is pinned.
 func (p *cpu) rearm(class int) (stands float64) {
 	s := p.caches[class].state
 	if s.isArmed() && s.scale() != profile.Never {

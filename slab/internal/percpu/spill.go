@@ -4,7 +4,7 @@ package percpu
 
 // putAway gives linked magazines to the depot, or their blocks to the strategy.
 func (c *Cache) putAway(m *magazine) {
-	defer func() { c.depot.restore(m, c.BlockBytes) }() // what is left if the strategy panics
+	defer func() { c.depot.restore(m, c.BlockBytes) }() // the rest, if the strategy panics
 	for m != nil {
 		next := m.next
 		if m.n == 0 || !c.depotTakes(int(m.class), m.n) || !c.depot.put(m, c.BlockBytes(int(m.class)), c.options.Depot) {

@@ -3,13 +3,13 @@ package percpu
 import "github.com/bufslab/bufslab/slab/internal/profile"
 
 // A state is the word of a class cache that a hit changes. It counts Gets up to a bit that Enter
-// tests together with the number of blocks: so to count costs a hit nothing. From its lowest bit:
+// tests together with the number of blocks: so the count costs a hit nothing. From its lowest bit:
 //
 //	 8 bits  blocks in the loaded magazine
 //	23 bits  Gets, from a number that was drawn
 //	 1 bit   due
-//	24 bits  what the Gets were counted from; 0 before the class cache was armed
-//	 8 bits  the scale of what was drawn
+//	24 bits  the first value of the Gets; 0 before the class cache was armed
+//	 8 bits  the scale of the drawn number
 type state uint64
 
 const (
@@ -23,13 +23,13 @@ const (
 	scaleAt    = 56
 )
 
-// wasDue reports whether the class cache was due before the last Get: that alone may have made
-// it due, for the next.
+// wasDue reports whether the class cache was due before the last Get. The last Get itself may have
+// made it due, for the next Get.
 func (s state) wasDue() bool { return uint32(s) >= (dueGets+1)*oneGet }
 
 func (s state) isArmed() bool { return s>>fromAt != 0 }
 
-// armed is s where n more Gets make the class cache due, drawn with a scale.
+// armed is s changed so that n more Gets make the class cache due; n was drawn with scale.
 func (s state) armed(n int64, scale profile.Scale) state {
 	from := state(dueGets - n)
 	return state(scale)<<scaleAt | from<<fromAt | from<<loadedBits | s&loadedMask

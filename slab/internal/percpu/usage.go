@@ -2,7 +2,7 @@ package percpu
 
 import "sync/atomic"
 
-// Usage is what the caches hold and have counted. Figures are exact while no
+// Usage has the blocks in the caches and the counts. Figures are exact while no
 // call runs.
 type Usage struct {
 	Blocks, Bytes  int64 // in caches and the depot
@@ -35,8 +35,8 @@ func (p *cpu) allGets() int64 {
 	return gets
 }
 
-// Usage adds up what all processors have. Of what no class cache counts it reads Releases
-// first and Gets last: a Release is not to be counted whose Get is not.
+// Usage adds up the figures of all processors. Of calls that no class cache counts it reads
+// Releases first and Gets last, so that it counts no Release without its Get.
 func (c *Cache) Usage() (u Usage) {
 	u.Blocks, u.Bytes = c.depot.usage()
 	n := c.counted()
@@ -50,14 +50,14 @@ func (c *Cache) Usage() (u Usage) {
 	return u
 }
 
-// OutBytes returns bytes that were out at a moment: all Gets before it, less all Releases before it. It adds up the
-// Gets first, and the Releases after: so where calls run meanwhile it is too small, and never too large.
+// OutBytes returns the active bytes at a moment: all Gets before it, less all Releases before it. It adds up
+// the Gets first, and then the Releases: if calls run meanwhile the result may be too small, never too large.
 func (c *Cache) OutBytes() int64 {
 	got := c.sum(func(n *counters) int64 { return n.got }, func(k *ClassCache) *int64 { return &k.got })
 	return got - c.sum(func(n *counters) int64 { return n.released }, func(k *ClassCache) *int64 { return &k.released })
 }
 
-// sum adds up a number of all class caches, and that of the calls that none of them serves.
+// sum adds up a number of all class caches, and the same number of the calls that no class cache serves.
 func (c *Cache) sum(counted func(*counters) int64, of func(*ClassCache) *int64) int64 {
 	n := c.counted()
 	sum := counted(&n)

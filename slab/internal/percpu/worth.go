@@ -4,36 +4,36 @@ import "sync/atomic"
 
 // Which blocks are worth keeping in a cache. A cache saves the way to the strategy, some hundred
 // nanoseconds, and costs the memory of its blocks. So a block beyond the budget's share is for a
-// class that would have saved enough with it: Gets that went to the strategy for what a Release
-// had taken there.
+// class that would have saved enough with it: its Gets went to the strategy for blocks that its
+// Releases had brought there.
 
-// A demand is what a class has asked for in vain, on all processors. Options.Lock guards it.
+// A demand counts the blocks that a class has asked for in vain, on all processors. Options.Lock guards it.
 type demand struct {
 	refused int32 // blocks that went to the strategy, and that no Get has asked for since
-	missed  int32 // Gets that could have had one of them, since began
+	missed  int32 // Gets that could have had such a block, since began
 	began   int64 // nanoseconds
 }
 
 const (
-	// lookEvery is how many such Gets are counted before the time is looked at.
+	// lookEvery is the number of such Gets between two looks at the time.
 	lookEvery = 16
-	// mostRefused bounds what is remembered: a program may release much and ask for it no more.
+	// mostRefused bounds refused: a program may release many blocks and never ask for them again.
 	mostRefused = 4 * magazineSlots
-	// earnShare of what a class has earned, as a divisor, is what it earns more at a time.
+	// earnShare is the share of its earned blocks, as a divisor, that a class earns at a time.
 	earnShare = 8
 	// mostEarned is more than a class can use, and far from overflow.
 	mostEarned = 1 << 20
-	// A class that asks farLess often loses of what it has earned.
+	// A class that asks farLess often loses earned blocks.
 	farLess = 4
 	// A block is worth its memory if it is asked for worthOften times a second: to save 100
-	// nanoseconds as often is a third of a percent of a processor, and a program feels nothing of less.
+	// nanoseconds that often is a third of a percent of a processor, and a program does not feel less.
 	worthOften = 32e3
-	// One of few bytes is worth it if that saves worthBytes nanoseconds a second for each byte.
+	// A block of few bytes is worth its memory if it saves worthBytes nanoseconds a second for each byte.
 	worthBytes = 50
 )
 
-// wants are the demands of all classes, and what they have earned: so many blocks a processor, and
-// the depot, may have beyond the share.
+// wants are the demands of all classes, and their earned blocks: the number of blocks that a processor,
+// and the depot, may have beyond the share.
 type wants struct {
 	options *Options
 	demands []demand
@@ -73,21 +73,20 @@ func (w *wants) missed(class int) {
 	d.missed, d.began = 0, now
 }
 
-// worth is how many Gets in a time make a block of a class worth its memory.
+// worth is the number of Gets in a time that make a block of a class worth its memory.
 func (w *wants) worth(class int, nanoseconds int64) float64 {
 	often := float64(w.options.blockBytes(class)) * worthBytes / float64(max(w.options.Miss, 1))
 	return min(often, worthOften) * float64(nanoseconds) / 1e9
 }
 
-// A use is what a processor has seen of a class cache when it last looked whether that is worth its
-// blocks.
+// A use is the state of a class cache when its processor last looked whether it is worth its blocks.
 type use struct {
 	touched uint32
 	at      int64
 }
 
-// seldom reports whether a class cache has served far fewer than makes it worth its blocks since the
-// last look, and looks again.
+// seldom reports whether since the last look a class cache has served far fewer calls than make it worth
+// its blocks, and looks again.
 func (u *use) seldom(w *wants, class int, touched uint32) bool {
 	was := *u
 	*u = use{touched, w.now()}
