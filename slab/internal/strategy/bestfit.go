@@ -8,19 +8,18 @@ import (
 )
 
 // A Bestfit is the strategy bestfit. It cuts blocks of any size from large
-// regions, merges what comes back, and asks its upstream for more by a miss
+// regions, merges blocks that come back, and asks its upstream for more by a miss
 // budget. On an upstream that can extend a range in place ([device.Reserver]) it
-// keeps one range and grows its top; elsewhere it adds segments and gives free
-// ones back before it passes its old peak. There the budget is for blocks below 256
-// KiB: a segment for a larger one has head-room for more of its size only, and at most
-// 1/32 of what is managed; page-locked memory has none. On a range such blocks are as
-// little where nearly all are of one size, and are kept. Alloc and Free take constant
-// time.
+// keeps one range and grows its top. Elsewhere it adds segments and gives free
+// segments back before it passes its old peak. There the budget is for blocks below
+// 256 KiB: a segment for a larger block has head-room only for more blocks of its size,
+// and at most 1/32 of the managed memory; page-locked memory has none. On a range large blocks
+// get as little if nearly all are of one size, and the program keeps them. Alloc and Free take
+// constant time.
 //
-// Blocks and their lengths are multiples of Options.Align: of a pool, unless set, 64 bytes,
-// or what the device needs. For many small blocks use slab:
-// here each costs a record of 48 bytes, and a Free by address looks
-// through those of its page.
+// Blocks and their lengths are multiples of Options.Align: in a pool, unless set, 64 bytes, or
+// the alignment that the device needs. For many small blocks use slab: here each block costs a
+// record of 48 bytes, and a Free by address looks through the records of its page.
 type Bestfit struct {
 	upstream.Voucher
 	heap   *pageheap.Heap
@@ -77,7 +76,7 @@ func (p *Bestfit) AllocFree(size int) (b device.Block, extent int32) {
 	return p.heap.Block(extent, 0, size), extent
 }
 
-// handedOut counts a block that is out from now on. The caller holds the heap's lock.
+// handedOut counts a block that is active from now on. The caller holds the heap's lock.
 func (p *Bestfit) handedOut(size int) {
 	p.heap.Grew(size)
 	p.active.add(size, 0)
@@ -139,7 +138,7 @@ func (p *Bestfit) FreeExtent(b device.Block, extent int32) {
 	}
 }
 
-// TookBack does what is left to do after TakeBack; see Numbered.
+// TookBack does the rest of a Free after TakeBack; see Numbered.
 func (p *Bestfit) TookBack(b device.Block, ok bool) {
 	if !ok {
 		panic(upstream.NotOut(b))
@@ -158,8 +157,8 @@ func (p *Bestfit) TakeBack(b device.Block, extent int32) (over, ok bool) {
 	return p.cameBack(b.Len), true
 }
 
-// cameBack counts a block of size bytes that is out no more, and reports whether more is held
-// than may be. The caller holds the heap's lock.
+// cameBack counts a block of size bytes that has come back, and reports whether too much is held.
+// The caller holds the heap's lock.
 func (p *Bestfit) cameBack(size int) (over bool) {
 	p.heap.Shrank(size)
 	p.active.sub(size, 0)
@@ -176,10 +175,10 @@ func (p *Bestfit) StopHolding() { p.heap.StopHolding() }
 // Trim ends an epoch; see slab.Trimmer.
 func (p *Bestfit) Trim(idle int) int64 { return p.heap.Trim(idle) }
 
-// Shrink gives back what was free longest, about n bytes.
+// Shrink gives back about n bytes, the longest free first.
 func (p *Bestfit) Shrink(n int64) { p.heap.Shrink(n) }
 
-// Extends reports whether n bytes of a Prefill would be of a range, which goes on behind them.
+// Extends reports whether n bytes of a Prefill would be in a range that can grow behind them.
 func (p *Bestfit) Extends(n int) bool { return p.heap.Extends(n) }
 
 // Prefill gets n bytes from upstream at once, to be held.
@@ -188,7 +187,7 @@ func (p *Bestfit) Prefill(n int) error { return p.heap.Prefill(n) }
 // PeakUsed returns the most bytes that blocks had at a time, rounding included.
 func (p *Bestfit) PeakUsed() int64 { return p.heap.PeakUsed() }
 
-// Extents returns what the heap has; see package replaying.
+// Extents returns the extents of the heap; see package replaying.
 func (p *Bestfit) Extents() []replaying.Extent { return p.heap.Extents() }
 
 // FreeExtents returns how the free bytes lie; see [pageheap.Heap.FreeExtents].
@@ -201,7 +200,7 @@ func (p *Bestfit) Usage() Usage {
 	return p.usage()
 }
 
-// usage counts what of the extents in use was not asked for as rounding. The
+// usage counts bytes of the extents in use that were not asked for as rounding. The
 // caller holds the heap's lock.
 func (p *Bestfit) usage() Usage {
 	c := p.heap.Counts()

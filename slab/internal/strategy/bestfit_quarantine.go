@@ -7,8 +7,8 @@ func (p *Bestfit) Quarantine(b device.Block, extent int32) bool {
 	return p.quarantine(b, extent, p.takeExtent)
 }
 
-// quarantine is Quarantine of a block that take takes out of use, if it is out. take returns the
-// extent that goes into quarantine with it, which is 0 while the extent has other blocks.
+// quarantine is Quarantine of a block that take takes out of use, if it is active. take returns the
+// extent that goes into quarantine with the block, 0 while the extent has other blocks.
 func (p *Bestfit) quarantine(b device.Block, extent int32, take func(extent int32, off, size int) (with int32, out bool)) bool {
 	with, out := p.takeLocked(b, extent, take)
 	if out && with > 0 {

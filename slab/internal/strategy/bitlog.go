@@ -6,7 +6,7 @@ import (
 	"github.com/bufslab/bufslab/slab/internal/upstream"
 )
 
-// NewBitlog returns the strategy bitlog. It keeps what comes back in the bins of
+// NewBitlog returns the strategy bitlog. It keeps blocks that come back in the bins of
 // slab.Bitlog: pyopencl's memory pool, counter for counter. A request gets a block
 // of its bin's largest size, so a block serves any request of the bin. Out of
 // memory, blocks of the largest bins go upstream first, one at a time.

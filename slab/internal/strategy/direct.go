@@ -9,9 +9,9 @@ import (
 // A Direct keeps nothing: every Alloc and Free goes upstream. It is the
 // baseline, and the strategy for an upstream that is a pool already.
 //
-// Only the upstream knows what is out. Where its Free panics, Direct cannot tell that it
-// failed from a mistake of the caller. Then the block is as out as before, and the caller
-// may free it again, unless all callers are certain: then Direct holds the block.
+// Only the upstream knows which blocks are active. If its Free panics, Direct cannot tell a
+// failure from a mistake of the caller. Then the block stays active, and the caller may free
+// it again. If all callers are certain, Direct holds the block instead.
 type Direct struct {
 	keeper
 	certain bool
@@ -19,8 +19,8 @@ type Direct struct {
 
 var _ Strategy = (*Direct)(nil)
 
-// NewDirect returns a Direct over up. Certain says that every block that comes back was
-// out, as it is in a pool: a handle is released once.
+// NewDirect returns a Direct over up. Certain says that only active blocks are freed, as in a
+// pool: a handle is released once.
 func NewDirect(up upstream.Checked, certain bool) *Direct {
 	return &Direct{newKeeper(up, freelist.Options{}), certain}
 }
@@ -58,7 +58,7 @@ func (d *Direct) Free(b device.Block) {
 	d.takeBack(b, n)
 }
 
-// takeBack counts a block of n bytes as no longer out.
+// takeBack counts a block of n bytes as no longer active.
 func (d *Direct) takeBack(b device.Block, n int64) {
 	d.mu.Lock()
 	d.usage.sub(b.Len, n-int64(b.Len))

@@ -5,11 +5,10 @@ import (
 	"github.com/bufslab/bufslab/slab/internal/upstream"
 )
 
-// NewExact returns the strategy exact. It keeps what comes back by its exact
-// size: a block is reused only for a request of the same size. With 100
-// blocks at most and none above 1 GiB, the defaults, it is the pool that PyDotCompute
-// documents. When it holds too much, what it has held longest goes
-// upstream.
+// NewExact returns the strategy exact. It keeps blocks by their exact size: a
+// block is reused only for a request of the same size. With the defaults, 100
+// blocks at most and none above 1 GiB, it is the pool that PyDotCompute
+// documents. When it holds too much, the longest held blocks go upstream.
 //
 // It suits programs that ask for the same few sizes again and again; with many
 // sizes nearly every Alloc misses. Alloc and Free take constant time.

@@ -8,7 +8,7 @@ import (
 	"github.com/bufslab/bufslab/slab/internal/upstream"
 )
 
-// An address is where a block begins.
+// An address is the beginning of a block.
 type address struct {
 	region device.Region
 	off    int
@@ -23,8 +23,8 @@ type allocation struct {
 	asked int
 }
 
-// A keeper is what strategies have in common that keep whole blocks of their upstream
-// in one list.
+// A keeper is the common part of strategies that keep whole blocks of their upstream in
+// one list.
 type keeper struct {
 	upstream.Voucher
 	up upstream.Checked
@@ -32,11 +32,11 @@ type keeper struct {
 	mu    sync.Mutex
 	held  *freelist.List
 	out   map[address]allocation
-	usage Usage // of what is out
-	// gather takes further blocks out of use, to give upstream. It gives up those in quarantine
+	usage Usage // of active blocks
+	// gather takes further blocks out of use, to give upstream. It gives up blocks in quarantine
 	// only if idle is 0. The caller holds mu.
 	gather func(idle int) []device.Block
-	// hold holds a block if it is out, and returns what has to go upstream for it. The caller holds mu.
+	// hold holds a block if it is active, and returns the blocks that have to go upstream for it. The caller holds mu.
 	hold func(b device.Block) (leave []device.Block, ok bool)
 }
 
@@ -47,7 +47,7 @@ func newKeeper(up upstream.Checked, o freelist.Options) keeper {
 	}
 }
 
-// handOut counts a as out, of which size bytes were asked for, and returns those. The caller
+// handOut counts a as active and returns its first size bytes, which were asked for. The caller
 // holds mu.
 func (k *keeper) handOut(a allocation, size int) device.Block {
 	b := a.block
@@ -57,8 +57,8 @@ func (k *keeper) handOut(a allocation, size int) device.Block {
 	return device.Block{Region: b.Region, Off: b.Off, Len: size}
 }
 
-// takeBack takes what handOut has returned as b, if it is out, with the bytes that it has
-// upstream. The caller holds mu.
+// takeBack takes back the allocation that handOut has returned as b, if it is active, with its
+// bytes upstream. The caller holds mu.
 func (k *keeper) takeBack(b device.Block) (a allocation, bytes int64, ok bool) {
 	if a, ok = k.isOut(b); !ok {
 		return a, 0, false
@@ -129,14 +129,14 @@ func (k *keeper) Trim(idle int) int64 {
 	return k.letGo(idle, func(also []device.Block) []device.Block { return k.held.Trim(idle, also) })
 }
 
-// Shrink gives back what was held longest, n bytes or a block more.
+// Shrink gives back the longest held blocks, n bytes or a block more.
 func (k *keeper) Shrink(n int64) {
 	k.letGo(0, func(also []device.Block) []device.Block {
 		return k.held.ShrinkBytes(max(0, k.held.Bytes()-n), also)
 	})
 }
 
-// letGo gives upstream what is gathered and what take adds to that, and returns the bytes.
+// letGo gives upstream the gathered blocks and the blocks that take adds, and returns their bytes.
 func (k *keeper) letGo(idle int, take func(also []device.Block) []device.Block) (bytes int64) {
 	k.mu.Lock()
 	leave := take(k.gather(idle))

@@ -7,10 +7,10 @@ import (
 )
 
 // A Keyed keeps whole blocks of its upstream for reuse, by a key: the
-// mechanism of exact and bitlog, which differ in what the key of a size is.
+// mechanism of exact and bitlog, which differ in the key of a size.
 type Keyed struct {
 	keeper
-	class func(size int) (key, blockSize int) // the key of a size, -1 if it is too large to be held, and what to ask the upstream for
+	class func(size int) (key, blockSize int) // the key of a size, -1 if it is too large to be held, and the size to ask upstream
 }
 
 var _ Strategy = (*Keyed)(nil)
@@ -45,8 +45,8 @@ func (k *Keyed) pop(key int) (device.Block, bool) {
 	return k.held.Pop(key)
 }
 
-// draw goes upstream. Out of memory, it lets go of one held block after the
-// other, looks whether one of its own key has come back meanwhile, and retries.
+// draw goes upstream. Out of memory, it gives back one held block after the other,
+// looks whether a block of its key has come back meanwhile, and retries.
 func (k *Keyed) draw(key, size int) (device.Block, error) {
 	b, err := k.up.Alloc(size)
 	for upstream.OutOfMemory(err) {

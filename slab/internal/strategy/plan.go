@@ -8,19 +8,19 @@ import (
 )
 
 // A Plan is the strategy plan: a Bestfit that prefers places which were planned for a
-// recorded run of the program. The n-th block of a size in a step has the place of the n-th
-// of that size there. A hint is never a promise: where the place is not free the block goes
-// where it fits best, and when of late less than half of the hints were of use, the step goes
-// on without. Without hints it is a Bestfit.
+// recorded run of the program. The n-th block of a size in a step gets the place of the n-th
+// recorded block of that size and step. A hint is never a promise: where the place is not free
+// the block goes where it fits best. If lately less than half of the hints were of use, the
+// step goes on without hints. Without hints a Plan is a Bestfit.
 //
-// The memory for the places is taken when the program begins as recorded: when the first block
-// is the first of the plan. Blocks below the least that has a place do not count, as a planner
-// leaves the smallest out. Else the plan is for another program, and the Plan is a Bestfit.
+// The memory for the places is taken if the program begins as recorded: if its first block is
+// the first of the plan. Blocks smaller than all planned blocks do not count, as a planner leaves
+// the smallest out. Otherwise the plan is for another program, and the Plan is a Bestfit.
 type Plan struct {
 	Bestfit
 	bytes int     // that the places need
 	least int     // the smallest block that has a place
-	steps []step  // the last one is that of all further steps; under the heap's lock, as all below
+	steps []step  // the last one serves all further steps; under the heap's lock, as all below
 	step  int     // of steps
 	begun bool    // the first block was seen
 	score float64 // the share of useful hints in this step: a running mean over about scored
@@ -43,7 +43,7 @@ const (
 	minScore = 0.5 // below which hints are of no use for the rest of the step
 )
 
-// NewPlan returns a Plan over up that takes so many bytes for its places.
+// NewPlan returns a Plan over up that takes bytes for its places.
 func NewPlan(up upstream.Checked, o pageheap.Options, hints learned.Plan, bytes int) *Plan {
 	o.Numbered = false // places are found by the page map
 	p := &Plan{Bestfit: *NewBestfit(up, o), bytes: bytes, least: upstream.MaxSize, score: 1}
@@ -139,10 +139,10 @@ func (p *Plan) place(size int) int {
 	return off
 }
 
-// begin looks at a block before the plan has begun: at the first one that is not too small for
-// a place. It takes the memory for all places, or drops the plan for good: if the block is not
-// the first of the plan, or there is no room. So a plan for another program takes nothing. The
-// caller holds the heap's lock, which is given back meanwhile.
+// begin looks at the first block that is not too small for a place, before the plan has begun.
+// It takes the memory for all places. If the block is not the first of the plan, or there is no
+// room, it drops the plan for good. So a plan for another program takes no memory. The caller
+// holds the heap's lock, which begin gives back meanwhile.
 func (p *Plan) begin(size int) {
 	if size < p.least {
 		p.heap.Expect(p.bytes)

@@ -10,24 +10,25 @@ import (
 	"github.com/bufslab/bufslab/slab/internal/upstream"
 )
 
-// A Sizeclass is the strategy sizeclass, the default on the Go heap. It
-// rounds sizes up to a grid of classes, keeps what comes back a class, and
-// carves the small ones from slabs. Above 32 KiB a miss borrows a free block up
-// to a doubling larger before it goes upstream; with max_bytes up to a quarter larger, and then slabs are smaller, too. No block is ever split or
-// merged, so it is the fastest, at the price of some free memory in each class.
+// A Sizeclass is the strategy sizeclass, the default on the Go heap. It rounds sizes up
+// to a grid of classes, keeps free blocks by class, and carves small blocks from slabs.
+// Above 32 KiB a miss borrows a free block up to twice as large before it goes upstream.
+// With max_bytes it borrows blocks up to a quarter larger, and slabs are smaller, too. No
+// block is ever split or merged, so it is the fastest strategy, at the price of some free
+// memory in each class.
 //
-// Classes are those of slab.Grid with these steps and this alignment: powers of two are
+// Classes are those of slab.Grid with the same steps and alignment: powers of two are
 // exact, and unless it is borrowed a block is larger than asked by less than
 // size/steps, or align. Sizes beyond the grid are not held. Alloc and Free take
 // constant time.
 //
 //	sizeclass.go             Alloc
-//	sizeclass_free.go        what Free holds, and what goes back upstream
-//	sizeclass_quarantine.go  what is taken out of use
+//	sizeclass_free.go        blocks that Free holds, and blocks that go back upstream
+//	sizeclass_quarantine.go  blocks that are taken out of use
 type Sizeclass struct {
 	keeper   // its blocks are whole, among them slabs that were empty
 	grid     *sizeclass.Grid
-	borrow   int   // classes above its own that may serve a size
+	borrow   int   // number of larger classes that may serve a size
 	align    int   // of blocks; the heap aligns by size
 	maxHeld  int64 // bytes of whole blocks and free blocks of slabs that may be held
 	lastSlab int   // the largest slab
@@ -39,19 +40,19 @@ type Sizeclass struct {
 var _ Strategy = (*Sizeclass)(nil)
 
 const (
-	// CarveLimit is the largest block that shares a slab: beyond, a region a
-	// block costs the collector next to nothing.
+	// CarveLimit is the largest block that shares a slab. For larger blocks a
+	// region each costs the collector next to nothing.
 	CarveLimit = 32 << 10
-	// Slabs begin small and grow with their class, until the collector has
-	// few enough of them: with 64 KiB its work is twice that with 256 KiB.
+	// Slabs begin small and grow with their class, so that the collector has few
+	// of them: with slabs of 64 KiB it works twice as long as with 256 KiB.
 	firstSlab, lastSlab = 16 << 10, 256 << 10
-	// pageSlab is the last for blocks of a page and more, of which 256 KiB
-	// hold only a few.
+	// pageSlab is the largest slab for blocks of a page and more, as 256 KiB have
+	// only a few of these.
 	pageSlab = 1 << 20
 	// leastBlocks is the least number of blocks worth a slab.
 	leastBlocks = 4
-	// A budget has to serve other sizes, too: a slab is a small part of it, as a block that is out keeps
-	// all of its slab, and what is borrowed is a quarter larger at most.
+	// A budget has to serve other sizes, too. So a slab is a small part of it, as an active block keeps
+	// its whole slab, and borrowed blocks are at most a quarter larger.
 	budgetSlabs = 2048
 	// leastWhole is the least size of a block that no class has.
 	leastWhole = 64
@@ -75,7 +76,7 @@ func NewSizeclass(up upstream.Checked, steps, to int, budget int64, o freelist.O
 	return s
 }
 
-// carvedClasses is how many classes have blocks up to about limit. An alignment beyond it leaves none.
+// carvedClasses is the number of classes with blocks up to about limit; 0 if the alignment is larger.
 func carvedClasses(g *sizeclass.Grid, limit int) int {
 	if g.Size(0) > limit {
 		return 0
@@ -97,8 +98,8 @@ func (s *Sizeclass) Alloc(size int) (device.Block, error) {
 	return s.allocWhole(class, size)
 }
 
-// allocCarved takes a block of a slab, of a new one if need be. When there is
-// no room for a slab, anything larger that is free will do.
+// allocCarved takes a block of a slab, of a new slab if need be. If there is no room
+// for a slab, it takes any larger free block.
 func (s *Sizeclass) allocCarved(class, size int) (device.Block, error) {
 	for {
 		if b, ok := s.carve(class, size); ok {
@@ -128,9 +129,9 @@ func (s *Sizeclass) carve(class, size int) (device.Block, bool) {
 	return b, ok
 }
 
-// addSlab makes a whole block a slab of the class: for a quarter as many
-// blocks as the class has out, within bounds, and a power of two, so that other
-// classes can use it when it is empty.
+// addSlab makes a whole block a slab of the class. The slab has room for a quarter
+// of the class's active blocks, within bounds. Its size is a power of two, so that
+// other classes can use it when it is empty.
 func (s *Sizeclass) addSlab(class int) error {
 	size := s.grid.Size(class)
 	n := max(leastBlocks, s.slabs.Live(class)/4)
@@ -147,7 +148,7 @@ func (s *Sizeclass) addSlab(class int) error {
 	return nil
 }
 
-// allocWhole hands out a block of its own.
+// allocWhole hands out a whole block of the upstream.
 func (s *Sizeclass) allocWhole(class, size int) (device.Block, error) {
 	bytes := size
 	if class >= 0 {
@@ -164,13 +165,13 @@ func (s *Sizeclass) allocWhole(class, size int) (device.Block, error) {
 	return s.handOut(a, size), nil
 }
 
-// obtain returns a whole block of the class, or a borrowed larger one, that was
+// obtain returns a whole block of the class, or a borrowed larger block, that was
 // held or comes from upstream. It gives the lock back while it is upstream.
 func (s *Sizeclass) obtain(class, bytes int) (allocation, error) {
 	if a, ok := s.pop(class, class); ok {
 		return a, nil
 	}
-	if class >= 0 && bytes > CarveLimit { // below class 0 all others are smaller, not larger
+	if class >= 0 && bytes > CarveLimit { // class -1 is beyond the grid: no class is larger
 		if a, ok := s.pop(class+1, class+s.borrow); ok {
 			return a, nil
 		}
@@ -192,7 +193,7 @@ func (s *Sizeclass) obtain(class, bytes int) (allocation, error) {
 	return allocation{block: b, key: class}, err
 }
 
-// pop returns a held block of the smallest class in lo..hi that has one.
+// pop returns a held block of the smallest class in lo..hi with held blocks.
 func (s *Sizeclass) pop(lo, hi int) (allocation, bool) {
 	if lo < 0 {
 		return allocation{}, false

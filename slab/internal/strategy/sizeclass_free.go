@@ -51,7 +51,7 @@ func (s *Sizeclass) gatherSlabs(idle int) []device.Block {
 	return s.holdEmpty()
 }
 
-// holdEmpty makes all slabs that are empty whole blocks, and returns what leaves for them.
+// holdEmpty makes all empty slabs whole blocks, and returns the blocks that leave for them.
 func (s *Sizeclass) holdEmpty() (leave []device.Block) {
 	for i := int32(1); i <= s.slabs.Max(); i++ {
 		if s.slabs.At(i).Empty() {
@@ -61,7 +61,7 @@ func (s *Sizeclass) holdEmpty() (leave []device.Block) {
 	return leave
 }
 
-// overHeld reports whether more is held than may be.
+// overHeld reports whether too much is held.
 func (s *Sizeclass) overHeld() bool {
 	return s.held.Stopped() || s.held.Bytes()+s.slabs.Counts().FreeBytes > s.maxHeld
 }

@@ -32,7 +32,7 @@ func (s *Sizeclass) giveUpSlab(i int32) {
 	}
 }
 
-// giveUpQuarantined gives up what blocks in quarantine keep from going upstream. The caller holds the lock.
+// giveUpQuarantined gives up slabs that blocks in quarantine keep from going upstream. The caller holds the lock.
 func (s *Sizeclass) giveUpQuarantined() {
 	for _, i := range s.slabs.Quarantined() {
 		s.giveUpSlab(i)

@@ -9,13 +9,13 @@ import (
 )
 
 // A Slab is the strategy slab, the default off the Go heap. It carves blocks
-// up to 256 bytes from slabs of equal blocks, and cuts slabs and everything larger
-// from the heap of bestfit. Small blocks then cost a bit each instead of a
-// record, do not scatter the heap, and free their slab as soon as it is empty.
+// up to 256 bytes from slabs of equal blocks, and cuts slabs and all larger blocks
+// from the heap of bestfit. Small blocks then cost a bit each instead of a record, and
+// do not scatter the heap. A slab goes back to the heap as soon as it is empty.
 //
-// Blocks are aligned to Options.Align: unless set 16 bytes, or what
-// the device needs; those above 256 bytes to 64 bytes at least, a cache line. Small ones
-// have eight classes a doubling, multiples of it. Alloc and Free take constant time.
+// Blocks are aligned to Options.Align: unless set 16 bytes, or the alignment that the
+// device needs. Blocks above 256 bytes are aligned to 64 bytes at least, a cache line. Small
+// blocks have eight classes a doubling, multiples of Align. Alloc and Free take constant time.
 type Slab struct {
 	Bestfit
 	grid *sizeclass.Grid
@@ -26,12 +26,12 @@ type Slab struct {
 }
 
 const (
-	// SlabCarveLimit is the largest size that is carved: beyond, a record a
-	// block weighs little and slabs scatter memory.
+	// SlabCarveLimit is the largest size that is carved. For larger blocks a
+	// record each weighs little, and slabs scatter memory.
 	SlabCarveLimit = 256
 	lineBytes      = 64
-	// A slab has room for a sixteenth of what its class has out, but for
-	// minCarved blocks at least, within these bounds.
+	// A slab has room for a sixteenth of its class's active blocks, but for at
+	// least minCarved blocks, within these bounds.
 	carvedShare  = 16
 	minCarved    = 4
 	minSlabBytes = 512
@@ -82,8 +82,8 @@ func (s *Slab) AllocFree(size int) (b device.Block, extent int32) {
 	return b, extent
 }
 
-// carve returns a block of a slab, of a new one if need be. When there is no room for a slab, a
-// larger class's free block or a scrap of the heap will do. The caller holds the heap's lock.
+// carve returns a block of a slab, of a new slab if need be. If there is no room for a slab, it takes
+// a larger class's free block or an extent of the heap. The caller holds the heap's lock.
 func (s *Slab) carve(size int) (device.Block, int32, error) {
 	class := s.grid.Index(size)
 	for {
@@ -152,7 +152,7 @@ func (s *Slab) TakeBack(b device.Block, extent int32) (over, ok bool) {
 	return s.cameBack(b.Len), true
 }
 
-// takeBackSmall is TakeBack of a block that may be one of a slab.
+// takeBackSmall is TakeBack of a block that may be of a slab.
 func (s *Slab) takeBackSmall(b device.Block, extent int32) (over, ok bool) {
 	extent, off := s.heap.Locate(b, extent)
 	i := s.heap.Span(extent)
@@ -172,7 +172,7 @@ func (s *Slab) takeBackSmall(b device.Block, extent int32) (over, ok bool) {
 // caller holds the heap's lock.
 func (s *Slab) isOver(i int32) bool { return s.stopped && s.spans.IsLost(i) }
 
-// TookBack does what is left to do after TakeBack; see Numbered.
+// TookBack does the rest of a Free after TakeBack; see Numbered.
 func (s *Slab) TookBack(b device.Block, ok bool) {
 	if s.over() {
 		s.giveUpQuarantined()
@@ -210,7 +210,7 @@ func (s *Slab) Trim(idle int) int64 {
 	return s.Bestfit.Trim(idle)
 }
 
-// Shrink gives back what was free longest, about n bytes.
+// Shrink gives back about n bytes, the longest free first.
 func (s *Slab) Shrink(n int64) {
 	s.giveUpQuarantined()
 	s.Bestfit.Shrink(n)
@@ -233,8 +233,8 @@ func (s *Slab) Quarantine(b device.Block, extent int32) bool {
 	return s.quarantine(b, extent, s.takeBlock)
 }
 
-// takeBlock is takeExtent of a block that may be one of a slab: the slab's extent goes with its
-// last block.
+// takeBlock is takeExtent of a block that may be of a slab: the slab's extent goes with its last
+// block.
 func (s *Slab) takeBlock(extent int32, off, size int) (with int32, out bool) {
 	i := s.heap.Span(extent)
 	switch {
@@ -248,7 +248,7 @@ func (s *Slab) takeBlock(extent int32, off, size int) (with int32, out bool) {
 	return s.spans.Remove(i), true
 }
 
-// giveUpQuarantined puts slabs in quarantine that blocks in quarantine keep from going back.
+// giveUpQuarantined puts slabs into quarantine that blocks in quarantine keep from going back.
 func (s *Slab) giveUpQuarantined() {
 	var list []int32
 	s.heap.Lock()

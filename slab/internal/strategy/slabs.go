@@ -6,12 +6,12 @@ import (
 	"github.com/bufslab/bufslab/slab/internal/upstream"
 )
 
-// A slabs has whole blocks of an upstream that are cut into equal ones: slabs.
+// A slabs has whole blocks of an upstream that are cut into equal blocks: slabs.
 type slabs struct {
 	*span.List[allocation]
 	up      upstream.Checked
 	regions upstream.Regions // from blocks to spans
-	excess  int64            // what regions of slabs have beyond what was asked for
+	excess  int64            // bytes of regions of slabs beyond the bytes asked for
 }
 
 func newSlabs(up upstream.Checked, classes int) slabs {
@@ -24,7 +24,7 @@ func (s *slabs) add(class, size int, mem allocation) {
 	s.excess += s.up.Footprint(mem.block) - int64(mem.block.Len)
 }
 
-// remove makes slab i a whole block again. It returns the bytes that this has upstream.
+// remove makes slab i a whole block again. It returns the bytes of that block upstream.
 func (s *slabs) remove(i int32) (mem allocation, bytes int64) {
 	mem = s.Remove(i)
 	s.regions.Remove(mem.block)
@@ -33,7 +33,7 @@ func (s *slabs) remove(i int32) (mem allocation, bytes int64) {
 	return mem, bytes
 }
 
-// carve takes a block of the class for size bytes. It has rounding bytes beyond them.
+// carve takes a block of the class for size bytes. The block has rounding bytes beyond them.
 func (s *slabs) carve(class, size int) (b device.Block, rounding int64, ok bool) {
 	i, off, ok := s.Pop(class, size)
 	if !ok {
@@ -44,8 +44,8 @@ func (s *slabs) carve(class, size int) (b device.Block, rounding int64, ok bool)
 	return device.Block{Region: mem.Region, Off: mem.Off + off, Len: size}, int64(v.Size - size), true
 }
 
-// find returns the slab of a block that is out, where in it the block begins, and what carve has
-// returned as rounding.
+// find returns the slab of an active block, the block's offset in the slab, and the rounding that carve
+// has returned.
 func (s *slabs) find(b device.Block) (i int32, off int, rounding int64, ok bool) {
 	i, ok = s.regions.Find(b)
 	if !ok || b.Len <= 0 {

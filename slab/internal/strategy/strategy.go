@@ -2,11 +2,11 @@
 // gets memory from an upstream, cuts and keeps it in its own way, and gives it back:
 //
 //	direct.go              keeps nothing
-//	keeper.go              what all have in common that keep whole blocks
+//	keeper.go              the common part of strategies that keep whole blocks
 //	exact.go, bitlog.go    keep whole blocks by a key: keyed.go
 //	sizeclass.go           keeps blocks by class, and carves the small ones from slabs: slabs.go
 //	bestfit.go             cuts blocks of any size from large regions
-//	slab.go                carves small blocks from what bestfit cuts
+//	slab.go                carves small blocks from blocks of bestfit
 //	plan.go                puts blocks where a plan has found the best places
 //
 // All are safe for concurrent use if their upstream is.
@@ -25,41 +25,41 @@ type Strategy interface {
 
 	// Usage reports where the managed bytes are.
 	Usage() Usage
-	// FreeHeld gives everything upstream that is kept for reuse and can be given.
+	// FreeHeld gives held memory upstream, as far as it can go.
 	FreeHeld()
-	// StopHolding is FreeHeld, and from now on nothing is kept that could go upstream.
+	// StopHolding is FreeHeld. From now on memory that can go upstream goes at once.
 	StopHolding()
-	// Trim ends an epoch, gives back what was held, untouched, for the last idle
-	// epochs, and returns the bytes of that.
+	// Trim ends an epoch, gives back memory that was held, untouched, for the last
+	// idle epochs, and returns its bytes.
 	Trim(idle int) int64
-	// Shrink gives back what was held longest, until about n bytes have gone or nothing is left
-	// that can go.
+	// Shrink gives back the longest held memory, until about n bytes have gone or no more
+	// can go.
 	Shrink(n int64)
-	// Quarantine takes a block that is out, of an extent as FreeExtent has it, out of
-	// use for good. Where it cannot it reports false, and the block stays out.
+	// Quarantine takes an active block, of an extent as FreeExtent has it, out of use
+	// for good. Where it cannot it reports false, and the block stays active.
 	Quarantine(b device.Block, extent int32) bool
 }
 
-// A Numbered strategy gives each block a number above 0, that of the extent that the
-// block was cut from. A pool keeps it in the block's slot, so that Free needs no search.
+// A Numbered strategy gives each block a number above 0, the number of the extent that
+// the block was cut from. A pool keeps it in the block's slot, so that Free needs no search.
 type Numbered interface {
 	// AllocExtent is Alloc, with the number of the block's extent.
 	AllocExtent(size int) (device.Block, int32, error)
-	// FreeExtent is Free of a block whose extent has that number, or 0 where it is
-	// not known. With another one it panics as Free does.
+	// FreeExtent is Free of a block whose extent has that number; 0 is not known. With
+	// a wrong number it panics as Free does.
 	FreeExtent(b device.Block, extent int32)
 	// AllocFree is AllocExtent of memory that is free already, or returns 0: it never goes
-	// upstream. size is one that AllocExtent would take, and not 0. The caller holds the
+	// upstream. size is a size that AllocExtent would take, and not 0. The caller holds the
 	// lock that the strategy was made with.
 	AllocFree(size int) (b device.Block, extent int32)
-	// TakeBack is FreeExtent for a caller that holds that lock. If it returns false and true
-	// that is all. Otherwise the caller unlocks and calls TookBack, which goes upstream where
-	// too much is held, or panics as FreeExtent does where ok is false.
+	// TakeBack is FreeExtent for a caller that holds that lock. After false and true all is
+	// done. Otherwise the caller unlocks and calls TookBack, which goes upstream if too much
+	// is held (over), or panics as FreeExtent does (not ok).
 	TakeBack(b device.Block, extent int32) (over, ok bool)
 	TookBack(b device.Block, ok bool)
-	// Extend makes a block, of such an extent, one of size bytes where it is. take is
-	// called when nothing can fail any more. Extend reports false, and the block is as before,
-	// where take refuses, or there is no room, or a copy is better and it need not stay.
+	// Extend makes a block of such an extent size bytes long, in place. It calls take when
+	// nothing can fail any more. Extend reports false, and the block is as before, if take
+	// refuses, or there is no room, or a copy is better and stay is false.
 	Extend(b device.Block, extent int32, size int, stay bool, take func() bool) bool
 	// AllocRoomy is AllocExtent of a block that Extend may make longer, or false.
 	AllocRoomy(size int) (b device.Block, extent int32, ok bool)
