@@ -68,7 +68,7 @@ func TestLostSlicesAreToldOnce(t *testing.T) {
 		line = strings.TrimSuffix(line, "B")
 		p, l := openLogged(t, line)
 		steady := mustGetBytes(t, p, 100<<10)
-		for range 2 * manyCollections {
+		for range 3 * manyCollections {
 			mustGetBytes(t, p, 6000) // who forgets one
 			if err := p.Put(mustGetBytes(t, p, 6000)); err != nil {
 				t.Fatal(err)
@@ -88,11 +88,9 @@ func TestLostSlicesAreToldOnce(t *testing.T) {
 // The collector's own calls do so, too.
 func TestCollectionsNoticeLostSlices(t *testing.T) {
 	p, l := openLogged(t, "device=mmap")
-	for range 40 { // all but the last rows
-		for range 7 {
-			mustGetBytes(t, p, 6000)
-			p.pool.noticeGrowth()
-		}
+	for range 250 { // nearly long enough
+		mustGetBytes(t, p, 6000)
+		p.pool.noticeGrowth()
 	}
 	eventually(t, "the pool warns", func() bool {
 		mustGetBytes(t, p, 60_000)
