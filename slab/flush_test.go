@@ -28,12 +28,12 @@ func burst(t testing.TB, p *Pool, r *rand.Rand, buffers, share int) (forgotten i
 // aPoolInUse returns a pool whose caches have blocks beside 2,000 that were forgotten.
 func aPoolInUse(t testing.TB, line string, looks bool) (p *Pool, r *rand.Rand, forgotten int64) {
 	p, r = openLine(t, line+",idle=keep"), rand.New(rand.NewPCG(1, 2)) // no clock empties caches
-	for range 40 {                                                     // looks in vain, of a pool that does not look for very long then
+	for range 40 {
 		if !looks {
-			p.pool.lookout.Looked(1<<60, 0)
+			p.pool.lookout.Looked(1<<60, 0) // in vain: the next one is far away
 		}
 	}
-	for range 100 {
+	for range 30 {
 		burst(t, p, r, 400, 0)
 	}
 	for range 100 {
