@@ -73,6 +73,24 @@ func TestMappingBudgetSeesOthers(t *testing.T) {
 	})
 }
 
+// A count that takes long is good for longer: for a hundred times as long as it took.
+func TestASlowCountIsRare(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := &table{has: 60_000, most: 65_530}
+		b := x.budget()
+		b.count = func() (int64, bool) { x.counts++; time.Sleep(time.Second); return x.has, true }
+		check.Must(t, x.take(b, 2))
+		time.Sleep(98 * time.Second)
+		if check.Must(t, x.take(b, 2)); x.counts != 1 {
+			t.Errorf("%d counts within a hundred seconds", x.counts)
+		}
+		time.Sleep(2 * time.Second)
+		if check.Must(t, x.take(b, 2)); x.counts != 2 {
+			t.Errorf("%d counts after a hundred seconds", x.counts)
+		}
+	})
+}
+
 // Where the system does not say how many there may be, there is no bound.
 func TestMappingBudgetUnknown(t *testing.T) {
 	x := &table{}

@@ -424,3 +424,17 @@ func TestGuardFaultBesideABlock(t *testing.T) {
 		}
 	}
 }
+
+// A buffer that is not guarded grows in place as without a guard; one that is does not.
+func TestGrowInPlaceBesideAGuard(t *testing.T) {
+	for rate, want := range map[int]bool{1 << 30: true, 1: false} {
+		p := openPool(t, "mmap", Config{Strategy: "slab", CacheBytes: -1, Guard: rate})
+		b := mustGet(t, p, 100<<10)
+		before := unsafe.SliceData(b.Bytes())
+		b = mustGrow(t, b, 200<<10)
+		if same := unsafe.SliceData(b.Bytes()) == before; same != want {
+			t.Errorf("guard=%d: in place %t", rate, same)
+		}
+		mustRelease(t, b)
+	}
+}

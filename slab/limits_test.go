@@ -248,3 +248,19 @@ func TestBudgetServesWhatIsAligned(t *testing.T) {
 		}
 	}
 }
+
+// The caches are emptied once for what the strategy holds beyond its bound, not by each Get.
+func TestCachesAreEmptiedOnceForTheBound(t *testing.T) {
+	p := openPool(t, "heap", Config{Strategy: "sizeclass", MaxHeld: 1 << 20})
+	a, b := mustGet(t, p, 100<<10), mustGet(t, p, 100<<10)
+	p.pool.held.bytes = 1 // so the strategy holds more than its part
+	mustRelease(t, a)
+	p.pool.held.cached.Store(true)
+	if !p.pool.held.exceeded(p.pool.strategy) {
+		t.Fatalf("%+v", p.Stats())
+	}
+	if p.pool.keepWithinBound(); p.pool.held.cached.Load() {
+		t.Error("the next Get would empty them again")
+	}
+	mustRelease(t, b)
+}

@@ -279,3 +279,20 @@ func TestASideAloneKeepsNothing(t *testing.T) {
 		}
 	}
 }
+
+// A device that does not say what a call costs has it taken for 4 KiB, one that says less than nothing for 0.
+func TestCallBytes(t *testing.T) {
+	for says, want := range map[int]int{0: 4096, 100: 100, -1: 0} {
+		if n := (&memory{dev: calling{bytes: says}}).callBytes(); n != want {
+			t.Errorf("%d for a device that says %d", n, says)
+		}
+	}
+}
+
+// A calling device says what a call costs.
+type calling struct {
+	device.Device
+	bytes int
+}
+
+func (c calling) Traits() device.Traits { return device.Traits{CallBytes: c.bytes} }

@@ -13,7 +13,8 @@
 // not in the source any more. -fast tries those that are marked so; REGEXP picks by name.
 //
 // -random changes N tokens of packages, drawn by the seed, and runs all tests of the package on each. It
-// prints those that live, and exits with 1 if one lives for which lives.txt has no reason.
+// prints those that live, and exits with 1 if one lives for which lives.txt has no reason. One on which the tests
+// take five minutes counts as noticed, and is printed.
 package main
 
 import (

@@ -172,6 +172,8 @@ func (c change) try() fate {
 	switch {
 	case err == nil:
 		return lives
+	case strings.Contains(string(out), "panic: test timed out"):
+		fmt.Printf("HANGS  %s (line %d), or the machine is busy\n", c, c.line)
 	case strings.Contains(string(out), "[build failed]") || strings.Contains(string(out), "[setup failed]"):
 		return broken
 	}
@@ -180,7 +182,7 @@ func (c change) try() fate {
 
 // wholly runs all tests of a package.
 func wholly(pkg string, flags ...string) ([]byte, error) {
-	args := append([]string{"test", "-vet=off", "-count=1", "-failfast", "-timeout=120s"}, flags...)
+	args := append([]string{"test", "-vet=off", "-count=1", "-failfast", "-timeout=5m"}, flags...)
 	return exec.Command("go", append(args, "./"+pkg)...).CombinedOutput()
 }
 
