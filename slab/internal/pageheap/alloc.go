@@ -39,8 +39,8 @@ func (h *Heap) Free(i int32) {
 	h.peakLeft = max(h.peakLeft, h.usedBytes())
 }
 
-// FreeBlock is Free of the extent that is the block b, and no span, or reports false where
-// none is. A guess is as for Locate, and of the region of b. The caller holds the lock.
+// FreeBlock is Free of the extent that is exactly the block b, and no span. If there is none it
+// reports false. A guess is as for Locate, and of the region of b. The caller holds the lock.
 func (h *Heap) FreeBlock(b device.Block, guess int32) bool {
 	i := h.extentOf(b, guess)
 	if !h.inUse(i) {

@@ -2,8 +2,8 @@ package pageheap
 
 import "github.com/bufslab/bufslab/device"
 
-// Locate returns the used extent that b lies in, 0 if there is none, and where
-// in the extent b begins. A guess other than 0 is the only extent looked at.
+// Locate returns the used extent that b lies in, 0 if there is none, and the
+// offset of b in the extent. A guess other than 0 is the only extent looked at.
 // The caller holds the lock.
 func (m *memory) Locate(b device.Block, guess int32) (i int32, off int) {
 	if i = m.extentOf(b, guess); !m.inUse(i) {
@@ -18,7 +18,7 @@ func (m *memory) Locate(b device.Block, guess int32) (i int32, off int) {
 	return i, off
 }
 
-// extentOf returns the guess, or what search finds where there is none.
+// extentOf returns the guess, or the result of search if there is no guess.
 func (m *memory) extentOf(b device.Block, guess int32) int32 {
 	if guess != none {
 		return guess
@@ -26,8 +26,8 @@ func (m *memory) extentOf(b device.Block, guess int32) int32 {
 	return m.search(b)
 }
 
-// search returns the used extent that b begins in, if it begins in the same page or is at most
-// MaxSpanBytes long; else none.
+// search returns the used extent that b begins in, if the extent begins in the same page or is at
+// most MaxSpanBytes long; else none.
 func (m *memory) search(b device.Block) int32 {
 	s, ok := m.regions.Find(b)
 	if !ok {
@@ -52,21 +52,21 @@ func (m *memory) Block(i int32, off, size int) device.Block {
 	return device.Block{Region: seg.Region, Off: seg.Off + x.off + off, Len: size}
 }
 
-// Len returns the bytes that extent i has, Size those that Alloc was asked for.
+// Len returns the bytes of extent i, Size the bytes that Alloc was asked for.
 // The caller holds the lock.
 func (m *memory) Len(i int32) int { return m.at(i).len }
 
-// Size returns what Alloc was asked for when it returned extent i. The caller holds the lock.
+// Size returns the bytes that Alloc was asked for when it returned extent i. The caller holds the lock.
 func (m *memory) Size(i int32) int { return m.at(i).len - int(m.at(i).excess) }
 
-// SetSpan gives the used extent i a number of its owner's, above 0: it is a
-// span of smaller blocks. It lasts until Free. The caller holds the lock.
+// SetSpan gives the used extent i a number of the owner's, above 0: the extent is a
+// span of smaller blocks, until Free. The caller holds the lock.
 func (m *memory) SetSpan(i, span int32) { m.at(i).up = span }
 
 // Span returns the number that SetSpan gave extent i, or 0. The caller holds the lock.
 func (m *memory) Span(i int32) int32 { return m.at(i).up }
 
-// mapUsed puts the extent i, which is used now, into the map of its segment.
+// mapUsed puts the used extent i into the map of its segment.
 func (m *memory) mapUsed(i int32) {
 	if !m.numbered {
 		m.addToMap(i)
@@ -110,7 +110,7 @@ func (m *memory) takeFromMap(i int32) {
 	m.segs[x.seg].begins.Clear(page)
 }
 
-// walk goes up from extent i to the one that off lies in, none if that is not used.
+// walk goes up from extent i to the extent that off lies in, none if that extent is not used.
 func (e *extents) walk(i int32, off int) int32 {
 	for ; i != none; i = e.at(i).next {
 		if x := e.at(i); off < x.off+x.len {

@@ -3,7 +3,7 @@ package pageheap
 import "fmt"
 
 // check walks all of the memory: extents tile the segments, the indexes and the
-// page maps know what there is, and bytes add up.
+// page maps agree with them, and bytes add up.
 func (m *memory) check() error {
 	var ends []int32
 	var committed, isolated int64
@@ -28,7 +28,7 @@ func (m *memory) check() error {
 	return m.extents.check(ends...)
 }
 
-// checkSegment verifies what a segment knows of its extents.
+// checkSegment verifies the fields of a segment against its extents.
 func (m *memory) checkSegment(s int32) error {
 	seg := &m.segs[s]
 	if m.at(seg.end).seg != s {
@@ -51,7 +51,7 @@ func (m *memory) checkSegment(s int32) error {
 // checkPages verifies that the page map of a segment has the first used extent
 // of each page. It returns the number of used extents and of their pages.
 func (m *memory) checkPages(s int32) (extents, pages int, err error) {
-	below := func(i int32) int32 { // the next used one
+	below := func(i int32) int32 { // the next used extent
 		for i = m.at(i).prev; i != none && m.at(i).state != used; i = m.at(i).prev {
 		}
 		return i
@@ -99,9 +99,9 @@ func (m pageMap) count() (n int) {
 	return n
 }
 
-// check verifies the segments with the given ends, which are all that there
-// are: extents tile them, what can be merged is, and the index knows every free
-// and every decommitted extent.
+// check verifies all segments, which have the given ends: extents tile them,
+// neighbours that can be merged are, and the index knows every free and every
+// decommitted extent.
 func (e *extents) check(ends ...int32) error {
 	var seen [2]index
 	records := 0
@@ -168,7 +168,7 @@ func (e *extents) checkTiling(last int32, seen *[2]index) (records int, err erro
 	return records, nil
 }
 
-// checkExtent verifies one extent and its state beside the next one.
+// checkExtent verifies one extent, also against the next one.
 func (e *extents) checkExtent(x, above extent) error {
 	switch {
 	case x.state > leaving:
@@ -186,7 +186,7 @@ func (e *extents) checkExtent(x, above extent) error {
 }
 
 // checkIndex verifies that each list has the extents that belong there, and
-// that its count is what the lists have.
+// that the index has the right count.
 func (e *extents) checkIndex(s state) error {
 	x := &e.index[s]
 	var count int64

@@ -5,14 +5,14 @@ import (
 	"github.com/bufslab/bufslab/slab/internal/upstream"
 )
 
-// extendTries bounds how often Extend gets memory that others are quicker to take.
+// extendTries bounds how often Extend tries again because others took the memory first.
 const extendTries = 3
 
-// Extend makes the used extent i one of size bytes, where the memory after it is free or a
-// range can get some there. Unless i has to stay where it is, Extend gets none for one that at
-// least doubles and had better be copied: see hasRoom. take is called when nothing can fail any
-// more. If it refuses, or there is no such memory, Extend reports false and i is as before. The
-// caller holds the lock, which is given back while the heap goes upstream, and keeps i in use.
+// Extend makes the used extent i size bytes long, if the memory after it is free or a range can get
+// memory there. If i at least doubles and had better be copied (see hasRoom), Extend gets no memory
+// unless stay is true. take is called when nothing can fail any more. If take refuses, or there is no
+// such memory, Extend reports false and i is as before. The caller holds the lock, which is given back
+// while the heap goes upstream, and keeps i in use.
 func (h *Heap) Extend(i int32, size int, stay bool, take func() bool) bool {
 	n := align.Up(size, h.align)
 	for try := 0; ; try++ {
@@ -39,9 +39,9 @@ func (h *Heap) Extend(i int32, size int, stay bool, take func() bool) bool {
 	}
 }
 
-// growAfter has the upstream put memory after the used extent i, so that it and the free
-// memory there have n bytes. On out of memory it wants no more than that. It does not count
-// Gets for the policy as growOnce does: that reads every class cache.
+// growAfter has the upstream put memory after the used extent i, so that together with the free
+// memory there it has n bytes. On out of memory it asks for exactly that. It does not count
+// Gets for the policy as growOnce does: to count reads every class cache.
 func (h *Heap) growAfter(i int32, n int) error {
 	h.growMu.Lock()
 	defer h.growMu.Unlock()
@@ -69,9 +69,9 @@ func (h *Heap) commitAfter(i int32, n int, exact bool) error {
 	return h.commit(p)
 }
 
-// planAfter says what to commit after extent i and the free memory there: of a decommitted
-// extent, or at the top of the range. It reports false where i is followed by neither, or
-// by too few addresses. need is what there is too little of.
+// planAfter says which bytes to commit after extent i and the free memory there: of a decommitted
+// extent, or at the top of the range. It reports false if neither follows i, or too few
+// addresses do. need is the number of missing bytes.
 func (h *Heap) planAfter(i int32, n int, exact bool) (p plan, need int, ok bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

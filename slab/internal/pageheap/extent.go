@@ -13,7 +13,7 @@ type extent struct {
 	up, down   int32 // neighbours in a list of the index; up of a used extent is its span
 	seg        int32
 	excess     uint32 // of a used extent: bytes of len that Alloc was not asked for
-	stamp      uint32 // of a free extent: the epoch in which it grew last
+	stamp      uint32 // of a free extent: the epoch of its last growth
 	state      state
 }
 
@@ -32,11 +32,11 @@ const (
 // none is the index of no extent: record 0 is never handed out.
 const none = 0
 
-// extents are those of all segments, with an index each of the free and of the
-// decommitted ones. They know no upstream and take no lock.
+// extents has the extents of all segments, with an index of the free extents and an
+// index of the decommitted ones. It knows no upstream and takes no lock.
 type extents struct {
 	records []extent
-	vacant  int32    // a record that is not in use; next has the one after it
+	vacant  int32    // the first unused record; next links them
 	index   [2]index // by state
 	align   int      // every offset and length is a multiple of it
 	shift   uint     // its logarithm
@@ -49,7 +49,7 @@ func newExtents(align int) extents {
 
 func (e *extents) at(i int32) *extent { return &e.records[i] }
 
-// inUse reports whether i is the number of a used extent, whatever it is.
+// inUse reports whether i is the number of a used extent. i may be any number.
 func (e *extents) inUse(i int32) bool {
 	return i > none && int(i) < len(e.records) && e.records[i].state == used
 }
@@ -74,8 +74,8 @@ func (e *extents) segment(seg int32) int32 {
 	return i
 }
 
-// appendTop adds n bytes before the last extent of a segment, its end, as an extent of the
-// state or a part of one.
+// appendTop adds n bytes of a state before the end of a segment, which is its last extent. They
+// become an extent or join one.
 func (e *extents) appendTop(last int32, n int, s state) {
 	i := e.record(e.at(last).seg, e.at(last).off, n)
 	e.at(last).off += n
@@ -118,7 +118,7 @@ func (e *extents) cut(i int32, n int) int32 {
 
 // use cuts n bytes from the front of the free extent i, marks them used, and returns i's record.
 func (e *extents) use(i int32, n, size int) *extent {
-	x := e.at(i) // as front, which is a call more
+	x := e.at(i) // as front does, without the call
 	e.unlist(x)
 	if x.len > n {
 		e.list(e.split(i, n), free)

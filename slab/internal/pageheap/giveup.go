@@ -2,8 +2,8 @@ package pageheap
 
 import "github.com/bufslab/bufslab/device"
 
-// giveUp gives pages back for good, and returns the bytes that went. If they cannot go they stay
-// where they are, of use to nobody. The caller holds growMu.
+// giveUp gives pages back for good, and returns the bytes that went. Pages that cannot go stay where
+// they are, unusable. The caller holds growMu.
 func (h *Heap) giveUp(l loss) int64 {
 	if l.n == 0 || !h.sendPages(l) {
 		return 0
@@ -34,8 +34,8 @@ func (h *Heap) sendPages(l loss) bool {
 	return true
 }
 
-// releaseEdges gives up the pages in which the free extent i meets quarantine, if nobody uses
-// them. It returns the bytes. The caller holds growMu.
+// releaseEdges gives up the pages that the free extent i shares with quarantine, if no used extent
+// is on them. It returns the bytes. The caller holds growMu.
 func (h *Heap) releaseEdges(i int32) (bytes int64) {
 	for l := h.lose(i, (*memory).isolateEdge); l.n > 0; l = h.lose(i, (*memory).isolateEdge) {
 		bytes += h.giveUp(l)
@@ -47,7 +47,7 @@ func (h *Heap) releaseEdges(i int32) (bytes int64) {
 // The caller holds growMu.
 func (h *Heap) releaseRest(i int32) int64 { return h.giveUp(h.lose(i, (*memory).isolateRest)) }
 
-// lose has isolate put extent i into quarantine, or a part of it.
+// lose has isolate put extent i, or a part of it, into quarantine.
 func (h *Heap) lose(i int32, isolate func(m *memory, i int32) loss) loss {
 	h.mu.Lock()
 	defer h.Unlock()
@@ -55,8 +55,9 @@ func (h *Heap) lose(i int32, isolate func(m *memory, i int32) loss) loss {
 }
 
 // giveUpAddresses gives up the addresses above the memory of each range, as a block that is
-// never released would keep them for ever, and between blocks where all are in quarantine.
-// If that fails they stay: a cost, not a fault. The caller holds growMu.
+// never released would keep them for ever. If all blocks of a range are in quarantine, it also
+// gives up the addresses between them. If that fails the addresses stay: a cost, not a fault. The
+// caller holds growMu.
 func (h *Heap) giveUpAddresses() {
 	for s := range h.segs {
 		rng := h.segs[s].rng
@@ -82,7 +83,7 @@ func (h *Heap) edge(s int32) int {
 	return h.at(h.segs[s].end).off
 }
 
-// abandoned is abandon, with the lock.
+// abandoned is abandon that takes the lock.
 func (h *Heap) abandoned(s int32) (off, n int) {
 	h.mu.Lock()
 	defer h.Unlock()

@@ -7,17 +7,17 @@ import (
 	"github.com/bufslab/bufslab/slab/internal/upstream"
 )
 
-// How large segments are. They cannot grow, and what is free in one goes back only
+// How large segments are. Segments cannot grow, and free memory of a segment goes back only
 // with the rest: for a large block head-room is a cost that no later step makes good.
 const (
-	lockedUnit = 64 << 10  // the least of page-locked memory, where there is no head-room
-	largeBlock = 256 << 10 // blocks from here on have head-room for more such blocks only,
+	lockedUnit = 64 << 10  // the least segment of page-locked memory, which has no head-room
+	largeBlock = 256 << 10 // from this size on a segment has head-room only for more such blocks,
 	largeShare = 32        // and at most this part of the managed bytes, as a divisor
 )
 
-// grow gets memory from upstream so that n bytes fit, or says why it cannot.
-// On out of memory it wants less, then gives back what is held, then fails.
-// It takes growMu; the caller holds no lock.
+// grow gets memory from upstream so that n bytes fit, or says why it cannot. On out of
+// memory it asks for less, then gives back held memory, then fails. It takes growMu; the
+// caller holds no lock.
 func (h *Heap) grow(n int) error {
 	h.growMu.Lock()
 	defer h.growMu.Unlock()
@@ -59,15 +59,15 @@ func (h *Heap) growOnce(n int, exact bool) error {
 	return err
 }
 
-// needsBudget reports whether growth by n bytes goes by the calls that are affordable. On a lazy
-// range it does where n is a large part of the heap: see worthDecommitting. The caller holds growMu.
+// needsBudget reports whether growth by n bytes has to be affordable for the policy. On a lazy range
+// it has to if n is a large part of the heap: see worthDecommitting. The caller holds growMu.
 func (h *Heap) needsBudget(n int) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.current < 0 || h.room(h.current) < n || !h.isLazy(h.current) || int64(n) >= h.managed/lazyShare
 }
 
-// noteGets tells the policy how many Gets there were, those that others have served too. To ask
+// noteGets tells the policy the number of Gets, also of Gets that the owner served by itself. To ask
 // the owner reads every class cache. The caller holds growMu.
 func (h *Heap) noteGets() {
 	if h.options.Gets == nil {
@@ -79,8 +79,8 @@ func (h *Heap) noteGets() {
 	h.policy.gets = n
 }
 
-// place picks a place for n bytes in the ranges that are open. It opens another only
-// where there is none: addresses of full ranges are used up first.
+// place picks a place for n bytes in the open ranges. It opens another range only if there is no
+// place: addresses of open ranges are used up first.
 func (h *Heap) place(n int, exact bool) (plan, error) {
 	p, ok := h.plan(n, exact)
 	if ok {
@@ -124,9 +124,9 @@ func (h *Heap) commit(p plan) error {
 	return nil
 }
 
-// growBySegment gets a region of its own. Wholly free segments go back first
-// where the heap would otherwise pass its old peak: each of them is too small
-// for n, or it would have been used.
+// growBySegment adds a segment. If the heap would otherwise pass its old peak,
+// wholly free segments go back first: each is too small for n, or it would have
+// been used.
 func (h *Heap) growBySegment(n int, exact bool) error {
 	size := n
 	if !exact {
@@ -150,9 +150,9 @@ func (h *Heap) growBySegment(n int, exact bool) error {
 	return nil
 }
 
-// segmentSize returns the size of a segment for n bytes, with its head-room, and how far the
-// heap would pass its old peak with it, 0 if there was none. What is free in other segments
-// does not join with it, and does not count.
+// segmentSize returns the size of a segment for n bytes, with its head-room, and the bytes by which
+// the heap would pass its old peak with it, 0 if there was no peak. Free memory of other segments
+// does not join with the new one, and does not count.
 func (h *Heap) segmentSize(n int) (size int, over int64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -1,25 +1,24 @@
-// Package pageheap cuts memory of an upstream into extents of any size: what
-// the strategies bestfit and slab have in common. It is two-level segregated
-// fit over records outside the memory, so it works for memory that the CPU
-// cannot reach. A file uses only those above it in this list; the first two
-// use each other.
+// Package pageheap cuts memory of an upstream into extents of any size, for the
+// strategies bestfit and slab. It is two-level segregated fit over records outside
+// the memory, so it works for memory that the CPU cannot reach. A file uses only
+// files above it in this list; the first two use each other.
 //
 //	extent.go      extents tile a segment: split, merge
 //	tlsf.go        the index that finds a free extent
-//	pagemap.go     where the extents of a page begin
-//	window.go      the most that was in use lately
+//	pagemap.go     which extents begin in a page
+//	window.go      the most bytes that were in use lately
 //	segment.go     the memory: regions of the upstream, their extents, and counts
-//	block.go       extents as blocks of the upstream: which one a byte lies in
-//	place.go       free memory that is taken: where it fits best, or where the owner says
-//	strand.go      extents in quarantine, and free memory that nobody can use because of them
+//	block.go       extents as blocks of the upstream: which extent a byte lies in
+//	place.go       where free memory is taken: where it fits best, or where the owner says
+//	strand.go      extents in quarantine, and free memory that is unusable because of them
 //	check.go       the invariants
 //	policy.go      how much to ask of the upstream at a time
 //	equal.go       the same for large blocks of one size
-//	heap.go        the heap: its locks, what it was told and what it counts
+//	heap.go        the heap: its locks, options and counts
 //	report.go      all extents, and the free ones by size, for a report
 //	leave.go       whole segments, or pages of a range, on their way upstream
 //	giveup.go      pages and addresses that go for good
-//	release.go     less memory: what goes back, and when
+//	release.go     which memory goes back, and when
 //	spare.go       a trim: memory that was free for long, or that a load does not need
 //	quarantine.go  memory that is never handed out again
 //	plan.go        which bytes of a range to commit, and how many
@@ -59,23 +58,23 @@ type Heap struct {
 	maxHeld  int64   // options.MaxHeld until StopHolding, then 0
 	expected int     // see Expect
 	drainAt  int64   // managed bytes from which draining is worth it again
-	freed    []int32 // the free extents that Frees made since ReleaseOverHeld, if more is held than may be
+	freed    []int32 // the free extents that Frees made since ReleaseOverHeld, if too much is held
 	steps    int     // since the last check, in check builds
 }
 
-// Options are what a Heap can be told.
+// Options of a Heap.
 type Options struct {
 	Align      int     // of extents, a power of two of at least 8
 	MissTarget float64 // share of allocations that may go upstream
 	Decommit   bool    // give small free pages back before a new peak, too
-	Locked     bool    // memory is page-locked: ask for no more than is needed
+	Locked     bool    // memory is page-locked: ask for the need only
 	Numbered   bool    // Locate is always told the extent: no page map is kept
 	MaxHeld    int64   // bytes that may be held free; the largest int64 is no bound
 	// BeforePeak is called before the heap passes its old peak, without a lock. It may
 	// free extents that nobody needs. May be nil.
 	BeforePeak func()
-	// Gets counts the calls of the owner, which serves some of them from its own memory. The
-	// miss target is a share of these. May be nil.
+	// Gets counts the Gets of the owner, which serves some of them from its own memory. The miss
+	// target is a share of all. May be nil.
 	Gets func() int64
 	Lock *sync.Mutex // of the heap, and of what its owner keeps under it; nil: it has its own
 }
@@ -95,7 +94,7 @@ func New(up upstream.Checked, o Options) *Heap {
 	}
 }
 
-// Lock takes the lock of the heap and what its owner keeps under it.
+// Lock takes the lock of the heap, which also guards fields of its owner.
 func (h *Heap) Lock() { h.mu.Lock() }
 
 // Unlock gives the lock back.
@@ -104,9 +103,9 @@ func (h *Heap) Unlock() {
 	h.mu.Unlock()
 }
 
-// Verify panics where check finds a fault, in check builds: after each step of
-// a small heap, of a large one after as many as it has extents. Unlock does so, too: Verify is
-// for an owner that gives the lock back itself, and holds it.
+// Verify panics if check finds a fault, in check builds: after each step of a small heap. In a large
+// heap the number of steps between two checks is its number of extents. Unlock calls Verify; an owner
+// that gives the lock back itself calls it with the lock held.
 func (h *Heap) Verify() {
 	if !invariants.Enabled {
 		return
@@ -139,12 +138,12 @@ func (h *Heap) Grew(size int) { h.policy.grew(size, h.usedBytes()) }
 // Shrank tells the growth policy that size bytes were given back. The caller holds the lock.
 func (h *Heap) Shrank(size int) { h.policy.shrank(size) }
 
-// Counts say what a Heap has from its upstream.
+// Counts are the bytes that a Heap has from its upstream.
 type Counts struct {
 	ManagedBytes int64
 	FreeBlocks   int64 // extents
 	FreeBytes    int64
-	ExcessBytes  int64 // what regions have beyond what was asked for
+	ExcessBytes  int64 // of regions, beyond the bytes asked for
 	Quarantined  int64 // bytes that are never handed out again, and did not go back
 }
 
@@ -160,6 +159,6 @@ func (h *Heap) PeakUsed() int64 {
 	return h.peakUsed
 }
 
-// OverHeld reports whether more is free than may be held: the caller then calls
-// ReleaseOverHeld when it has given back the lock, which it holds now.
+// OverHeld reports whether more memory is free than may be held: the caller then unlocks, and
+// calls ReleaseOverHeld. The caller holds the lock.
 func (h *Heap) OverHeld() bool { return h.index[free].bytes > h.maxHeld }

@@ -7,10 +7,10 @@ import (
 	"github.com/bufslab/bufslab/slab/internal/align"
 )
 
-// A departure is memory on its way upstream: pages of a range, or all of a segment. Its
-// extents are leaving meanwhile: nobody gets them or merges with them. If the upstream
-// does not take the memory, by an error or a panic, it is free again. That is a cost,
-// never a fault.
+// A departure is memory on its way upstream: pages of a range, or a whole segment. Its
+// extents are leaving meanwhile: no call gets them or merges with them. If the upstream
+// does not take the memory, by an error or a panic, the memory is free again. That is a
+// cost, never a fault.
 type departure struct {
 	segment
 	seg    int32
@@ -20,8 +20,8 @@ type departure struct {
 	excess int64 // of them
 }
 
-// detach takes what can go upstream of extent i, if it is free still, out of the
-// heap's hands, and reports whether there is anything. Of more than n bytes those at the end go.
+// detach takes the part of extent i that can go upstream, if i is still free, out of the heap's hands. It
+// reports whether there is such a part. At most n bytes go, from the end.
 func (h *Heap) detach(i int32, n int) (d departure, ok bool) {
 	h.mu.Lock()
 	defer h.Unlock()
@@ -75,8 +75,8 @@ func (h *Heap) detachPages(i int32, n int) (d departure, ok bool) {
 	return departure{segment: h.segs[x.seg], seg: x.seg, pages: i, off: lo, bytes: int64(hi - lo)}, true
 }
 
-// send gives d to the upstream, and reports whether it is gone. The caller holds
-// growMu.
+// send gives d to the upstream, and reports whether the upstream took it. The caller
+// holds growMu.
 func (h *Heap) send(d departure) (gone bool) {
 	defer func() { // also if upstream panics
 		h.mu.Lock()
@@ -86,7 +86,7 @@ func (h *Heap) send(d departure) (gone bool) {
 	return h.giveBack(d)
 }
 
-// giveBack goes upstream. What a lost device does not take is gone all the same.
+// giveBack goes upstream. Memory of a lost device counts as gone.
 func (h *Heap) giveBack(d departure) bool {
 	var err error
 	switch {
@@ -112,8 +112,8 @@ func (h *Heap) settle(d departure, gone bool) {
 	}
 }
 
-// vacate makes extent i, which has left, addresses without memory: the end of the
-// segment moves down where nothing is above them.
+// vacate turns extent i, which has left, into addresses without memory. If it is the top of
+// the segment, the end of the segment moves down.
 func (h *Heap) vacate(i int32) {
 	i = h.merge(i, decommitted)
 	if e := h.segs[h.at(i).seg].end; h.at(i).next == e {
@@ -123,7 +123,7 @@ func (h *Heap) vacate(i int32) {
 	}
 }
 
-// stay makes what could not leave free again.
+// stay makes memory that could not leave free again.
 func (h *Heap) stay(d departure) {
 	h.managed += d.bytes
 	h.excess += d.excess

@@ -1,21 +1,21 @@
 package pageheap
 
-// A block that grows takes new memory after it, or apart from others, though memory may be
-// free elsewhere. A program whose blocks grow and go in turns would leave ever more free memory
-// behind, however little it uses at a time.
+// A block that grows takes new memory after it, or apart from others, even if memory is free
+// elsewhere. A program whose blocks grow and go in turns would leave ever more free memory
+// behind, even if it uses little at a time.
 
 // freeShare of the managed bytes, as a divisor, may be free where growth makes a new peak.
 const freeShare = 4
 
-// hasRoom reports whether a block that grows by more bytes, to n, had better be copied than get
-// new pages: n bytes are free in one place, and the heap has had as much in use before. So the
-// program can do without more memory, and to copy a page takes less time than to get one.
+// hasRoom reports whether a block that grows by more bytes, to n, had better be copied: n bytes are
+// free in one place, and the heap has had as much in use before. So the program does not need more
+// memory, and to copy a page takes less time than to get a new page.
 func (h *Heap) hasRoom(more, n int) bool {
 	return h.usedBytes()+int64(more) <= h.peakLeft && h.find(free, n) != none
 }
 
-// makeGood gives free memory back before growth takes n bytes: as many, while too much is free.
-// It leaves what is free after the extent i, as that will use it. The caller holds growMu.
+// makeGood gives up to n free bytes back before growth takes n bytes, while too much is free. It
+// leaves free memory after extent i, as i will use it. The caller holds growMu.
 func (h *Heap) makeGood(n int, i int32) {
 	for n > 0 {
 		other := h.tooMuchFree(n, i)
@@ -30,8 +30,8 @@ func (h *Heap) makeGood(n int, i int32) {
 	}
 }
 
-// tooMuchFree returns one of the largest free extents, or none where n bytes make no new peak,
-// or little is free, or that extent is not worth a call, or follows i.
+// tooMuchFree returns one of the largest free extents. It returns none if n bytes make no new peak, if
+// little is free, or if the extent is not worth a call or follows i.
 func (h *Heap) tooMuchFree(n int, i int32) int32 {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -45,13 +45,13 @@ func (h *Heap) tooMuchFree(n int, i int32) int32 {
 	return other
 }
 
-// drainShare of the managed bytes, as a divisor, is what the heap grows by before it asks
-// again for what nobody needs: asking takes microseconds.
+// drainShare of the managed bytes, as a divisor, is the growth after which the heap drains again: a
+// drain takes microseconds.
 const drainShare = 128
 
-// drainBeforePeak has others free what they do not need, if an extent of n bytes takes the heap
-// past its old peak, and the heap has grown enough since it last asked. It reports whether it
-// asked. The caller holds mu, which is given back meanwhile.
+// drainBeforePeak has the owner free extents that nobody needs. It does so if an extent of n bytes
+// takes the heap past its old peak, and the heap has grown enough since the last drain. It reports
+// whether it drained. The caller holds mu, which is given back meanwhile.
 func (h *Heap) drainBeforePeak(n int) bool {
 	if h.options.BeforePeak == nil || h.managed < max(h.drainAt, 1) || h.managed+int64(n) <= h.policy.high {
 		return false
@@ -76,10 +76,10 @@ func (h *Heap) decommitBeforePeak(n int) {
 // worth a decommit: each page that went costs a fault when it comes back.
 const lazyShare = 16
 
-// worthDecommitting returns a free extent whose pages make good for what n bytes take at
-// the top of the current range, or none. An extent of half as much is worth a call; with
-// Options.Decommit a sixteenth is. Where Commit takes no call, this one counts as a miss, and
-// n has to be a large part of the heap.
+// worthDecommitting returns a free extent whose pages make good for a growth by n bytes at the top
+// of the current range, or none. An extent of half of n is worth a call; with Options.Decommit a
+// sixteenth is. If Commit takes no call, the decommit counts as a miss, and n has to be a large part
+// of the heap.
 func (h *Heap) worthDecommitting(n int) int32 {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -2,9 +2,8 @@ package pageheap
 
 import "github.com/bufslab/bufslab/slab/internal/align"
 
-// A pageMap says for each page of a segment which used extent is the first that
-// begins there. The others follow by address. Leaves are made where extents are
-// used, and stay.
+// A pageMap has for each page of a segment the first used extent that begins there.
+// The others follow by address. Leaves are made where extents are used, and stay.
 type pageMap []*leaf
 
 type leaf [1 << leafShift]int32
@@ -12,9 +11,9 @@ type leaf [1 << leafShift]int32
 const (
 	pageShift = 12
 	leafShift = 9
-	leafBytes = 1 << (pageShift + leafShift) // that a leaf has the pages of
-	// MaxSpanBytes is the most that an extent with a span may have: a block
-	// within it is found if it begins within that many bytes of its extent.
+	leafBytes = 1 << (pageShift + leafShift) // bytes of the pages of a leaf
+	// MaxSpanBytes is the most bytes of an extent with a span: a block within it
+	// is found if it begins within that many bytes of its extent.
 	MaxSpanBytes = 4 << pageShift
 )
 
@@ -31,7 +30,7 @@ func (m *pageMap) entry(off int) *int32 {
 	return &(*m)[k][page&(1<<leafShift-1)]
 }
 
-// forget drops the leaves that lie in [lo, hi) entirely, where no extent is used.
+// forget drops the leaves that lie entirely in [lo, hi), where no extent is used.
 func (m pageMap) forget(lo, hi int) {
 	for k := align.Up(lo, leafBytes) / leafBytes; k < min(len(m), hi/leafBytes); k++ {
 		m[k] = nil

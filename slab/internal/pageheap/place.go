@@ -2,8 +2,8 @@ package pageheap
 
 import "github.com/bufslab/bufslab/slab/internal/align"
 
-// AllocFree is Alloc that does not go upstream: it returns 0 where no free extent fits. The
-// caller holds the lock.
+// AllocFree is Alloc that does not go upstream: it returns 0 if no free extent fits. The caller
+// holds the lock.
 func (m *memory) AllocFree(size int) int32 {
 	n := align.Up(size, m.align)
 	i := m.find(free, n)
@@ -23,8 +23,8 @@ func (m *memory) take(i int32, n, size int) int32 {
 }
 
 // AllocAt returns a used extent of at least size bytes at offset off of the first segment,
-// or none if that is not free. It never goes upstream. The heap must not be Numbered, and
-// the caller holds the lock.
+// or none if these bytes are not free. It never goes upstream. The heap must not be Numbered,
+// and the caller holds the lock.
 func (m *memory) AllocAt(off, size int) int32 {
 	n := align.Up(size, m.align)
 	i := m.freeAt(off, n)
@@ -56,8 +56,8 @@ func (m *memory) freeAt(off, n int) int32 {
 	return i
 }
 
-// absorb moves n bytes from the free extent after i to i. Where used extents begin does not
-// change, so the page map does not either.
+// absorb moves n bytes from the free extent after i to i. No used extent begins elsewhere then, so
+// the page map does not change.
 func (m *memory) absorb(i int32, n int) {
 	if n <= 0 {
 		return

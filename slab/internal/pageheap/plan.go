@@ -14,11 +14,11 @@ type plan struct {
 	equal    bool  // for a block among equal ones
 }
 
-// plan picks the cheapest place for n bytes: a decommitted extent, where the
-// free memory before it counts, or the top, where a free tail does. It reports
-// false if there is none. A decommitted extent may take a page more than the
-// top: always to take the cheaper one made a range that is trimmed again and
-// again grow for ever. The caller holds growMu.
+// plan picks the cheapest place for n bytes: a decommitted extent, with the free
+// memory before it, or the top, with a free tail. It reports false if there is no
+// place. A decommitted extent may take a page more than the top: with the cheaper
+// place every time, a range that is trimmed again and again grew for ever. The
+// caller holds growMu.
 func (h *Heap) plan(n int, exact bool) (best plan, ok bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -43,8 +43,8 @@ func (h *Heap) plan(n int, exact bool) (best plan, ok bool) {
 	return best, true
 }
 
-// planTop is the plan for the top of the current range, and the least that
-// would do there.
+// planTop is the plan for the top of the current range, and the least bytes that
+// are enough there.
 func (h *Heap) planTop(n int, exact bool) (p plan, least int) {
 	s := h.segs[h.current]
 	top, page := h.at(s.end).off, s.rng.Page()
@@ -57,8 +57,8 @@ func (h *Heap) planTop(n int, exact bool) (p plan, least int) {
 	return p, least
 }
 
-// eachDecommitted calls f with some decommitted extents that may take n bytes:
-// one that holds them alone, and those that follow the largest free extents.
+// eachDecommitted calls f with some decommitted extents that may take n bytes: an
+// extent that holds them alone, and extents that follow the largest free extents.
 func (h *Heap) eachDecommitted(n int, f func(int32)) {
 	if h.index[decommitted].count == 0 {
 		return
@@ -74,8 +74,8 @@ func (h *Heap) eachDecommitted(n int, f func(int32)) {
 	}
 }
 
-// topStep returns how much to commit at the top of range s where need bytes are needed:
-// no more than that where a call commits far ahead anyway.
+// topStep returns the bytes to commit at the top of range s if need bytes are needed: only
+// need if a call commits far ahead anyway.
 func (h *Heap) topStep(s int32, need int) int {
 	page := h.segs[s].rng.Page()
 	if h.isLazy(s) {
@@ -98,8 +98,8 @@ func (h *Heap) step(need, least, page int, free int64) int {
 	return h.mayHold(need, h.policy.step(need, least, page, h.managed, free), page)
 }
 
-// mayHold returns n, but no more beyond need than may be held: that would have to go
-// back at the next Free.
+// mayHold returns n, or less if the bytes beyond need exceed the bytes that may be held:
+// they would have to go back at the next Free.
 func (h *Heap) mayHold(need, n, page int) int {
 	if h.maxHeld > int64(n) {
 		return n

@@ -6,15 +6,15 @@ import (
 )
 
 // A growthPolicy decides how much to ask of an upstream so that at most a given
-// share of allocations has to ask at all. It asks for what the program will
-// add, net, until the next call is affordable, less what free memory will take of that. A program in a steady state grows
-// by what it needs and not a byte more; calls that were not spent make later
-// steps finer.
+// share of allocations has to ask at all. It asks for the bytes that the program will
+// add, net, until the next call is affordable, less the part of them that free memory
+// will serve. A program in a steady state grows by its need and not a byte more. Calls
+// that were not spent make later steps finer.
 type growthPolicy struct {
 	miss  float64 // calls an allocation
 	calls int64   // made so far
 	count int64   // allocations so far
-	gets  int64   // what the program has asked for, where others have served some of it
+	gets  int64   // Gets of the program, if the owner serves some of them by itself
 	rate  float64 // net bytes that an allocation adds, a running mean over 1/miss of them
 	high  int64   // most bytes ever managed
 
@@ -23,23 +23,23 @@ type growthPolicy struct {
 }
 
 const (
-	// missShare of the target is aimed at, so that bursts stay within it.
+	// The policy aims at missShare of the target, so that bursts stay within the target.
 	missShare = 0.7
-	// freeCalls are affordable before there is any history, earlyCalls when there is a
-	// little: one for each earlyShare allocations.
+	// freeCalls are affordable without history, earlyCalls with a little: one for each
+	// earlyShare allocations.
 	freeCalls, earlyCalls = 4, 7
 	earlyShare            = 15
-	// reuseShare is the part of what is free, as a divisor, that will serve what the program adds:
-	// most of it lies in gaps. The same part of a step is the most that it takes off, so that calls
-	// stay within the target: missShare by seven eighths is below 1.
+	// reuseShare is the share of free memory, as a divisor, that will serve new blocks: most free
+	// memory lies in gaps. A step is reduced by at most the same share, so that calls stay within the
+	// target: missShare by seven eighths is below 1.
 	reuseShare = 8
-	// firstStep is what a heap begins with at least: calls for less are wasted.
+	// firstStep is the least first step of a heap: calls for less are wasted.
 	firstStep = 64 << 10
 )
 
 func newGrowthPolicy(target float64) growthPolicy { return growthPolicy{miss: target * missShare} }
 
-// grew and shrank tell of an allocation, while used bytes are in use, and of a free, in bytes as asked for.
+// grew and shrank note an allocation, while used bytes are in use, and a free, in bytes as asked for.
 func (g *growthPolicy) grew(size int, used int64) {
 	g.count++
 	g.rate += (float64(size) - g.rate) * g.miss
@@ -51,8 +51,8 @@ func (g *growthPolicy) shrank(size int) {
 	g.equals.shrank(size)
 }
 
-// grewTo tells that managed bytes are held now, and whether that took a call upstream, for
-// equal blocks or not.
+// grewTo notes the managed bytes of now, and whether the growth took a call upstream, for equal
+// blocks or not.
 func (g *growthPolicy) grewTo(managed int64, called, equal bool) {
 	if called {
 		g.calls++
@@ -63,10 +63,10 @@ func (g *growthPolicy) grewTo(managed int64, called, equal bool) {
 	g.high = max(g.high, managed)
 }
 
-// asked returns what the program has asked for so far.
+// asked returns the number of Gets of the program so far.
 func (g *growthPolicy) asked() float64 { return float64(max(g.gets, g.count, 1)) }
 
-// slack returns the bytes to ask for now, if more than what is needed, where some are free.
+// slack returns the bytes to ask for now beyond the need, if free bytes are free.
 func (g *growthPolicy) slack(free int64) int {
 	next := float64(g.count) / g.asked() / g.miss // allocations until a call is affordable
 	added := max(0, g.rate) * next / (1 + max(0, g.budget()))
@@ -79,9 +79,9 @@ func (g *growthPolicy) budget() float64 {
 	return max(early, g.miss*g.asked()) - float64(g.calls)
 }
 
-// step returns how far to grow where need bytes are needed and least are
-// wanted, as a multiple of page: not past the old high-water mark unless
-// need itself is, or calls are scarce. Of the managed bytes some are free.
+// step returns the bytes to grow by, a multiple of page, if need bytes are needed
+// and least are wanted. It does not pass the old high-water mark unless need itself
+// does, or calls are scarce. free of the managed bytes are free.
 func (g *growthPolicy) step(need, least, page int, managed, free int64) int {
 	n := align.Up(max(need, least, g.slack(free), firstStep-int(min(managed, firstStep))), page)
 	if room := g.high - managed; room < int64(n) && g.budget() >= 1 {

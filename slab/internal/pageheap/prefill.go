@@ -2,15 +2,15 @@ package pageheap
 
 import "github.com/bufslab/bufslab/slab/internal/align"
 
-// Prefill gets n bytes from upstream at once, as free memory: of one range, or as one
-// segment where there are no ranges. It is held like all other free memory.
+// Prefill gets n bytes from upstream at once, as free memory: in one range, or as one
+// segment if there are no ranges. The memory is held like all other free memory.
 func (h *Heap) Prefill(n int) error {
 	h.growMu.Lock()
 	defer h.growMu.Unlock()
 	return h.growOnce(align.Up(n, h.align), true)
 }
 
-// Extends reports whether n bytes would be of a range, which goes on behind them, and not a segment.
+// Extends reports whether n bytes would be in a range, which can grow behind them, and not a segment.
 func (h *Heap) Extends(n int) bool {
 	h.growMu.Lock()
 	defer h.growMu.Unlock()
@@ -18,9 +18,9 @@ func (h *Heap) Extends(n int) bool {
 	return err == nil
 }
 
-// Reserve has the first segment reach up to n bytes. It fails if the heap has begun, and the
-// segment is no range with so many addresses. The caller holds the lock, which is given back
-// while the heap goes upstream.
+// Reserve has the first segment reach up to n bytes. It fails if the heap has begun with a segment
+// that is no range of at least n addresses. The caller holds the lock, which is given back while
+// the heap goes upstream.
 func (h *Heap) Reserve(n int) error {
 	return h.unlocked(func() error {
 		h.growMu.Lock()
@@ -40,8 +40,8 @@ func (h *Heap) Reserve(n int) error {
 // The caller holds the lock.
 func (h *Heap) Expect(n int) { h.expected = n }
 
-// missing returns how many bytes have to be free at the end of the first segment for it to reach
-// up to n, and whether it can.
+// missing returns the bytes that have to be free at the end of the first segment, so that it reaches
+// up to n, and whether that is possible.
 func (h *Heap) missing(n int) (more int, ok bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -1,9 +1,9 @@
 package pageheap
 
-// Memory in quarantine is never handed out again, as somebody may still use it who has
-// no right to. Its extents merge, and pages that they cover whole go back: out of the
-// heap's bytes and out of every budget. So do pages that they share with free memory alone:
-// see strand.go. Their addresses stay taken, and so does their segment: used counts them.
+// Memory in quarantine is never handed out again, as a forgotten slice may still be in use.
+// Its extents merge, and pages that they cover whole go back, out of the heap's bytes and out
+// of every budget. So do pages that they share only with free memory: see strand.go. The
+// addresses stay taken, and so does their segment: used counts the extents.
 
 // Quarantine takes a used extent out of use for good. It takes both locks; the caller
 // holds none.
@@ -21,11 +21,11 @@ func (h *Heap) Quarantine(i int32) {
 	}
 }
 
-// scrapShare of a segment, as a divisor, is not worth keeping when the rest is lost.
+// If all but scrapShare of a segment, as a divisor, is lost, the rest is not worth keeping.
 const scrapShare = 8
 
-// scrap returns a free extent of a segment, no range, of which next to nothing is left;
-// none if there is more.
+// scrap returns a free extent of a segment, no range, if next to nothing else is left of
+// the segment; else none.
 func (h *Heap) scrap(s int32) int32 {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -8,19 +8,19 @@ import (
 	"github.com/bufslab/bufslab/slab/internal/upstream"
 )
 
-// firstRange is what the first range of a heap reserves, unless a block needs more.
+// firstRange is the number of bytes that the first range of a heap reserves, unless a block needs more.
 const firstRange = 64 << 20
 
-// rangeTimes is how many times as much a new range has: as the block that it is for, and as
-// all ranges before it.
+// A new range has rangeTimes as many addresses as the block that it is for, and as all earlier
+// ranges.
 const rangeTimes = 8
 
 var errNoneAfter = fmt.Errorf("slab: no room after an extent: %w", device.ErrUnavailable)
 
-// rangeFor returns what to reserve so that n bytes fit, whatever the page is.
+// rangeFor returns the addresses to reserve so that n bytes fit, for any page size.
 // Addresses cost no memory, but all pools of a process share them with the Go heap.
-// So a heap begins with few: many small pools need few, and a large one has few
-// ranges all the same. The caller holds mu.
+// So a heap begins with few: many small pools need few, and a large pool still has few
+// ranges. The caller holds mu.
 func (h *Heap) rangeFor(n int) int {
 	before := 0
 	for s := range h.segs {
@@ -31,8 +31,8 @@ func (h *Heap) rangeFor(n int) int {
 	return max(firstRange, rangeTimes*min(max(n, before, h.expected), upstream.MaxSize/rangeTimes), n+n/8+8<<20)
 }
 
-// openRange makes a range current that has n bytes of addresses left, a new
-// one if need be.
+// openRange makes a range with n bytes of addresses left current, a new range if
+// need be.
 func (h *Heap) openRange(n int) error {
 	size, ok := h.switchRange(n)
 	if ok {
@@ -54,8 +54,8 @@ func (h *Heap) openRange(n int) error {
 	return nil
 }
 
-// switchRange makes an open range with n bytes of addresses left current. It
-// reports whether there was one, and else what to reserve.
+// switchRange makes an open range with n bytes of addresses left current. If there
+// is none it returns the addresses to reserve.
 func (h *Heap) switchRange(n int) (reserve int, ok bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -68,16 +68,16 @@ func (h *Heap) switchRange(n int) (reserve int, ok bool) {
 	return h.rangeFor(n), false
 }
 
-// closeUnused closes the range of a plan that failed if nothing was ever
-// committed there: no extent of it would remind us to. If that fails its addresses
-// stay, which costs no memory.
+// closeUnused closes the range of a plan that failed, if no memory was ever
+// committed there: later no extent would make us close it. If that fails its
+// addresses stay, which costs no memory.
 func (h *Heap) closeUnused(p plan) {
 	if p.extent == none && h.removeUnused(p.seg) {
 		_ = p.rng.Close()
 	}
 }
 
-// removeUnused forgets range s if it has no extent, and reports whether.
+// removeUnused forgets range s if it has no extent, and reports whether it did.
 func (h *Heap) removeUnused(s int32) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -88,7 +88,7 @@ func (h *Heap) removeUnused(s int32) bool {
 	return true
 }
 
-// A coarseRange has larger pages than its device: extents are multiples of what blocks are aligned to.
+// A coarseRange has larger pages than its device: extents are multiples of the alignment of blocks.
 type coarseRange struct {
 	device.Range
 	page int

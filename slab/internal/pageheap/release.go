@@ -20,7 +20,7 @@ func (h *Heap) StopHolding() {
 	h.stopped = true
 }
 
-// ReleaseOverHeld gives memory back where more is held than may be: what was freed
+// ReleaseOverHeld gives memory back if too much is held: first extents that were freed
 // since the last call, then segments, then the largest extents.
 func (h *Heap) ReleaseOverHeld() {
 	h.growMu.Lock()
@@ -39,7 +39,7 @@ func (h *Heap) ReleaseOverHeld() {
 	}
 }
 
-// takeFreed returns one of those, none if there are no more.
+// takeFreed returns an extent that was freed since then, none if there are no more.
 func (h *Heap) takeFreed() (i int32) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -49,16 +49,16 @@ func (h *Heap) takeFreed() (i int32) {
 	return i
 }
 
-// overHeld returns the bytes that are held beyond what may be, and an extent
-// that is among the largest of them.
+// overHeld returns the bytes that are held beyond the bound, and one of the largest
+// free extents.
 func (h *Heap) overHeld() (int64, int32) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.index[free].bytes - h.maxHeld, h.largest(free)
 }
 
-// releaseIdle gives back what has been free since before the last idle epochs
-// ended, and returns the bytes. The caller holds growMu.
+// releaseIdle gives back memory that was free throughout the last idle epochs, and
+// returns the bytes. The caller holds growMu.
 func (h *Heap) releaseIdle(idle int) int64 {
 	var sum int64
 	for _, i := range h.idleExtents(idle) {
@@ -78,7 +78,7 @@ func (h *Heap) idleExtents(idle int) (list []int32) {
 	return list
 }
 
-// releaseSegments gives wholly free segments back until at least n bytes are.
+// releaseSegments gives wholly free segments back, until at least n bytes have gone.
 // The caller holds growMu.
 func (h *Heap) releaseSegments(n int64) int64 {
 	var sum int64
@@ -90,7 +90,7 @@ func (h *Heap) releaseSegments(n int64) int64 {
 	return sum
 }
 
-// unusedSegment returns the one extent of a segment that is wholly free and no
+// unusedSegment returns the only extent of a segment that is wholly free and no
 // range, else none.
 func (h *Heap) unusedSegment(s int32) int32 {
 	h.mu.Lock()
@@ -101,8 +101,8 @@ func (h *Heap) unusedSegment(s int32) int32 {
 	return h.top(s)
 }
 
-// release gives back what can go upstream of extent i, if it is free still, and
-// returns the bytes. The caller holds growMu.
+// release gives back the part of extent i that can go upstream, if i is still free,
+// and returns the bytes. The caller holds growMu.
 func (h *Heap) release(i int32) int64 { return h.releasePart(i, maxInt) }
 
 // releasePart is release of n bytes at most, if the extent has more.

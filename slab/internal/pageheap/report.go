@@ -23,15 +23,15 @@ func (h *Heap) Extents() (all []replaying.Extent) {
 	return all
 }
 
-// drawn has how a report draws the states. What is leaving is no free memory any more.
+// drawn has the states of a report. Leaving memory is no longer free.
 var drawn = [...]replaying.State{
 	free: replaying.Free, decommitted: replaying.Decommitted, used: replaying.Used,
 	quarantined: replaying.Lost, leaving: replaying.Decommitted,
 }
 
-// FreeExtents returns how the free bytes lie: how many there are, how many the largest
-// extent has, and in bySize[i] the number of extents of 1<<i bytes up to twice as many. It
-// takes the lock, and looks at each free extent.
+// FreeExtents returns all free bytes, the bytes of the largest free extent, and in bySize[i] the
+// number of extents of at least 1<<i and less than 1<<(i+1) bytes. It takes the lock, and looks at
+// each free extent.
 func (h *Heap) FreeExtents() (bytes, largest int64, bySize []int64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

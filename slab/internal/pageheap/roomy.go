@@ -5,18 +5,18 @@ import (
 	"github.com/bufslab/bufslab/slab/internal/upstream"
 )
 
-// A block that had to move as it grew will grow again, and so may the one below it. So it
+// A block that had to move as it grew will grow again, and so may the block below it. So it
 // gets a place with room on both sides: within the largest free extent, in the middle at
-// most, or apart from all others of a range. What is free there, and the addresses between,
-// are for everybody as before.
+// most, or apart from all other blocks of a range. All other blocks may still use the free
+// memory and the addresses there.
 const (
 	roomyTimes = 16        // the free extent, or the range, has at least this many times the block
-	roomyRange = 1024      // at most this many times the block stay free below it; the range has this many in addresses,
-	mostRange  = 128 << 20 // but no more than these, unless roomyTimes is more
-	mostGap    = 64 << 20  // addresses below the block: half of those left, but no more than these or four times the block
+	roomyRange = 1024      // at most this many times the block stay free below it; the range has this many times in addresses,
+	mostRange  = 128 << 20 // but no more than mostRange, unless roomyTimes is more
+	mostGap    = 64 << 20  // addresses below the block: half of the rest, but no more than mostGap or four times the block
 )
 
-// AllocRoomy is Alloc at such a place, or none: it gives nothing back to find one. The
+// AllocRoomy is Alloc at such a place, or none: it gives no memory back to find a place. The
 // caller holds the lock, which is given back while the heap goes upstream.
 func (h *Heap) AllocRoomy(size int) int32 {
 	n := align.Up(size, h.align)
@@ -30,8 +30,8 @@ func (h *Heap) AllocRoomy(size int) int32 {
 	return h.take(i, n, size)
 }
 
-// middle returns a free extent: the upper part of the largest, all of it where nobody
-// below grows into it; none if that has no room to spare.
+// middle returns a free extent: the upper part of the largest one, or all of it if no block
+// below grows into it; none if the largest has no room to spare.
 func (h *Heap) middle(n int) int32 {
 	i := h.largest(free)
 	if i == none || h.at(i).len/roomyTimes < n {
@@ -44,7 +44,7 @@ func (h *Heap) middle(n int) int32 {
 	return h.cut(i, align.Down(min(h.at(i).len/2, most), h.align))
 }
 
-// apart returns a free extent of n bytes far above all others of its range, or none. The
+// apart returns a free extent of n bytes far above all other extents of its range, or none. The
 // caller holds the lock, which is given back meanwhile.
 func (h *Heap) apart(n int) int32 {
 	s := int32(none)
@@ -58,7 +58,7 @@ func (h *Heap) apart(n int) int32 {
 	return none // somebody was quicker
 }
 
-// growApart commits n bytes, or a first step, in a range with many addresses left, a new one
+// growApart commits n bytes, or a first step, in a range with many addresses left, a new range
 // if need be. It returns the segment.
 func (h *Heap) growApart(n int) (int32, error) {
 	if n > upstream.MaxSize/roomyRange {
@@ -79,7 +79,7 @@ func (h *Heap) growApart(n int) (int32, error) {
 	return p.seg, h.commit(p)
 }
 
-// planApart says where: above addresses that the block below may grow into.
+// planApart is the plan of growApart: above addresses that the block below may grow into.
 func (h *Heap) planApart(n int) plan {
 	h.mu.Lock()
 	defer h.mu.Unlock()

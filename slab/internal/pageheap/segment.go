@@ -12,30 +12,30 @@ type segment struct {
 	block    device.Block // of a range: all of its addresses
 	rng      device.Range // nil of a block
 	end      int32        // the extent that ends it
-	used     int          // extents, those in quarantine too
+	used     int          // extents, including extents in quarantine
 	isolated int          // extents in quarantine
 	lost     int64        // bytes in quarantine that have gone back
 	pages    pageMap
 	begins   bitset.Set // pages in which a used extent begins, if there is a page map
 }
 
-// unit is what segments of small blocks are multiples of. In units their pages go back. Where blocks
-// are aligned to more, it is that.
+// unit is the unit of segments of small blocks, in which their pages go back: 4 KiB, or the alignment of
+// blocks if that is more.
 func (e *extents) unit() int { return max(4<<10, e.align) }
 
-// A memory is what a heap has: segments, the extents that tile them, and counts. It takes no lock
-// and asks nothing of the upstream.
+// A memory is the memory of a heap: segments, the extents that tile them, and counts. It takes no lock
+// and does not call the upstream.
 type memory struct {
 	extents
-	segs     []segment        // one without a region is free for reuse
+	segs     []segment        // a segment without a region is free for reuse
 	regions  upstream.Regions // from blocks to segments
 	current  int32            // the range that grows, or -1
 	numbered bool             // no page map is kept
 	owns     bool             // each block of the upstream is a region of its own
 	managed  int64            // bytes from upstream
-	excess   int64            // of them, what regions have beyond the segments asked for
+	excess   int64            // of them, bytes of regions beyond the segments asked for
 	isolated int64            // of them, in quarantine
-	peakUsed int64            // the most of them that were not free
+	peakUsed int64            // the most of them that were not free at a time
 	peakLeft int64            // the same after a Free: without the two blocks of a copy
 	window   window           // the same lately
 }
@@ -89,8 +89,7 @@ func (m *memory) bottom(s int32) int32 {
 	return i
 }
 
-// committed returns the bytes of memory behind segment s, less what is on its way
-// upstream.
+// committed returns the bytes of memory behind segment s, without leaving memory.
 func (m *memory) committed(s int32) int64 {
 	n := m.at(m.segs[s].end).off - int(m.segs[s].lost)
 	for i := m.segs[s].end; i != none; i = m.at(i).prev {
@@ -108,8 +107,8 @@ func (m *memory) isLazy(s int32) bool {
 	return r != nil && upstream.Ready(r) >= 0
 }
 
-// room is how many bytes of addresses range s has left for certain: the last
-// page may be needed to round up.
+// room is the number of bytes of addresses that range s has left for certain: the
+// last page may be needed to round up.
 func (m *memory) room(s int32) int {
 	r := m.segs[s].rng
 	return r.Region().Size() - m.at(m.segs[s].end).off - r.Page()
@@ -123,7 +122,7 @@ func (e *extents) freeLen(i int32) int {
 	return e.at(i).len
 }
 
-// notePeak is called where extents become used.
+// notePeak is called when extents become used.
 func (m *memory) notePeak() {
 	used := m.usedBytes()
 	m.peakUsed = max(m.peakUsed, used)

@@ -6,11 +6,11 @@ import (
 )
 
 // A trim gives memory back while a program runs. A free extent is as young as the memory that came
-// back to it last, so a small block that comes and goes would keep all of a large one. But a heap
-// that has more than was in use at a time does not need the rest.
+// back to it last, so a small block that comes and goes would keep a large free extent. But a heap
+// does not need memory beyond its peak of use.
 
-// Trim ends an epoch and gives back what has been free for the last idle
-// epochs, and what is more than was in use then. It returns the bytes that went upstream.
+// Trim ends an epoch and gives back memory that has been free for the last idle epochs, and memory
+// beyond the peak of use in these epochs. It returns the bytes that went upstream.
 func (h *Heap) Trim(idle int) int64 {
 	h.growMu.Lock()
 	defer h.growMu.Unlock()
@@ -21,9 +21,9 @@ func (h *Heap) Trim(idle int) int64 {
 	return n
 }
 
-// Shrink gives back n bytes, or all that can go: what was free longest, of that the longest extents
-// first. A segment that is no range goes whole: where it is more than twice what is left of n, it stays,
-// unless nothing else goes.
+// Shrink gives back n bytes, or all that can go. The longest free extents go first, and of equally old
+// extents the largest. A segment that is no range goes whole. If it is more than twice the rest of n, it
+// stays, unless nothing else goes.
 func (h *Heap) Shrink(n int64) {
 	h.growMu.Lock()
 	defer h.growMu.Unlock()
@@ -38,7 +38,7 @@ func (h *Heap) Shrink(n int64) {
 	}
 }
 
-// partOf is how much of extent i goes where n bytes are wanted.
+// partOf is the number of bytes of extent i that go if n bytes are wanted.
 func (h *Heap) partOf(i int32, n int64) int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -64,9 +64,8 @@ func (h *Heap) oldest() []int32 {
 // leastSpare is the least extent that is worth a call.
 const leastSpare = 64 << 10
 
-// releaseSpare ends an epoch, and gives back pages of ranges beyond what was in use at a time
-// during the last idle ones, of the longest extents first. It returns the bytes. The caller
-// holds growMu.
+// releaseSpare ends an epoch, and gives back pages of ranges beyond the peak of use in the last idle
+// epochs, of the largest extents first. It returns the bytes. The caller holds growMu.
 func (h *Heap) releaseSpare(idle int) (sum int64) {
 	list, spare := h.spare(idle)
 	for _, i := range list {
@@ -77,7 +76,7 @@ func (h *Heap) releaseSpare(idle int) (sum int64) {
 	return sum
 }
 
-// spare returns the free extents of ranges that are worth a call, and how many bytes may go.
+// spare returns the free extents of ranges that are worth a call, and the bytes that may go.
 func (h *Heap) spare(idle int) (list []int32, bytes int64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

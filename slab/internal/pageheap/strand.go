@@ -5,16 +5,16 @@ import (
 	"github.com/bufslab/bufslab/slab/internal/align"
 )
 
-// A page that quarantine shares with free memory alone is of use to nobody: it cannot go back as
-// free pages do. So it goes back as quarantine does, and what was free there is lost with it.
-// When a used extent goes into quarantine this is done at once, but not to free memory that has
-// whole pages: that is of use still, and would be too short for the next block of its size. When
-// one is freed beside quarantine it is not looked at. What is left is done by isolateEdge when
-// free memory is to go back, which is before a Get fails. After FreeHeld no such page is left.
+// A page that quarantine shares only with free memory is unusable: it cannot go back as free pages
+// do. So it goes back as quarantine does, and its free memory is lost. When a used extent goes into
+// quarantine this is done at once, except for free memory with whole pages: such memory is still
+// usable, and would become too short for the next block of its size. A Free next to quarantine does
+// not look. isolateEdge does the rest when free memory goes back, which is before a Get fails. After
+// FreeHeld no such page is left.
 
-// unused returns the pages that extent i covers with what is free or in quarantine beside it:
-// those that it begins and ends in, if nobody uses them, and all between. There are none where hi
-// is not above lo. Unless all, memory counts as used that has whole free pages.
+// unused returns the pages that extent i covers together with free or quarantined neighbours: the
+// pages that it begins and ends in, if no used extent is on them, and all between. There are none if
+// hi is not above lo. Unless all is true, free memory with whole pages counts as used.
 func (m *memory) unused(i int32, all bool) (lo, hi int) {
 	x := m.at(i)
 	page := m.pageOf(x.seg)
@@ -28,13 +28,13 @@ func (m *memory) unused(i int32, all bool) (lo, hi int) {
 	}
 	lo = align.Up(max(bottom, lo), page)
 	if seg := &m.segs[x.seg]; seg.rng == nil && lo < top && top == seg.block.Len && top <= hi && m.owns {
-		return lo, seg.block.Region.Size() // which may be more than was asked for
+		return lo, seg.block.Region.Size() // it may be more than was asked for
 	}
 	return lo, align.Down(min(top, hi), page)
 }
 
-// isLost reports whether extent i is in quarantine, or may be lost to quarantine beside it.
-// Where pages cannot be given up no free memory is.
+// isLost reports whether extent i is in quarantine, or may be lost to quarantine next to it. If
+// pages cannot be given up no free memory is lost.
 func (m *memory) isLost(i int32, all bool) bool {
 	x := m.at(i)
 	if x.state != free {
@@ -44,7 +44,7 @@ func (m *memory) isLost(i int32, all bool) bool {
 	return m.segs[x.seg].givesUp() && (all || align.Up(x.off, page) >= align.Down(x.off+x.len, page))
 }
 
-// onlyLost reports whether the segment has extents in quarantine, and no others in use.
+// onlyLost reports whether the segment has extents in quarantine, and no other used extents.
 func (s *segment) onlyLost() bool { return s.isolated > 0 && s.used == s.isolated }
 
 // givesUp reports whether pages of the segment can go back for good.
@@ -61,8 +61,8 @@ func (m *memory) pageOf(s int32) int {
 	return m.unit()
 }
 
-// seize takes what the free extent i has of [lo, hi) out of the index, counts it as used, and
-// returns it. The rest is i still, where there is one on one side only.
+// seize takes the part of the free extent i in [lo, hi) out of the index, counts it as used, and
+// returns it. If there is a rest on only one side, the rest is still i.
 func (m *memory) seize(i int32, lo, hi int) int32 {
 	if off := m.at(i).off; off < lo {
 		i = m.cut(i, lo-off)
@@ -78,15 +78,15 @@ func (m *memory) seize(i int32, lo, hi int) int32 {
 	return i
 }
 
-// A loss is pages in quarantine that go back for good. It has none if n is 0.
+// A loss is pages in quarantine that go back for good; none if n is 0.
 type loss struct {
 	segment
 	seg    int32
 	off, n int
 }
 
-// isolate makes i, which is in no list and counts as used, a part of the quarantine, with what
-// is free beside it on pages that have nothing else: see unused.
+// isolate makes i, which is in no list and counts as used, a part of the quarantine. With it goes
+// free memory next to it on pages that have nothing else: see unused.
 func (m *memory) isolate(i int32, all bool) loss {
 	x := m.at(i)
 	from, to := x.off, x.off+x.len
@@ -130,7 +130,7 @@ func (m *memory) isolateUsed(i int32) loss {
 	return m.isolate(i, false)
 }
 
-// isolateEdge puts what the free extent i has of a page that is of use to nobody into quarantine.
+// isolateEdge puts the parts of the free extent i on unusable pages into quarantine.
 func (m *memory) isolateEdge(i int32) (l loss) {
 	x := m.at(i)
 	if x.state != free || !m.segs[x.seg].givesUp() {
@@ -148,8 +148,8 @@ func (m *memory) isolateEdge(i int32) (l loss) {
 	return l
 }
 
-// isolateRest puts the free extent i into quarantine if it can go back no other way: where its
-// segment, no range, has nothing else but that.
+// isolateRest puts the free extent i into quarantine if it can go back in no other way: its segment,
+// no range, has nothing else but quarantine.
 func (m *memory) isolateRest(i int32) (l loss) {
 	x := m.at(i)
 	if seg := &m.segs[x.seg]; x.state != free || seg.rng != nil || !seg.onlyLost() || !seg.givesUp() {
@@ -158,8 +158,8 @@ func (m *memory) isolateRest(i int32) (l loss) {
 	return m.isolate(m.seize(i, 0, maxInt), true)
 }
 
-// abandon puts a decommitted extent of range s into quarantine if that has nothing else in use.
-// It returns where it was, and no bytes if there is none.
+// abandon puts a decommitted extent of range s into quarantine if the range has no other used extent.
+// It returns the extent's place, and no bytes if there is no such extent.
 func (m *memory) abandon(s int32) (off, n int) {
 	seg := &m.segs[s]
 	if !seg.onlyLost() {

@@ -7,8 +7,8 @@ import (
 	"github.com/bufslab/bufslab/slab/internal/bitset"
 )
 
-// An index finds an extent of at least a given length among those of one state:
-// two-level segregated fit after Masmano et al. (TLSF, ECRTS 2004), with 32
+// An index finds an extent of at least a given length among the extents of one
+// state: two-level segregated fit after Masmano et al. (TLSF, ECRTS 2004), with 32
 // lists a doubling, last listed first.
 type index struct {
 	heads []int32
@@ -20,7 +20,7 @@ type index struct {
 // doublingLists is the logarithm of the lists a doubling.
 const doublingLists = 5
 
-// coarse returns the logarithm of how many lengths of about n units have a list in common.
+// coarse returns the logarithm of the number of lengths, of about n units, that share a list.
 // The mask saves the compiler a case.
 func coarse(n uint) uint {
 	return uint(bits.Len(n|1<<doublingLists)-1-doublingLists) & (bits.UintSize - 1)
@@ -41,7 +41,7 @@ func (e *extents) units(n int) uint { return uint(n) >> (e.shift & (bits.UintSiz
 // listFor returns the list for extents of n bytes.
 func (e *extents) listFor(n int) int { return listOf(e.units(n)) }
 
-// makeLists makes lists for extents of up to n bytes, as long as a segment is. So list need not.
+// makeLists makes lists for extents of up to n bytes, the length of a segment, so that list need not.
 func (e *extents) makeLists(n int) {
 	for s := range e.index {
 		x := &e.index[s]
@@ -88,9 +88,9 @@ func (e *extents) unlist(t *extent) {
 	x.bytes -= int64(t.len)
 }
 
-// find returns an extent of the state of at least n bytes, or none: one of the
-// first few of the list that may have one, as that fits best; else the head
-// of the first list that has one for certain; else it looks longer.
+// find returns an extent of the state of at least n bytes, or none. It tries the
+// first few extents of the list that may have one, as they fit best; then the head
+// of the first list that has one for certain; then it looks longer.
 func (e *extents) find(s state, n int) int32 {
 	own := e.listFor(n)
 	if i := e.scan(s, own, n, 4); i != none {
@@ -119,7 +119,7 @@ func (e *extents) scan(s state, list, n, most int) int32 {
 	return none
 }
 
-// largest returns an extent of the last list that has any, or none.
+// largest returns an extent of the last list that is not empty, or none.
 func (e *extents) largest(s state) int32 {
 	x := &e.index[s]
 	l := x.lists.Last()

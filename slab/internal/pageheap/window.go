@@ -1,6 +1,6 @@
 package pageheap
 
-// A window knows the most bytes that were in use since it began.
+// A window knows the most bytes that were in use at a time since it began.
 type window struct {
 	most   int64
 	epochs int // since then
