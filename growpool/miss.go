@@ -193,7 +193,7 @@ func (p *Pool[K]) allocate(b *buffer, on device.Stream) error {
 	get := p.slab.Get
 	if on != nil {
 		get = func(n int) (slab.PooledBuffer, error) { return p.slab.GetOn(n, on) }
-		defer func() { b.uses.list = []use{{stream: on}} }() // nobody else has b yet; its work before may go on
+		defer func() { b.uses.list = []use{{stream: on}} }() // nobody else has b yet; earlier work of on may go on
 	}
 	l := &p.budget.left
 	l.relieve()

@@ -40,7 +40,7 @@ type Buffer struct {
 	full   []segment         // all before the last one, each with bytes that were not read
 	before int               // bytes of full, including bytes that were read
 	block  slab.PooledBuffer // of the last segment
-	data   []byte            // the bytes written to block; the capacity is that of block
+	data   []byte            // the bytes written to block; with block's capacity
 	read   int               // bytes of the first segment that were read
 	peak   int               // most bytes since the last Reset, not counting the bytes of now
 	low    int               // Resets in a row that found most of the block unused

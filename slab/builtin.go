@@ -32,7 +32,7 @@ type numberedBuiltin struct {
 
 type numbered = strategy.Numbered
 
-// numberedOf returns the strategy of a, without what stands before it here.
+// numberedOf returns the numbered strategy of a, without the wrappers of this package.
 func numberedOf(a Allocator) numbered {
 	switch a := a.(type) {
 	case numberedBuiltin:

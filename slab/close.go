@@ -34,7 +34,7 @@ func (p *pool) close() (err error) {
 	return nil
 }
 
-// end is what is left of Close once the pool holds nothing.
+// end is the rest of Close once the pool holds nothing.
 func (p *pool) end() error {
 	p.leaveBudgets()
 	p.table.EndReferences()
@@ -93,7 +93,7 @@ func (p *pool) abandon() {
 		return
 	}
 	p.abandoned.Store(true)
-	go func() { _ = p.close() }() // no one is left to hear of its leaks
+	go func() { _ = p.close() }() // its leaks are reported to nobody
 }
 
 // refuses reports whether the pool hands out no more memory. A forgotten pool still serves Grow.

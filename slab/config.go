@@ -8,9 +8,8 @@ import (
 )
 
 // Config chooses and tunes the stack behind a [Pool]. Its zero value works:
-// a sizeclass pool on the Go heap. Its fields are in groups: what memory, which strategy, what is kept,
-// what happens to buffers that are forgotten or misused, what is counted and recorded. Most programs
-// set Device, MaxBytes and Name.
+// a sizeclass pool on the Go heap. Its fields are in groups: memory, strategy, held memory, forgotten and
+// misused buffers, counts and recordings. Most programs set Device, MaxBytes and Name.
 type Config struct {
 	// What memory.
 	Device   string // see device.Open; "" is heap

@@ -31,7 +31,7 @@ type guarding struct {
 // its Release still has the memory in its registers.
 const linger = time.Second
 
-// guardedBlocks has a Guard beside a strategy.
+// guardedBlocks is a strategy with a Guard at its side.
 type guardedBlocks struct {
 	numbered
 	guard *guard.Guard

@@ -181,7 +181,7 @@ func (p *pool) openStrategy(c Config) error {
 	return nil
 }
 
-// openGuard puts a Guard beside the strategy. A replay has none: it repeats bit for bit.
+// openGuard puts a Guard at the side of the strategy. A replay has none: it repeats bit for bit.
 func (p *pool) openGuard(c Config, align int) {
 	if c.Guard <= 0 || p.config.replayed() {
 		return

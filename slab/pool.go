@@ -71,7 +71,7 @@ type pool struct {
 	strategy   Allocator
 	unwrapped  Allocator // strategy, without what verifies or checks it
 	blocks     numbered  // of strategy
-	joint      numbered  // blocks, if mu guards them and nothing stands before them; else nil
+	joint      numbered  // blocks, if mu guards them and no wrapper is before them; else nil
 
 	direct  int // bytes up to which Get has no more to do than a hit; 0 is none
 	cache   percpu.Cache
