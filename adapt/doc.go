@@ -11,8 +11,8 @@
 // its counterpart a [slab.Pool.Put]. No adapter keeps a map of active buffers, so on the Go heap
 // a buffer that a library forgets comes back as others do. Off the heap a forgotten buffer stays
 // active for good. Callers do forget: a program that does not release the buffers of a batch loses
-// that memory with each batch, and has one warning of it in the log. So take a pool on the Go heap unless the library returns every
-// buffer: see docs/leaks.md.
+// that memory with each batch, and has one warning of it in the log. So take a pool on the Go heap
+// unless the library returns every buffer: see docs/leaks.md.
 //
 // A slice that is no buffer of the pool, or that was put before, is refused, counted in
 // [slab.Stats].ForeignPuts, and left to the collector; with Config.Strict Put panics.

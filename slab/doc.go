@@ -17,7 +17,7 @@
 // see that nothing uses it. A forgotten buffer off the heap whose Bytes was called does not come back; a
 // late use of that slice faults: see [Pool].
 //
-// The line chooses the device, the strategy and its options: see [Config]. For the second day:
+// The text in MustOpen, the line, chooses the device, the strategy and its options: see [Config]. For the second day:
 //
 //	MustOpen      a Pool of a line of configuration, or a panic
 //	OpenConfig    a Pool of a [Config], and an error; [ParseConfig] reads a line

@@ -1,7 +1,8 @@
 // Package unified keeps one array in two places, in the host's memory and in a
-// device's. When a program asks for one side, elements that are not current there are copied.
+// device's. Ask for the host side or the device side: what changed on the other side is copied,
+// and nothing else.
 //
-//	dev, err := device.Open("cuda:0")
+//	dev, err := device.Open("sim:64MiB") // a simulated device of package sim; or cuda:0, metal:0, opencl:0
 //	b, err := unified.New[float32](dev, 1000)
 //	m, err := b.HostMut()       // to read and write; the device side is behind from now on
 //	block, err := b.DeviceMut() // copies to the device; the host side is behind from now on
@@ -51,15 +52,6 @@
 // the copy makes it again, and the stream keeps its error. Results of the caller's
 // own work cannot be made again: if its stream has failed, every read returns the
 // stream's error until the elements are written anew.
-//
-// # The cast
-//
-//	Buffer      a handle of an array of T; views are handles of a part
-//	array       memory on two sides, residency and uses
-//	residency   the state of each element, as ranges
-//	use         work on a stream that may not be done
-//	memory      the slab pools of both sides: shared ones, or the caller's
-//	Pool        released buffers, kept whole for the next of their kind; NewPoolOn makes one on the caller's slab pools
 //
 // # What it is not for
 //
