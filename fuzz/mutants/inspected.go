@@ -68,4 +68,28 @@ var ofInspect = []mutant{
 		old:  "s.Waits-s.Waiters", new: "s.Waits",
 		killer: killer{pkg: "inspect", test: "TestAWaitThatGoesOnIsNotAveraged"},
 	},
+	{
+		name: "inspect: a setting ends at the first gap of its value",
+		file: "inspect/settings.go",
+		old:  "(.*\\S) {2,}", new: "(.*?\\S) {2,}",
+		killer: killer{pkg: "inspect", test: "TestSettings"},
+	},
+	{
+		name: "bufslab: a bar shows the rate of its first read",
+		file: "cmd/bufslab/progress.go",
+		old:  "p.bar != nil && time.Since(p.began) > untimed", new: "p.bar != nil",
+		killer: killer{pkg: "cmd/bufslab", test: "TestTheFirstRateOfABar"},
+	},
+	{
+		name: "bufslab: a bar's time begins with its first rate",
+		file: "cmd/bufslab/progress.go",
+		old:  "\tbar.StartWithoutRender() // else time begins with the first set\n", new: "",
+		killer: killer{pkg: "cmd/bufslab", test: "TestTheFirstRateOfABar"},
+	},
+	{
+		name: "bufslab: a saving of 0.0 % is one",
+		file: "cmd/bufslab/tune_print.go",
+		old:  "math.Abs(change) < 0.05", new: "math.Abs(change) == 0",
+		killer: killer{pkg: "cmd/bufslab", test: "TestASavingThatReadsAsNothing"},
+	},
 }
