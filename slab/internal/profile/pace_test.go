@@ -168,7 +168,7 @@ func TestEaseNeedsTime(t *testing.T) {
 		if p.Ease(); p.scale.Load() != 9 {
 			t.Errorf("scale %d too soon", p.scale.Load())
 		}
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		if p.Ease(); p.scale.Load() != 6 { // 4 times as far apart as 2 of the least
 			t.Errorf("scale %d", p.scale.Load())
 		}
