@@ -19,7 +19,7 @@ var ofCaches = []mutant{
 	},
 	{
 		name: "flush: the wait does not grow",
-		file: "slab/internal/floor/lookout.go", old: "min(2*l.wait+1, mostRows)", new: "min(0, mostRows)",
+		file: "slab/internal/floor/lookout.go", old: "min(2*l.wait+leastRows, mostRows)", new: "min(0, mostRows)",
 		killer: killer{pkg: "slab", test: "TestCachesOfAHealthyProgramAreKept"},
 	},
 	{

@@ -13,12 +13,13 @@ type Lookout struct {
 	row  floor
 	base int64 // the floor after the last look
 	rows int   // that have ended since
-	wait int   // of them, before the next look
+	wait int   // of them, beside leastRows, before the next look
 }
 
 const (
-	worth    = 8 // what a look has to find to be worth it, as a divisor of the floor
-	mostRows = 1 << 30
+	leastRows = 2
+	worth     = 8 // what a look has to find to be worth it, as a divisor of the floor
+	mostRows  = 1 << 30
 )
 
 // Collected hears of a collection, after which so many bytes are out. It returns how many have been out for long,
@@ -31,7 +32,7 @@ func (l *Lookout) Collected(out int64) (old int64, due bool) {
 		return 0, false
 	}
 	l.rows++
-	return old, l.rows > l.wait || old > 2*l.base
+	return old, l.rows >= l.wait+leastRows || l.rows >= leastRows && old > 2*l.base
 }
 
 // Looked says that a look has found so many of the old bytes forgotten.
@@ -42,6 +43,6 @@ func (l *Lookout) Looked(old, found int64) {
 	if found >= old/worth {
 		l.wait = 0
 	} else {
-		l.wait = min(2*l.wait+1, mostRows)
+		l.wait = min(2*l.wait+leastRows, mostRows)
 	}
 }

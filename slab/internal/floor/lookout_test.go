@@ -31,13 +31,14 @@ func wantLooks(t *testing.T, what string, got []int, want ...int) {
 // Looks that find nothing, or less than an eighth, are twice as far apart each time; one that finds much is followed
 // by the next one soon.
 func TestLooksInVainGetRare(t *testing.T) {
-	wantLooks(t, "nothing found", hear(new(Lookout), 31*perRow, always(1000), 0), perRow, 3*perRow, 7*perRow, 15*perRow, 31*perRow)
-	wantLooks(t, "little found", hear(new(Lookout), 7*perRow, always(1000), 124), perRow, 3*perRow, 7*perRow)
-	wantLooks(t, "an eighth found", hear(new(Lookout), 3*perRow, always(1000), 125), perRow, 2*perRow, 3*perRow)
+	const least = leastRows * perRow
+	wantLooks(t, "nothing found", hear(new(Lookout), 31*least, always(1000), 0), least, 3*least, 7*least, 15*least, 31*least)
+	wantLooks(t, "little found", hear(new(Lookout), 7*least, always(1000), 124), least, 3*least, 7*least)
+	wantLooks(t, "an eighth found", hear(new(Lookout), 3*least, always(1000), 125), least, 2*least, 3*least)
 
 	l := new(Lookout)
-	hear(l, 15*perRow, always(1000), 0)
-	wantLooks(t, "found at last", hear(l, 18*perRow, always(1000), 500), 16*perRow, 17*perRow, 18*perRow)
+	hear(l, 15*least, always(1000), 0)
+	wantLooks(t, "found at last", hear(l, 18*least, always(1000), 500), 16*least, 17*least, 18*least)
 }
 
 // What is out at some collections only is not old. The next row begins anew.
@@ -55,9 +56,10 @@ func TestTheLeastOfARowIsOld(t *testing.T) {
 // Twice as much out for good makes a look due before its time, and again twice as much.
 func TestTwiceAsMuchIsALookBeforeItsTime(t *testing.T) {
 	l := new(Lookout)
-	hear(l, 15*perRow, always(1000), 0) // the next one would come after 16 rows more
-	wantLooks(t, "2000 out", hear(l, perRow, always(2000), 0))
+	hear(l, 15*leastRows*perRow, always(1000), 0) // the next one would come after 32 rows more
+	wantLooks(t, "2000 out", hear(l, leastRows*perRow, always(2000), 0))
 	wantLooks(t, "2001 out", hear(l, perRow, always(2001), 0), perRow)
 	wantLooks(t, "still 2001 out", hear(l, 5*perRow, always(2001), 0))
 	wantLooks(t, "5000 out", hear(l, perRow, always(5000), 0), perRow)
+	wantLooks(t, "much more out soon after", hear(l, 2*perRow, always(20_000), 0), 2*perRow)
 }
