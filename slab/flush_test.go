@@ -4,6 +4,7 @@ import (
 	"math/bits"
 	"math/rand/v2"
 	"runtime"
+	"runtime/debug"
 	"testing"
 )
 
@@ -28,6 +29,7 @@ func burst(t testing.TB, p *Pool, r *rand.Rand, buffers, share int) (forgotten i
 // aPoolInUse returns a pool whose caches have blocks beside 2,000 that were forgotten.
 func aPoolInUse(t testing.TB, line string, looks bool) (p *Pool, r *rand.Rand, forgotten int64) {
 	p, r = openLine(t, line+",idle=keep"), rand.New(rand.NewPCG(1, 2)) // no clock empties caches
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))                   // collections within bursts, where all is out, find much
 	for range 40 {
 		if !looks {
 			p.pool.lookout.Looked(1<<60, 0) // in vain: the next one is far away
@@ -42,28 +44,31 @@ func aPoolInUse(t testing.TB, line string, looks bool) (p *Pool, r *rand.Rand, f
 	return p, r, forgotten
 }
 
-// What only caches keep alive is found in a pool in use, within some collections: 90 % of it at least. A pool that never
+// What only caches keep alive is found in a pool in use, within some collections: 95 % of it at least. A pool that never
 // looks without its caches finds less in 32 collections, which is twice as long as the other takes.
 func TestWhatOnlyCachesKeepAliveIsFound(t *testing.T) {
 	for _, line := range []string{"strategy=sizeclass", "strategy=slab", "strategy=bestfit"} {
 		for _, looks := range []bool{true, false} {
+			if !looks && raceEnabled {
+				continue // Gets are so slow there that caches keep little, and collections find nearly all
+			}
 			found, forgotten, collections := findInUse(t, line, looks)
 			t.Logf("%s, looks: %t: %d of %d found after %d collections", line, looks, found, forgotten, collections)
-			if (found >= forgotten*9/10) != looks {
+			if (found >= forgotten*95/100) != looks {
 				t.Errorf("%s, looks: %t: %d of %d found", line, looks, found, forgotten)
 			}
 		}
 	}
 }
 
-// findInUse uses a pool beside some collections, until it has found 90 % of what was forgotten, or not.
+// findInUse uses a pool beside some collections, until it has found 95 % of what was forgotten, or not.
 func findInUse(t *testing.T, line string, looks bool) (found, forgotten int64, collections int) {
 	p, r, forgotten := aPoolInUse(t, line, looks)
 	most := 64
 	if !looks {
 		most = 32
 	}
-	for ; found < forgotten*9/10 && collections < most; collections++ {
+	for ; found < forgotten*95/100 && collections < most; collections++ {
 		for range 10 {
 			burst(t, p, r, 4, 0)
 		}
