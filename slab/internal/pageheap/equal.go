@@ -1,7 +1,5 @@
 package pageheap
 
-import "github.com/bufslab/bufslab/slab/internal/align"
-
 // A program that cuts its memory into large blocks of one size has few of them, and works long with
 // each: a call upstream is nothing beside that, and head-room is a block or more of the device's memory.
 // So while a heap has hardly anything else, and keeps it, a growth is by what is needed.
@@ -62,35 +60,4 @@ func (e equals) without(n int) equals {
 		e.out = 0
 	}
 	return e
-}
-
-// amongEquals reports whether a block of n bytes is to come to a heap that has equal blocks, and whether
-// calls may be made for them. The caller holds mu.
-func (h *Heap) amongEquals(n int) bool {
-	before := h.policy.equals.without(n)
-	return before.most(h.usedBytes()) && h.policy.hasEqualCalls()
-}
-
-// hasEqualCalls reports whether a call for equal blocks is affordable.
-func (g *growthPolicy) hasEqualCalls() bool {
-	return g.beside < equalCalls || g.miss*g.asked() >= float64(g.calls)+1
-}
-
-// equalStep returns how far to grow among equal blocks where need bytes are needed for a block of n and the
-// policy wants step: as where regions cannot grow, and for a small block by a first step at least. While
-// calls are scarce, what there was before may come again. The caller holds mu.
-func (h *Heap) equalStep(n, need, step, page int) int {
-	more := h.managed / largeShare
-	if n < largeBlock {
-		more = max(more, firstStep)
-	} else {
-		more -= more % int64(n)
-	}
-	if h.policy.budget() < 1 {
-		more = max(more, h.policy.high-h.managed-int64(need))
-	}
-	if int64(step-need) <= more {
-		return step
-	}
-	return align.Up(need+int(more), page)
 }

@@ -7,13 +7,8 @@ import (
 	"github.com/bufslab/bufslab/slab/internal/upstream"
 )
 
-// How large segments are. Segments cannot grow, and free memory of a segment goes back only
-// with the rest: for a large block head-room is a cost that no later step makes good.
-const (
-	lockedUnit = 64 << 10  // the least segment of page-locked memory, which has no head-room
-	largeBlock = 256 << 10 // from this size on a segment has head-room only for more such blocks,
-	largeShare = 32        // and at most this part of the managed bytes, as a divisor
-)
+// lockedUnit is the least segment of page-locked memory, which has no head-room.
+const lockedUnit = 64 << 10
 
 // grow gets memory from upstream so that n bytes fit, or says why it cannot. On out of
 // memory it asks for less, then gives back held memory, then fails. It takes growMu; the

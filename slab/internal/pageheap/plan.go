@@ -106,3 +106,29 @@ func (h *Heap) mayHold(need, n, page int) int {
 	}
 	return min(n, align.Up(need, page)+align.Down(int(h.maxHeld), page))
 }
+
+// amongEquals reports whether a block of n bytes is to come to a heap that has equal blocks, and whether
+// calls may be made for them. The caller holds mu.
+func (h *Heap) amongEquals(n int) bool {
+	before := h.policy.equals.without(n)
+	return before.most(h.usedBytes()) && h.policy.hasEqualCalls()
+}
+
+// equalStep returns how far to grow among equal blocks where need bytes are needed for a block of n and the
+// policy wants step: as where regions cannot grow, and for a small block by a first step at least. While
+// calls are scarce, what there was before may come again. The caller holds mu.
+func (h *Heap) equalStep(n, need, step, page int) int {
+	more := h.managed / largeShare
+	if n < largeBlock {
+		more = max(more, firstStep)
+	} else {
+		more -= more % int64(n)
+	}
+	if h.policy.budget() < 1 {
+		more = max(more, h.policy.high-h.managed-int64(need))
+	}
+	if int64(step-need) <= more {
+		return step
+	}
+	return align.Up(need+int(more), page)
+}

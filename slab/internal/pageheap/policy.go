@@ -35,6 +35,11 @@ const (
 	reuseShare = 8
 	// firstStep is the least first step of a heap: calls for less are wasted.
 	firstStep = 64 << 10
+	// From largeBlock on a segment has head-room only for more such blocks, and at most a largeShare of
+	// the managed bytes, as a divisor. Segments cannot grow, and free memory of a segment goes back only
+	// with the rest: for a large block head-room is a cost that no later step makes good.
+	largeBlock = 256 << 10
+	largeShare = 32
 )
 
 func newGrowthPolicy(target float64) growthPolicy { return growthPolicy{miss: target * missShare} }
@@ -90,4 +95,9 @@ func (g *growthPolicy) step(need, least, page int, managed, free int64) int {
 		}
 	}
 	return n
+}
+
+// hasEqualCalls reports whether a call for equal blocks is affordable.
+func (g *growthPolicy) hasEqualCalls() bool {
+	return g.beside < equalCalls || g.miss*g.asked() >= float64(g.calls)+1
 }
