@@ -25,6 +25,7 @@ func newLateBench(t *testing.T, c Config) *lateBench {
 	t.Helper()
 	b := &lateBench{t: t, slab: openSlab(t, "device=sim:64MiB:late=1")}
 	b.pool = New[string](b.slab, c)
+	t.Cleanup(func() { b.pool.Close() }) // of a pool that is only forgotten the cache may run on for a while
 	for i := range b.on {
 		s, err := b.slab.Device().NewStream()
 		if err != nil {
