@@ -2,8 +2,8 @@ package slab
 
 import "github.com/bufslab/bufslab/internal/gcwatch"
 
-// How a pool on the Go heap, where cached blocks keep the memory around them alive, finds what was forgotten there.
-// When it is time stands in slab/internal/floor, lookout.go.
+// How a pool on the Go heap finds forgotten buffers that cached blocks keep alive: they share a region with them.
+// slab/internal/floor, lookout.go, says when it is time.
 
 // oldShare of the Go heap, as a divisor, is what has been out for long where a collection is worth it.
 const oldShare = 32
@@ -21,8 +21,8 @@ func (p *pool) lookWithoutCaches() {
 // isCollected reports whether the collector owns the pool's memory.
 func (p *pool) isCollected() bool { return onHeap(p.config.Config) && p.accounting.OwnsRegions() }
 
-// lookNow has nothing cached until a collection has seen all that is reachable. Where another goroutine empties the
-// caches the next collection decides anew.
+// lookNow empties the caches, and lets them keep nothing until a collection has marked what is reachable. If another
+// goroutine empties the caches just now, the next collection decides anew.
 func (p *pool) lookNow(old int64) {
 	if !p.reclaimMu.TryLock() {
 		return

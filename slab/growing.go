@@ -5,13 +5,13 @@ import (
 	"slices"
 )
 
-// How a pool off the Go heap says that slices of GetBytes are lost: nobody finds those that the program forgets, and
+// How a pool off the Go heap says that slices of GetBytes are lost: nobody finds a slice that the program forgets, and
 // the only sign is a number that grows.
 
 // growSites is how many places the warning names.
 const growSites = 3
 
-// noticeGrowth hears of a collection. It warns, once, if what is out grows without end and is mostly had by slice.
+// noticeGrowth hears of a collection. It warns, once, if the active bytes grow without end and are mostly of GetBytes.
 func (p *pool) noticeGrowth() {
 	if p.isCollected() || p.warned.Load() {
 		return
@@ -21,12 +21,12 @@ func (p *pool) noticeGrowth() {
 		return
 	}
 	if n := p.table.BySlice(); n.Bytes > least/2 && !p.warned.Swap(true) {
-		p.config.log().Warn(fmt.Sprintf("slab: GetBytes has %d bytes%s in %d blocks out that were not put back: what is out has grown from %d bytes at least to %d over %d collections. "+
-			"Off the Go heap a slice that is forgotten never comes back. %s", n.Bytes, about(n.Bytes), n.Blocks, was, least, collections, p.growSites()))
+		p.config.log().Warn(fmt.Sprintf("slab: %d bytes%s in %d blocks of GetBytes were not put back: the least that is active has grown from %d bytes to %d over %d collections. "+
+			"Off the Go heap a forgotten slice never comes back. %s", n.Bytes, about(n.Bytes), n.Blocks, was, least, collections, p.growSites()))
 	}
 }
 
-// growSites says where most of what is out was got, or how to find out.
+// growSites says which places have got most of the active bytes, or how to find them.
 func (p *pool) growSites() string {
 	var text string
 	sites := bySite(p.outLeaks())
@@ -39,7 +39,7 @@ func (p *pool) growSites() string {
 	return "Most was got at" + text
 }
 
-// outLeaks lists what is out, as far as the pool knows.
+// outLeaks lists the active buffers, as far as the pool knows them.
 func (p *pool) outLeaks() []Leak {
 	return slices.DeleteFunc(p.listLeaks(), func(l Leak) bool { return l.Forgotten })
 }

@@ -69,14 +69,14 @@ func TestLostSlicesAreToldOnce(t *testing.T) {
 		p, l := openLogged(t, line)
 		steady := mustGetBytes(t, p, 100<<10)
 		for range 3 * manyCollections {
-			mustGetBytes(t, p, 6000) // who forgets one
+			mustGetBytes(t, p, 6000) // forgotten
 			if err := p.Put(mustGetBytes(t, p, 6000)); err != nil {
 				t.Fatal(err)
 			}
 			p.pool.noticeGrowth()
 		}
 		n, text := l.warnings()
-		if n != 1 || !strings.Contains(text, "GetBytes has") || !strings.Contains(text, "blocks out") || !strings.Contains(text, want) {
+		if n != 1 || !strings.Contains(text, "blocks of GetBytes were not put back") || !strings.Contains(text, want) {
 			t.Errorf("%s: %d warnings: %s", line, n, text)
 		}
 		if err := p.Put(steady); err != nil {
