@@ -5,7 +5,7 @@ var ofCaches = []mutant{
 	{
 		name: "flush: the caches stay as they are for the look",
 		file: "slab/flush.go", old: "\t\tp.emptyCachesLocked(false)\n", new: "",
-		killer: killer{pkg: "slab", test: "TestWhatOnlyCachesKeepAliveIsFound"}, fast: true,
+		killer: killer{pkg: "slab", test: "TestWhatOnlyCachesKeepAliveIsFound"},
 	},
 	{
 		name: "flush: no pool looks",

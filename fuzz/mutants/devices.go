@@ -55,7 +55,7 @@ var ofDevices = []mutant{
 	{
 		name: "device: addresses given up are unmapped again",
 		file: "device/mmap_unix.go", old: "\t\ts.Remove(x.Lo, x.Hi)\n", new: "\t\t_ = x\n",
-		killer: killer{pkg: "device", test: "TestAddressesGivenUpAreAnothers"}, fast: true,
+		killer: killer{pkg: "device", test: "TestAddressesGivenUpAreAnothers"},
 	},
 	{
 		name: "device: a range that is refused keeps its addresses",

@@ -30,7 +30,7 @@ var ofGrowpool = []mutant{
 	{
 		name: "growpool: a lease that ends before its work is not looked at",
 		file: "growpool/lease.go", old: "\tl.from.lookUnderWay(l.lent)\n", new: "",
-		killer: killer{pkg: "growpool", test: "TestCheckReportsALeaseUnderWay"}, fast: true,
+		killer: killer{pkg: "growpool", test: "TestCheckReportsALeaseUnderWay"},
 	},
 	{
 		name: "growpool: a lease has named what the owner before has",
@@ -60,12 +60,12 @@ var ofGrowpool = []mutant{
 	{
 		name: "growpool: Acquire leaves the buffer where Get finds it",
 		file: "growpool/lease.go", old: "\t\tb.hide()\n", new: "",
-		killer: killer{pkg: "growpool", test: "TestGetOfALeasedKeyFails"}, fast: true,
+		killer: killer{pkg: "growpool", test: "TestGetOfALeasedKeyFails"},
 	},
 	{
 		name: "growpool: a miss that fails stays in the cache",
 		file: "growpool/miss.go", old: "p.budget.free(size)\n\t\t\tp.expel(e)\n", new: "p.budget.free(size)\n",
-		killer: killer{pkg: "growpool", test: "TestFailedMissIsUndoneInTheCache"}, fast: true,
+		killer: killer{pkg: "growpool", test: "TestFailedMissIsUndoneInTheCache"},
 	},
 	{
 		name: "growpool: a miss that fails keeps its reservation",

@@ -142,7 +142,7 @@ var ofSlots = []mutant{
 		name: "handle: a region is not watched again",
 		file: "slab/internal/handle/finalize.go",
 		old:  "\t\tr.collected.Loosen()\n", new: "\t\t_ = r\n",
-		killer: killer{pkg: "slab/internal/handle", test: "TestARegionIsWatchedAgainWhileBlocksAreInUse"}, fast: true,
+		killer: killer{pkg: "slab/internal/handle", test: "TestARegionIsWatchedAgainWhileBlocksAreInUse"},
 	},
 	{
 		name: "handle: deferred blocks are lost",
@@ -226,7 +226,7 @@ var ofSlots = []mutant{
 		name: "references: a released owner is found",
 		file: "slab/internal/handle/refer.go",
 		old:  "return e, s.Pin(r.gen)", new: "return e, s.Pin(s.Generation())",
-		killer: killer{pkg: "slab/internal/handle", test: "TestANumberIsOfOneOwner"}, fast: true,
+		killer: killer{pkg: "slab/internal/handle", test: "TestANumberIsOfOneOwner"},
 	},
 	{
 		name: "references: the next owner has the number of the last",

@@ -65,7 +65,7 @@ var ofPromises = []mutant{
 	{
 		name: "procs: a replay has one, whatever was recorded",
 		file: "trace/replay.go", old: "min(t.Threads(), mostProcessors)", new: "1",
-		killer: killer{pkg: "trace", test: "TestThreadsRunOnProcessors"}, fast: true,
+		killer: killer{pkg: "trace", test: "TestThreadsRunOnProcessors"},
 	},
 	{
 		name: "procs: a replay stays on the first",
@@ -112,7 +112,7 @@ var ofPromises = []mutant{
 	{
 		name: "files: two pools write one",
 		file: "slab/internal/claim/claim.go", old: "claims.owners[key] = owner", new: "",
-		killer: killer{pkg: "slab", test: "TestOneFileAPool"}, fast: true,
+		killer: killer{pkg: "slab", test: "TestOneFileAPool"},
 	},
 	{
 		name: "record: a free is a row before the memory is back",

@@ -5,7 +5,7 @@ var ofQueues = []mutant{
 	{
 		name: "streams: a Release before the work is done is not reported",
 		file: "slab/underway.go", old: "b.Len > 0 && d.UnderWay", new: "b.Len < 0 && d.UnderWay",
-		killer: killer{pkg: "slab", test: "TestCheckReportsWorkUnderWay"}, fast: true,
+		killer: killer{pkg: "slab", test: "TestCheckReportsWorkUnderWay"},
 	},
 	{
 		name: "streams: what a named stream waits for counts as forgotten",

@@ -20,7 +20,7 @@ var ofRefs = []mutant{
 	{
 		name: "growpool: a Ref's lease does not keep the key",
 		file: "growpool/ref.go", old: "\tu.holders++\n", new: "",
-		killer: killer{pkg: "growpool", test: "TestARefOpensALease"}, fast: true,
+		killer: killer{pkg: "growpool", test: "TestARefOpensALease"},
 	},
 	{
 		name: "growpool: Close does not count a Ref's lease",

@@ -57,7 +57,7 @@ var ofPools = []mutant{
 	{
 		name: "close: the device is closed while buffers are out",
 		file: "slab/close.go", old: "if !p.table.IsVacant() || p", new: "if p",
-		killer: killer{pkg: "slab", test: "TestADeviceIsOpenUntilNothingIsOut"}, fast: true,
+		killer: killer{pkg: "slab", test: "TestADeviceIsOpenUntilNothingIsOut"},
 	},
 	{
 		name: "close: the device is closed with each buffer",
@@ -77,7 +77,7 @@ var ofPools = []mutant{
 	{
 		name: "close: a buffer of a forgotten Pool cannot grow",
 		file: "slab/close.go", old: "return p.closed.Load() && !p.abandoned.Load()", new: "return p.closed.Load()",
-		killer: killer{pkg: "slab", test: "TestBuffersOfAForgottenPoolDoAllTheyCould"}, fast: true,
+		killer: killer{pkg: "slab", test: "TestBuffersOfAForgottenPoolDoAllTheyCould"},
 	},
 	{
 		name: "close: a buffer of a closed pool grows",

@@ -5,7 +5,7 @@ var ofTraces = []mutant{
 	{
 		name: "trace: a time above 63 bits wraps",
 		file: "trace/format.go", old: "int64(min(ns, math.MaxInt64))", new: "int64(ns)",
-		killer: killer{pkg: "trace", test: "TestTimeDoesNotWrap"}, fast: true,
+		killer: killer{pkg: "trace", test: "TestTimeDoesNotWrap"},
 	},
 	{
 		name: "trace: an allocation needs no size",

@@ -5,7 +5,7 @@ var ofUnified = []mutant{
 	{
 		name: "unified: an array that is kept before its work is done is not looked at",
 		file: "unified/keep.go", old: "\tp.lookUnderWay(a)\n", new: "",
-		killer: killer{pkg: "unified", test: "TestFreeBeforeWorkIsDoneIsReported"}, fast: true,
+		killer: killer{pkg: "unified", test: "TestFreeBeforeWorkIsDoneIsReported"},
 	},
 	{
 		name: "unified: an array that is not kept is reported twice",
@@ -55,7 +55,7 @@ var ofUnified = []mutant{
 	{
 		name: "unified: the caller's work does not keep the memory",
 		file: "unified/uses.go", old: "return a.usedOn(s)\n", new: "return nil\n",
-		killer: killer{pkg: "unified", test: "TestFreeWaitsForWorkUnderWay"}, fast: true,
+		killer: killer{pkg: "unified", test: "TestFreeWaitsForWorkUnderWay"},
 	},
 	{
 		name: "unified: an error comes while the copy goes on",
@@ -70,7 +70,7 @@ var ofUnified = []mutant{
 	{
 		name: "unified: a write does not wait for what reads",
 		file: "unified/uses.go", old: "(u.writes[d] || writes && u.reads[d])", new: "u.writes[d]",
-		killer: killer{pkg: "unified", test: "TestHostWriteWaitsForItsElementsOnly"}, fast: true,
+		killer: killer{pkg: "unified", test: "TestHostWriteWaitsForItsElementsOnly"},
 	},
 	{
 		name: "unified: a copy does not wait for who writes its source",
