@@ -10,14 +10,18 @@ import (
 // mmap, a quarter on the Go heap, where regions cannot be joined. Caches are on, as by default.
 func TestABudgetServesWhatVaries(t *testing.T) {
 	const live, most = 32 << 20, 2 << 20
+	phase := 10_000
+	if raceEnabled { // one goroutine has no races, and takes half a minute
+		phase = 1000
+	}
 	for dev, budget := range map[string]int64{"mmap": live * 110 / 100, "heap": live * 125 / 100} {
 		p := openPool(t, dev, Config{MaxBytes: budget})
 		r := rand.New(rand.NewPCG(1, 2))
 		var out []PooledBuffer
 		n := 0
-		for i := range 60_000 {
+		for i := range 6 * phase {
 			size := int(math.Exp2(6 + 15*r.Float64()))
-			switch i / 10_000 {
+			switch i / phase {
 			case 1, 3, 5:
 				size = max(64, size/8)
 			case 2:
