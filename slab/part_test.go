@@ -112,7 +112,7 @@ func TestPartsAreReleasedOnce(t *testing.T) {
 	checkNoneOut(t, p)
 }
 
-// The object of a released part serves others. The old handle stays stale, whoever has the object now, and a part that
+// The object of a released part serves others. The old handle stays stale after the object serves another part, and a part that
 // is forgotten is found, the first or a later one.
 func TestAPartIsNotTheOneBefore(t *testing.T) {
 	for _, dev := range []string{"heap", "mmap"} {

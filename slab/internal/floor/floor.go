@@ -15,7 +15,7 @@ type floor struct {
 	least int64
 }
 
-// collected hears of a collection after which so many bytes are out. It returns the least of a row that has ended.
+// collected hears of a collection after which out bytes are active. It returns the least of a row that has ended.
 func (f *floor) collected(out int64) (least int64, ended bool) {
 	if f.seen == 0 || out < f.least {
 		f.least = out

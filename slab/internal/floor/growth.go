@@ -22,7 +22,7 @@ const (
 	leastOut = 1 << 20 // bytes
 )
 
-// Collected hears of a collection, after which so many bytes are out. Where the floor has risen for long it returns
+// Collected hears of a collection, after which out bytes are active. Where the floor has risen for long it returns
 // that, what it was, and how many collections ago, and begins anew.
 func (g *Growth) Collected(out int64) (least, was int64, collections int) {
 	g.mu.Lock()

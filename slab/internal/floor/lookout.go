@@ -22,7 +22,7 @@ const (
 	mostRows  = 1 << 30
 )
 
-// Collected hears of a collection, after which so many bytes are out. It returns how many have been out for long,
+// Collected hears of a collection, after which out bytes are active. It returns how many have been out for long,
 // and whether it is time to look.
 func (l *Lookout) Collected(out int64) (old int64, due bool) {
 	l.mu.Lock()
@@ -35,7 +35,7 @@ func (l *Lookout) Collected(out int64) (old int64, due bool) {
 	return old, l.rows >= l.wait+leastRows || l.rows >= leastRows && old > 2*l.base
 }
 
-// Looked says that a look has found so many of the old bytes forgotten.
+// Looked says that a look has found that many of the old bytes forgotten.
 func (l *Lookout) Looked(old, found int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -2,7 +2,7 @@ package floor
 
 import "testing"
 
-// hear has l hear of n collections after which so many bytes are out, and tells it what each look has found. It returns
+// hear has l hear of n collections after which out bytes are active, and tells it what each look has found. It returns
 // after which of them there was one.
 func hear(l *Lookout, n int, out func(i int) int64, found int64) (looks []int) {
 	for i := 1; i <= n; i++ {

@@ -42,7 +42,7 @@ const (
 	share = 2000
 	// leastTakes is for clocks that a sample is too short for.
 	leastTakes = 500 * time.Nanosecond
-	// stale: samples that came so many times further apart than they have to leave a scale that is not
+	// stale: samples that came that many times further apart than necessary leave a scale that is not
 	// waited for. In a steady flow that is rare, so it adds few samples.
 	stale = 8
 	// freeSamples are as many as may come at once, when few have come for some seconds. They
