@@ -42,7 +42,9 @@ func (p *pool) recycleSeen(e handle.Entry, n int) {
 
 // putBack is the part of recycle that moves the block.
 func (p *pool) putBack(e handle.Entry, n int) {
-	p.lookUnderWay(e.Slot)
+	if p.check != nil {
+		p.lookUnderWay(e.Slot)
+	}
 	if e.Slot.Streamed() {
 		p.countRelease(n)
 		p.await(e, false, p.pending.EndUse(e.Slot))

@@ -48,12 +48,16 @@ func newGrowthPolicy(target float64) growthPolicy { return growthPolicy{miss: ta
 func (g *growthPolicy) grew(size int, used int64) {
 	g.count++
 	g.rate += (float64(size) - g.rate) * g.miss
-	g.equals.grew(size, used)
+	if size >= largeBlock { // no other block is one of equals
+		g.equals.grew(size, used)
+	}
 }
 
 func (g *growthPolicy) shrank(size int) {
 	g.rate -= float64(size) * g.miss
-	g.equals.shrank(size)
+	if size >= largeBlock {
+		g.equals.shrank(size)
+	}
 }
 
 // grewTo notes the managed bytes of now, and whether the growth took a call upstream, for equal
