@@ -27,7 +27,7 @@ func openHeap(rest string) (Device, error) {
 var heapLimit = sync.OnceValue(func() int {
 	_, total, err := systemMemory()
 	if err != nil {
-		total = 1 << 40 // not known: for now more than this is a mistake
+		total = 1 << 40 // not known: no machine of today has more
 	}
 	return int(min(total, addressable))
 })

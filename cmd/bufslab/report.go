@@ -64,12 +64,8 @@ func reportPage(args []string, stdout, stderr io.Writer) int {
 		return fail(stderr, exitInput, err)
 	}
 	r := newReporter(traces, setups, stderr)
-	if *live != "" {
-		s, err := readStats(*live)
-		if err != nil {
-			return fail(stderr, exitInput, err)
-		}
-		r.live = &s
+	if err := r.readLive(*live); err != nil {
+		return fail(stderr, exitInput, err)
 	}
 	r.ofFiles = len(paths) > 0
 	page, err := r.run()
@@ -81,6 +77,18 @@ func reportPage(args []string, stdout, stderr io.Writer) int {
 	}
 	fmt.Fprintf(stdout, "%s: %s with %s\n", *out, english.Plural(len(page.Traces), "trace", ""), english.Plural(len(page.Configs), "configuration", ""))
 	return exitOK
+}
+
+// readLive reads the Stats of a process that the page compares with the replays; "" names none.
+func (r *reporter) readLive(path string) error {
+	if path == "" {
+		return nil
+	}
+	s, err := readStats(path)
+	if err == nil {
+		r.live = &s
+	}
+	return err
 }
 
 // reportSetups returns what the lines say. A page has to be named, and no line may write a file.

@@ -5,8 +5,8 @@ import "sync"
 // A Lookout decides when a collection is to look at a pool of the Go heap without its caches. A cached block keeps the
 // memory around it alive, and so what was forgotten there: in a pool that is in use the collector may never find it.
 //
-// Nobody knows which buffers are forgotten, but they are part of the floor. A program that holds much for good has as high a
-// floor: there a look finds nothing, and the next one waits twice as long, unless the floor is twice as high by then.
+// The pool does not know which buffers are forgotten, but they are part of the floor. So is what a program holds for
+// good: there a look finds nothing, and the next one waits twice as long, unless the floor is twice as high by then.
 // The zero Lookout is ready.
 type Lookout struct {
 	mu   sync.Mutex // leaf
