@@ -29,6 +29,9 @@ func (t task) do() (f figures, err error) {
 	}
 	j := &job{memory: m, ops: t.Ops, live: newLive()}
 	f, err = j.measure(programs[i].run)
+	if err == nil && t.Settle > 0 {
+		err = f.settled(m, t.Settle)
+	}
 	runtime.KeepAlive(j.live)
 	return f, errors.Join(err, m.close())
 }

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/bufslab/bufslab/bench/internal/report"
 )
@@ -41,14 +42,14 @@ func (o options) compare(progress io.Writer) (t table, err error) {
 	if err != nil {
 		return t, err
 	}
-	t = table{kinds: kinds, rounds: o.rounds, load: report.Load()}
+	t = table{kinds: kinds, rounds: o.rounds, settles: o.settle > 0, load: report.Load()}
 	for _, p := range some {
 		fmt.Fprintln(progress, p.name)
 		r := result{p, make([][]figures, len(kinds))}
 		for round := range o.rounds {
 			for i := range kinds {
 				at := (round + i) % len(kinds)
-				f, err := task{p.name, kinds[at], p.ops}.spawn()
+				f, err := task{p.name, kinds[at], p.ops, o.settle}.spawn()
 				if err != nil {
 					return t, err
 				}
@@ -71,7 +72,7 @@ func (o options) smokeAll(out io.Writer) error {
 	var failed []error
 	for _, p := range some {
 		for _, k := range kinds {
-			_, err := task{p.name, k, p.few}.spawn()
+			_, err := task{p.name, k, p.few, o.settle}.spawn()
 			failed = append(failed, err)
 		}
 		fmt.Fprintln(out, p.name, "ran on", strings.Join(kinds, ", "))
@@ -83,6 +84,7 @@ func (o options) smokeAll(out io.Writer) error {
 type task struct {
 	Program, Kind string
 	Ops           int
+	Settle        time.Duration
 }
 
 // spawn does it in a process of its own, which is this program again.
@@ -92,7 +94,7 @@ func (t task) spawn() (f figures, err error) {
 		return f, err
 	}
 	var complaints bytes.Buffer
-	run := exec.Command(self, "-child", t.Program, "-kind", t.Kind, "-ops", strconv.Itoa(t.Ops))
+	run := exec.Command(self, "-child", t.Program, "-kind", t.Kind, "-ops", strconv.Itoa(t.Ops), "-settle", t.Settle.String())
 	run.Stderr = &complaints
 	text, err := run.Output()
 	if err == nil {

@@ -6,6 +6,7 @@
 //	go run ./programs -rounds 3 -programs 'json|grpc' -kinds 'pool|mmap'
 //	go run ./programs -conf device=heap,strategy=slab
 //	go run ./programs -write          # and put the tables into docs/benchmarks.md and README.md
+//	go run ./programs -settle 1m      # and what is resident after each, at once and a minute later
 //	go run ./programs -promise        # does a process manage more than a replay of its recording says?
 //	go run ./programs -smoke          # does every program work, and give back what it got?
 //
@@ -20,6 +21,7 @@ import (
 	"os"
 	"regexp"
 	"strings"
+	"time"
 )
 
 type options struct {
@@ -30,7 +32,8 @@ type options struct {
 	promise         bool
 	part            int     // of the operations, that -promise does one of
 	most            float64 // that -promise lets a process manage, by what is promised
-	child           task    // what a process of its own does, if it has a program
+	settle          time.Duration
+	child           task // what a process of its own does, if it has a program
 }
 
 // lines are configurations, one for each -conf.
@@ -71,10 +74,13 @@ func parse(args []string, complaints io.Writer) (o options, err error) {
 	f.BoolVar(&o.promise, "promise", false, "hold each program against what a replay of its recording promises")
 	f.IntVar(&o.part, "part", 10, "-promise does an Nth of the operations")
 	f.Float64Var(&o.most, "most", 1.10, "what -promise lets a process manage, by what is promised")
+	f.DurationVar(&o.settle, "settle", 0, "show what is resident after each program, and this long after its pool is trimmed (Linux)")
 	f.StringVar(&o.child.Program, "child", "", "run this `program` here, and print what it took as JSON")
 	f.StringVar(&o.child.Kind, "kind", "", "memory of -child")
 	f.IntVar(&o.child.Ops, "ops", 0, "operations of -child")
-	return o, f.Parse(args)
+	err = f.Parse(args)
+	o.child.Settle = o.settle
+	return o, err
 }
 
 func (o options) run(out, progress io.Writer) error {

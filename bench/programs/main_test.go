@@ -3,8 +3,10 @@ package main
 import (
 	"bytes"
 	"os"
+	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/bufslab/bufslab/slab"
 )
@@ -135,5 +137,19 @@ func TestPromises(t *testing.T) {
 		if status != want || strings.Count(out.String(), "| numbers | ") != 2 || strings.Count(complaints.String(), "promises") != 2*want {
 			t.Errorf("at most %s: status %d: %s%s", most, status, &out, &complaints)
 		}
+	}
+}
+
+// What is resident after a program is less than what was at most, as its pool has nothing to keep.
+func TestSettled(t *testing.T) {
+	f, err := task{"upload", "mmap", 20, time.Millisecond}.do()
+	if runtime.GOOS != "linux" {
+		if err == nil {
+			t.Error("-settle did as if it worked here")
+		}
+		return
+	}
+	if err != nil || f.Trimmed <= 0 || f.Later <= 0 || f.Trimmed >= f.Resident {
+		t.Errorf("%.0f bytes at most, %.0f after the trim, %.0f later: %v", f.Resident, f.Trimmed, f.Later, err)
 	}
 }

@@ -19,6 +19,8 @@ type figures struct {
 	Faults    float64 `json:"faults"`    // pages touched first, without reading a disk
 	Managed   float64 `json:"managed"`   // bytes that a pool of ours had at most
 	Active    float64 `json:"active"`    // bytes of it that were out at most
+	Trimmed   float64 `json:"trimmed"`   // bytes resident after the program; see settled
+	Later     float64 `json:"later"`     // and after some time
 }
 
 // perOp is seconds an operation.

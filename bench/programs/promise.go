@@ -72,7 +72,7 @@ func (o options) promiseOf(p program, kind string) (got promise, err error) {
 	}
 	defer os.RemoveAll(dir)
 	path := filepath.Join(dir, p.name+".csv.gz")
-	f, err := task{p.name, line + ",record=" + path, max(p.few, p.ops/o.part)}.spawn()
+	f, err := task{p.name, line + ",record=" + path, max(p.few, p.ops/o.part), 0}.spawn()
 	if err != nil {
 		return got, err
 	}

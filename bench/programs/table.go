@@ -19,6 +19,7 @@ type table struct {
 	kinds   []string
 	results []result
 	rounds  int
+	settles bool
 	load    string // of the machine by others
 }
 
@@ -85,6 +86,7 @@ type column struct {
 
 func whole(s report.Spread) string { return report.Figure(s.Median) }
 
+// shown are the columns of every table.
 var shown = []column{
 	{"ops/s", func(f figures) float64 { return 1 / f.perOp() }, report.Spread.Figures},
 	{"processor us/op", func(f figures) float64 { return f.Processor / f.Ops * 1e6 }, whole},
@@ -95,10 +97,24 @@ var shown = []column{
 	{"managed MiB", func(f figures) float64 { return f.Managed / (1 << 20) }, whole},
 }
 
+// settling are those of -settle.
+var settling = []column{
+	{"after a trim MiB", func(f figures) float64 { return f.Trimmed / (1 << 20) }, whole},
+	{"later MiB", func(f figures) float64 { return f.Later / (1 << 20) }, whole},
+}
+
+// columns are those that have figures.
+func (t table) columns() []column {
+	if t.settles {
+		return slices.Concat(shown, settling)
+	}
+	return shown
+}
+
 // everything has a row for each program and kind.
 func (t table) everything() string {
 	cells := []string{"program", "memory"}
-	for _, c := range shown {
+	for _, c := range t.columns() {
 		cells = append(cells, c.head)
 	}
 	cells = append(cells, "time x", "memory x")
@@ -114,7 +130,7 @@ func (t table) everything() string {
 
 func (t table) line(r result, kind string) string {
 	cells := []string{r.name, kind}
-	for _, c := range shown {
+	for _, c := range t.columns() {
 		cells = append(cells, c.print(report.SpreadOf(each(t.of(r, kind), c.figure))))
 	}
 	if slices.Contains(t.kinds, base) {

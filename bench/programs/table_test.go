@@ -34,6 +34,19 @@ func TestTheTableComparesWithTheBase(t *testing.T) {
 	}
 }
 
+func TestTheTableShowsWhatStays(t *testing.T) {
+	m := measured()
+	if text := m.String(); strings.Contains(text, "later") {
+		t.Error(text)
+	}
+	m.settles, m.results[0].of[3][0].Trimmed, m.results[0].of[3][0].Later = true, 30<<20, 31<<20
+	for _, want := range []string{" | managed MiB | after a trim MiB | later MiB | time x |", " | 5.0 | 30.0 | 31.0 | 1.10 "} {
+		if text := m.String(); !strings.Contains(text, want) {
+			t.Errorf("there is no\n%s\nin\n%s", want, text)
+		}
+	}
+}
+
 // Without the base there is nothing to compare with, and the figures stay.
 func TestATableWithoutTheBase(t *testing.T) {
 	m := measured()
