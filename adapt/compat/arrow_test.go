@@ -15,6 +15,13 @@ var usesAfterFree = map[string]string{
 	"arrow/ipc/cmd/arrow-json-integration-test.TestIntegration":   "compares records that their reader has released",
 }
 
+// flaky are tests of arrow-go that fail now and then with its own allocator, too: the client sends the
+// next call before it has stored the cookie of the last one.
+var flaky = map[string]bool{
+	"arrow/flight/flightsql.TestStatefulServerSessionCookies":  true,
+	"arrow/flight/flightsql.TestStatelessServerSessionCookies": true,
+}
+
 // top is the package and the name of a test without those of its parts.
 func top(test string) string {
 	path, name, _ := strings.Cut(test, ".")
@@ -63,7 +70,7 @@ func TestArrow(t *testing.T) {
 	for _, line := range lines {
 		got, stats := s.run(line, s.packages)
 		for _, test := range own.worse(got) {
-			if usesAfterFree[test] == "" {
+			if usesAfterFree[test] == "" && !flaky[test] {
 				t.Errorf("%s: %s fails", line, test)
 			}
 		}
