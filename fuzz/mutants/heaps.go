@@ -55,18 +55,6 @@ var ofPageHeaps = []mutant{
 		killer: killer{pkg: "slab/internal/pageheap", test: "TestOneBlockIsNotEqual"},
 	},
 	{
-		name: "pageheap: calls for equal blocks are without end",
-		file: "slab/internal/pageheap/policy.go",
-		old:  "return g.beside < equalCalls || g.miss", new: "return g.beside >= 0 || g.miss",
-		killer: killer{pkg: "slab/internal/pageheap", test: "TestEqualCallsGrowWithTheBudget"},
-	},
-	{
-		name: "pageheap: calls for equal blocks never come back",
-		file: "slab/internal/pageheap/policy.go",
-		old:  " || g.miss*g.asked() >= float64(g.calls)+1", new: "",
-		killer: killer{pkg: "slab/internal/pageheap", test: "TestEqualCallsGrowWithTheBudget"},
-	},
-	{
 		name: "pageheap: head-room among equal blocks is a part of one",
 		file: "slab/internal/pageheap/plan.go",
 		old:  "more -= more % int64(n)", new: "_ = n",

@@ -2,16 +2,15 @@ package pageheap
 
 // A program that cuts its memory into large blocks of one size has few of them, and works long with
 // each: a call upstream is nothing beside that, and head-room is a block or more of the device's memory.
-// So while a heap has hardly anything else, and keeps it, a growth is by what is needed.
+// So while a heap has hardly anything else, and keeps it, a growth is by what is needed, whatever the miss
+// budget is. Calls stay few: the first 32 blocks take one each, and from then on head-room is a 32nd, so that
+// a thousand blocks take some 130.
 const (
 	// equalShare is the part of a block, as a divisor, by which another may differ to be equal: rows are
 	// padded, and headers added.
 	equalShare = 32
 	// otherShare is the part of what is in use, as a divisor, that is not of equal blocks at most.
 	otherShare = 8
-	// equalCalls may be made for equal blocks whatever the miss budget is: of a hundred blocks
-	// the first 32 take one each, and the others share them, as head-room is a 32nd then.
-	equalCalls = 64
 )
 
 // equals are large blocks of one size: those that have most of the memory in use, if there are such,

@@ -107,11 +107,11 @@ func (h *Heap) mayHold(need, n, page int) int {
 	return min(n, align.Up(need, page)+align.Down(int(h.maxHeld), page))
 }
 
-// amongEquals reports whether a block of n bytes is to come to a heap that has equal blocks, and whether
-// calls may be made for them. The caller holds mu.
+// amongEquals reports whether a block of n bytes is to come to a heap that has equal blocks. The caller
+// holds mu.
 func (h *Heap) amongEquals(n int) bool {
 	before := h.policy.equals.without(n)
-	return before.most(h.usedBytes()) && h.policy.hasEqualCalls()
+	return before.most(h.usedBytes())
 }
 
 // equalStep returns how far to grow among equal blocks where need bytes are needed for a block of n and the

@@ -100,8 +100,3 @@ func (g *growthPolicy) step(need, least, page int, managed, free int64) int {
 	}
 	return n
 }
-
-// hasEqualCalls reports whether a call for equal blocks is affordable.
-func (g *growthPolicy) hasEqualCalls() bool {
-	return g.beside < equalCalls || g.miss*g.asked() >= float64(g.calls)+1
-}
