@@ -43,18 +43,18 @@ var rows = []row{
 			return builtin{strategy.NewDirect(up, f.lock != nil)}
 		}},
 	{name: "exact", align: 16, keys: []string{"max_held_blocks", "max_block_bytes"}, maxBlocks: 100, maxBlockBytes: 1 << 30,
-		open: func(up upstream.Checked, c Config, _ knowledge, _ front) Allocator {
-			return builtin{strategy.NewExact(up, freelistOptions(c))}
+		open: func(up upstream.Checked, c Config, _ knowledge, f front) Allocator {
+			return builtin{strategy.NewExact(up, freelistOptions(c, f))}
 		}},
 	{name: "bitlog", align: 16, keys: []string{"bits", "max_held_blocks", "max_block_bytes"}, own: "bits",
-		open: func(up upstream.Checked, c Config, _ knowledge, _ front) Allocator {
-			return builtin{strategy.NewBitlog(up, max(c.Bits, 0), freelistOptions(c))} // -1 is 0 bits
+		open: func(up upstream.Checked, c Config, _ knowledge, f front) Allocator {
+			return builtin{strategy.NewBitlog(up, max(c.Bits, 0), freelistOptions(c, f))} // -1 is 0 bits
 		}},
 	{name: "sizeclass", keys: []string{"steps", "align", "max_held_blocks", "max_block_bytes", "cache_bytes"}, own: "steps",
 		whole: true, noBlocks: "strategy sizeclass keeps the free blocks of its slabs, however many they are; max_held bounds their bytes",
 		caches: func(c Config) cached { return cached{sizeclass.NewGrid(c.Steps, c.Align), 0, sizeclassMiss} },
-		open: func(up upstream.Checked, c Config, _ knowledge, _ front) Allocator {
-			return builtin{strategy.NewSizeclass(up, c.Steps, c.Align, c.MaxBytes, freelistOptions(c))}
+		open: func(up upstream.Checked, c Config, _ knowledge, f front) Allocator {
+			return builtin{strategy.NewSizeclass(up, c.Steps, c.Align, c.MaxBytes, freelistOptions(c, f))}
 		}},
 	{name: "bestfit", align: 64, keys: []string{"align", "miss_target", "decommit", "pages", "reserve", "cache_bytes"}, own: "miss_target",
 		caches: cachedByHeap,

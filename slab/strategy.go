@@ -55,9 +55,9 @@ func newStrategy(up upstream.Checked, c Config, k knowledge, f front) Allocator 
 	return openRegistered(up, c) // Validate has seen to it that there is one
 }
 
-// freelistOptions are the bounds of c on a free list.
-func freelistOptions(c Config) freelist.Options {
-	o := freelist.Options{MaxBytes: heldLimit(c.MaxHeld), MaxBlocks: c.MaxHeldBlocks, MaxBlockBytes: c.MaxBlockBytes}
+// freelistOptions are the bounds of c on a free list, and the help of the pool.
+func freelistOptions(c Config, f front) freelist.Options {
+	o := freelist.Options{Processor: f.processor, MaxBytes: heldLimit(c.MaxHeld), MaxBlocks: c.MaxHeldBlocks, MaxBlockBytes: c.MaxBlockBytes}
 	switch {
 	case o.MaxBlocks == 0:
 		o.MaxBlocks = math.MaxInt
@@ -75,13 +75,14 @@ type front struct {
 	gets       func() int64
 	lock       *sync.Mutex
 	beforePeak func() // empties the pool's caches, if nobody does so now
+	processor  func() int
 }
 
 // heapOptions are the options of a page heap: fields of c, and the help of the pool.
 func heapOptions(c Config, f front) pageheap.Options {
 	o := pageheap.Options{Align: c.Align, MissTarget: c.MissTarget, Decommit: c.Decommit, Locked: c.traits.locked, MaxHeld: heldLimit(c.MaxHeld)}
 	if f.lock != nil {
-		o.Gets, o.Lock, o.BeforePeak = f.gets, f.lock, f.beforePeak
+		o.Gets, o.Lock, o.BeforePeak, o.Processor = f.gets, f.lock, f.beforePeak, f.processor
 		o.Numbered = !c.Check // else Check frees by address
 	}
 	return o

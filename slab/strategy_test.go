@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"testing"
 
 	"github.com/bufslab/bufslab/device"
@@ -41,8 +42,8 @@ func TestFreelistOptionsSpellTheBoundsOfAConfig(t *testing.T) {
 		{Config{MaxHeldBlocks: -1}, func(o *freelist.Options) { o.MaxBlocks = 0 }},
 	} {
 		want := none
-		if c.want(&want); freelistOptions(c.config) != want {
-			t.Errorf("%+v: %+v, want %+v", c.config, freelistOptions(c.config), want)
+		if c.want(&want); !reflect.DeepEqual(freelistOptions(c.config, front{}), want) {
+			t.Errorf("%+v: %+v, want %+v", c.config, freelistOptions(c.config, front{}), want)
 		}
 	}
 }

@@ -101,7 +101,7 @@ var ofStrategies = []mutant{
 	{
 		name: "sizeclass: a small block is borrowed for a larger size",
 		file: "slab/internal/strategy/sizeclass.go",
-		old:  "class >= 0 && bytes > CarveLimit", new: "bytes > CarveLimit",
+		old:  "if lo < 0 {", new: "if lo < -1 {",
 		killer: killer{pkg: "slab", test: "TestASmallWholeBlockServesNothingLarger"},
 	},
 	{
@@ -119,8 +119,38 @@ var ofStrategies = []mutant{
 	{
 		name: "sizeclass: one doubling more is borrowed",
 		file: "slab/internal/strategy/sizeclass.go",
-		old:  "class+s.borrow)", new: "class+s.borrow+1)",
+		old:  "last += s.borrow", new: "last += s.borrow + 1",
 		killer: killer{pkg: "slab", test: "TestSizeclassBorrowsUpToADoubling"},
+	},
+	{
+		name: "freelist: a block goes to another processor",
+		file: "slab/internal/freelist/list.go",
+		old:  "if l.nodes[i].processor == processor {", new: "if l.nodes[i].processor != processor {",
+		killer: killer{pkg: "slab/internal/freelist", test: "TestBlocksStayWithTheirProcessor"},
+	},
+	{
+		name: "freelist: a processor looks through all blocks of a key",
+		file: "slab/internal/freelist/list.go",
+		old:  "n < near && i != 0", new: "i != 0",
+		killer: killer{pkg: "slab/internal/freelist", test: "TestAProcessorLooksAtTheFirstFewBlocks"},
+	},
+	{
+		name: "pageheap: all processors cut from the same end",
+		file: "slab/internal/pageheap/sides.go",
+		old:  "m.processor()%2 == 0", new: "m.processor()%2 <= 1",
+		killer: killer{pkg: "slab/internal/pageheap", test: "TestProcessorsHaveSides"},
+	},
+	{
+		name: "pageheap: small blocks have sides",
+		file: "slab/internal/pageheap/sides.go",
+		old:  "n < sidedFrom || ", new: "",
+		killer: killer{pkg: "slab/internal/pageheap", test: "TestProcessorsHaveSides"},
+	},
+	{
+		name: "percpu: a replay does not tell its processor",
+		file: "slab/internal/percpu/cache.go",
+		old:  "c.acting, c.number = &c.cpus[k], k", new: "c.acting, c.number = &c.cpus[k], 0",
+		killer: killer{pkg: "slab", test: "TestBytesStayWithTheirProcessor"},
 	},
 	{
 		name: "sizeclass: what a slab has too much stays counted",

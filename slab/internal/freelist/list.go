@@ -1,5 +1,7 @@
 // Package freelist keeps whole blocks of an upstream for reuse: a stack of
-// blocks for each key, and one queue of all of them by age.
+// blocks for each key, and one queue of all of them by age. A block goes to the
+// processor that pushed it, if it can: its bytes are in that processor's caches, and to
+// move a large block to those of another takes longer than all else.
 package freelist
 
 import (
@@ -30,6 +32,8 @@ type Options struct {
 	MaxBytes      int64 // of all blocks
 	MaxBlocks     int
 	MaxBlockBytes int64 // larger blocks are never held
+	// Processor returns the number of the processor that the caller runs on. May be nil.
+	Processor func() int
 	// Ordered says that keys are small numbers in the order of their blocks'
 	// sizes. Only ordered keys can be searched.
 	Ordered bool
@@ -43,6 +47,7 @@ type node struct {
 	prev, next  int32
 	above, down int32
 	stamp       uint32
+	processor   int32 // that pushed it
 }
 
 // New returns an empty List.
@@ -79,7 +84,7 @@ func (l *List) Strand(b device.Block, size int64) { l.hold(stranded, b, size) }
 func (l *List) hold(key int, b device.Block, size int64) {
 	i := l.node()
 	n := &l.nodes[i]
-	*n = node{block: b, key: key, size: size, stamp: l.epoch, down: l.tops[key]}
+	*n = node{block: b, key: key, size: size, stamp: l.epoch, down: l.tops[key], processor: l.processor()}
 	if n.down != 0 {
 		l.nodes[n.down].above = i
 	}
@@ -104,23 +109,55 @@ func (l *List) node() int32 {
 	return int32(len(l.nodes) - 1)
 }
 
-// Pop returns the block of the key that was pushed last.
+// Pop returns the block of the key that was pushed last, of this processor if it can.
 func (l *List) Pop(key int) (device.Block, bool) {
 	i := l.tops[key]
 	if i == 0 || key == stranded {
 		return device.Block{}, false
 	}
+	if own := l.ownOf(key, l.processor()); own != 0 {
+		i = own
+	}
 	return l.remove(i), true
 }
 
-// PopRange returns a block of the smallest key in lo..hi that has one. Keys
-// must be ordered.
+// PopRange returns a block of the smallest key in lo..hi that has one of this processor, else of the
+// smallest key that has any. Keys must be ordered.
 func (l *List) PopRange(lo, hi int) (b device.Block, key int, ok bool) {
 	key = l.keys.Next(lo)
 	if key < 0 || key > hi {
 		return b, 0, false
 	}
-	return l.remove(l.tops[key]), key, true
+	i, on := l.tops[key], l.processor()
+	for k := key; 0 <= k && k <= hi; k = l.keys.Next(k + 1) {
+		if own := l.ownOf(k, on); own != 0 {
+			i, key = own, k
+			break
+		}
+	}
+	return l.remove(i), key, true
+}
+
+// near is the number of blocks of a key among which a processor looks for its own.
+const near = 8
+
+// ownOf returns the youngest block of the key that a processor has pushed, among the first few, else 0.
+func (l *List) ownOf(key int, processor int32) int32 {
+	i := l.tops[key]
+	for n := 0; n < near && i != 0; n++ {
+		if l.nodes[i].processor == processor {
+			return i
+		}
+		i = l.nodes[i].down
+	}
+	return 0
+}
+
+func (l *List) processor() int32 {
+	if l.o.Processor == nil {
+		return 0
+	}
+	return int32(l.o.Processor())
 }
 
 // PopVictim returns what to part with first when there is no room: a block of

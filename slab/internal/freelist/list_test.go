@@ -233,3 +233,54 @@ func TestABlockAboveTheBoundLeavesAlone(t *testing.T) {
 		t.Errorf("%v had to leave, %d bytes stay", out, l.Bytes())
 	}
 }
+
+// on returns an ordered List, and what says which processor its caller runs on.
+func on() (l *List, processor *int) {
+	processor = new(int)
+	return New(Options{MaxBytes: math.MaxInt64, MaxBlocks: math.MaxInt, MaxBlockBytes: math.MaxInt64, Ordered: true,
+		Processor: func() int { return *processor }}), processor
+}
+
+// A block goes to the processor that pushed it, even where a smaller one or a younger one is there; to another
+// processor as if there were none, and so does each to a List that does not know processors.
+func TestBlocksStayWithTheirProcessor(t *testing.T) {
+	for _, c := range []struct {
+		processor int
+		pop       func(*List) (device.Block, bool)
+		want      int // Block.Off
+	}{
+		{0, func(l *List) (device.Block, bool) { return l.Pop(5) }, 51},
+		{1, func(l *List) (device.Block, bool) { return l.Pop(5) }, 52},
+		{2, func(l *List) (device.Block, bool) { return l.Pop(5) }, 52},
+		{0, func(l *List) (device.Block, bool) { b, _, ok := l.PopRange(3, 6); return b, ok }, 51},
+		{1, func(l *List) (device.Block, bool) { b, _, ok := l.PopRange(3, 6); return b, ok }, 41},
+		{2, func(l *List) (device.Block, bool) { b, _, ok := l.PopRange(3, 6); return b, ok }, 41},
+		{3, func(l *List) (device.Block, bool) { b, _, ok := l.PopRange(3, 6); return b, ok }, 41}, // its own is too large
+	} {
+		l, processor := on()
+		for _, b := range []struct{ on, key, off int }{{0, 5, 50}, {0, 5, 51}, {1, 5, 52}, {1, 4, 41}, {3, 7, 71}} {
+			*processor = b.on
+			l.Push(b.key, device.Block{Off: b.off}, 1, nil)
+		}
+		*processor = c.processor
+		if b, ok := c.pop(l); !ok || b.Off != c.want {
+			t.Errorf("processor %d has block %d, want %d", c.processor, b.Off, c.want)
+		}
+	}
+}
+
+// The search for its own ends after a few blocks of a key.
+func TestAProcessorLooksAtTheFirstFewBlocks(t *testing.T) {
+	for others, want := range map[int]int{near - 1: 100, near: near} {
+		l, processor := on()
+		l.Push(1, device.Block{Off: 100}, 1, nil)
+		*processor = 1
+		for i := range others {
+			l.Push(1, device.Block{Off: i + 1}, 1, nil)
+		}
+		*processor = 0
+		if b, _ := l.Pop(1); b.Off != want {
+			t.Errorf("below %d blocks of another processor: block %d, want %d", others, b.Off, want)
+		}
+	}
+}

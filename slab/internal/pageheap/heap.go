@@ -26,6 +26,7 @@
 //	range.go       ranges that grow in place: how many addresses, and when they go
 //	grow.go        more memory: extend a range, or add a segment
 //	alloc.go       alloc and free
+//	sides.go       the memory that a processor used last
 //	prefill.go     memory before it is needed
 //	extend.go      a longer extent where it is
 //	roomy.go       places with room to extend
@@ -76,6 +77,9 @@ type Options struct {
 	// Gets counts the Gets of the owner, which serves some of them from its own memory. The miss
 	// target is a share of all. May be nil.
 	Gets func() int64
+	// Processor returns the number of the processor that the caller runs on; see sides.go. May be nil.
+	Processor func() int
+
 	Lock *sync.Mutex // of the heap, and of what its owner keeps under it; nil: it has its own
 }
 
@@ -84,7 +88,7 @@ func New(up upstream.Checked, o Options) *Heap {
 	if o.Lock == nil {
 		o.Lock = new(sync.Mutex)
 	}
-	return &Heap{
+	h := &Heap{
 		up:      up,
 		options: o,
 		mu:      o.Lock,
@@ -92,6 +96,8 @@ func New(up upstream.Checked, o Options) *Heap {
 		policy:  newGrowthPolicy(o.MissTarget),
 		maxHeld: o.MaxHeld,
 	}
+	h.processor = o.Processor
+	return h
 }
 
 // Lock takes the lock of the heap, which also guards fields of its owner.

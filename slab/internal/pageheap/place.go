@@ -10,7 +10,7 @@ func (m *memory) AllocFree(size int) int32 {
 	if i == none {
 		return none
 	}
-	return m.take(i, n, size)
+	return m.take(m.onSide(i, n), n, size)
 }
 
 // take makes n bytes of the free extent i used.

@@ -38,6 +38,8 @@ type memory struct {
 	peakUsed int64            // the most of them that were not free at a time
 	peakLeft int64            // the same after a Free: without the two blocks of a copy
 	window   window           // the same lately
+
+	processor func() int // Options.Processor
 }
 
 func newMemory(align int, numbered, owns bool) memory {

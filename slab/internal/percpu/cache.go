@@ -50,6 +50,7 @@ type Cache struct {
 	reach   []ClassCache // where At looks: caches, or in a replay the part of the acting processor
 	stride  int          // from a processor's first in reach to the next processor's: classes, or 0
 	acting  *cpu         // that all calls run on, in a replay
+	number  int          // of acting
 	none    *ClassCache  // for processors without caches: always closed
 	cpus    []cpu
 	depot   depot
@@ -148,8 +149,19 @@ func (c *Cache) cpu(id int) *cpu {
 // RunOn lets all calls run as on processor k, in a Cache that is Replayed. The one
 // goroutine that uses the Cache may be pinned to any processor: nobody else is on k.
 func (c *Cache) RunOn(k int) {
-	c.acting = &c.cpus[k]
+	c.acting, c.number = &c.cpus[k], k
 	c.reach, c.stride = c.acting.caches, 0
+}
+
+// Processor returns the number of the processor that the caller runs on, which may be another one by now.
+func (c *Cache) Processor() int {
+	if c.acting != nil {
+		return c.number
+	}
+	on := pin.Pin()
+	id := on.ID()
+	pin.Unpin(on)
+	return id
 }
 
 // CountGet counts a Get of size bytes that no class cache served. It returns stands as Retry

@@ -12,10 +12,10 @@ import (
 
 // A Sizeclass is the strategy sizeclass, the default on the Go heap. It rounds sizes up
 // to a grid of classes, keeps free blocks by class, and carves small blocks from slabs.
-// Above 32 KiB a miss borrows a free block up to twice as large before it goes upstream.
-// With max_bytes it borrows blocks up to a quarter larger, and slabs are smaller, too. No
-// block is ever split or merged, so it is the fastest strategy, at the price of some free
-// memory in each class.
+// Above 32 KiB a miss borrows a free block up to twice as large before it goes upstream, and
+// rather than a smaller one that was released on another processor. With max_bytes it borrows
+// blocks up to a quarter larger, and slabs are smaller, too. No block is ever split or merged,
+// so it is the fastest strategy, at the price of some free memory in each class.
 //
 // Classes are those of slab.Grid with the same steps and alignment: powers of two are
 // exact, and unless it is borrowed a block is larger than asked by less than
@@ -168,13 +168,12 @@ func (s *Sizeclass) allocWhole(class, size int) (device.Block, error) {
 // obtain returns a whole block of the class, or a borrowed larger block, that was
 // held or comes from upstream. It gives the lock back while it is upstream.
 func (s *Sizeclass) obtain(class, bytes int) (allocation, error) {
-	if a, ok := s.pop(class, class); ok {
-		return a, nil
+	last := class
+	if bytes > CarveLimit {
+		last += s.borrow
 	}
-	if class >= 0 && bytes > CarveLimit { // class -1 is beyond the grid: no class is larger
-		if a, ok := s.pop(class+1, class+s.borrow); ok {
-			return a, nil
-		}
+	if a, ok := s.pop(class, last); ok {
+		return a, nil
 	}
 	b, err := s.draw(nil, bytes)
 	for upstream.OutOfMemory(err) {
