@@ -142,8 +142,8 @@ var ofStrategies = []mutant{
 	},
 	{
 		name: "pageheap: small blocks have sides",
-		file: "slab/internal/pageheap/sides.go",
-		old:  "n < sidedFrom || ", new: "",
+		file: "slab/internal/pageheap/place.go",
+		old:  "if n >= sidedFrom {", new: "if n >= 0 {",
 		killer: killer{pkg: "slab/internal/pageheap", test: "TestProcessorsHaveSides"},
 	},
 	{

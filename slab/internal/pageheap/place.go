@@ -10,7 +10,10 @@ func (m *memory) AllocFree(size int) int32 {
 	if i == none {
 		return none
 	}
-	return m.take(m.onSide(i, n), n, size)
+	if n >= sidedFrom {
+		i = m.onSide(i, n)
+	}
+	return m.take(i, n, size)
 }
 
 // take makes n bytes of the free extent i used.

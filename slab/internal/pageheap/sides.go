@@ -8,10 +8,10 @@ package pageheap
 // sidedFrom is the least block that is worth a side: caches of processors keep smaller ones.
 const sidedFrom = 32 << 10
 
-// onSide returns the free extent from whose front to cut n bytes of the free extent i for this
-// processor: i, or its upper end, an extent of its own then.
+// onSide returns the free extent from whose front to cut a block of n bytes, sidedFrom or more, for this
+// processor: the free extent i, or its upper end, an extent of its own then.
 func (m *memory) onSide(i int32, n int) int32 {
-	if n < sidedFrom || m.processor == nil || m.processor()%2 == 0 {
+	if m.processor == nil || m.processor()%2 == 0 {
 		return i
 	}
 	if rest := m.at(i).len - n; rest > 0 {
