@@ -141,9 +141,9 @@ func TestHintsOfNoUseAreDroppedForTheStep(t *testing.T) {
 func TestPlanWithoutAPlanForTheProgram(t *testing.T) {
 	other := planFile(t, []learned.Hint{{Size: 5000, Off: 0}, {Size: 7920, Off: 5008}, {Size: 40 << 20, Off: 0}})
 	gaps := planFile(t, []learned.Hint{{Size: 1, Off: 0}, {Size: 7920, Off: 1 << 20}})
-	pools := []*Pool{openPool(t, "virtual", Config{Strategy: "bestfit", Decommit: true, CacheBytes: -1})}
+	pools := []*Pool{onOneProcessor(t, openPool(t, "virtual", Config{Strategy: "bestfit", Decommit: true, CacheBytes: -1}))}
 	for _, file := range []string{"", other, gaps} {
-		pools = append(pools, openPool(t, "virtual", Config{Strategy: "plan", Plan: file}))
+		pools = append(pools, onOneProcessor(t, openPool(t, "virtual", Config{Strategy: "plan", Plan: file})))
 	}
 	live := make([][]PooledBuffer, len(pools))
 	for i := range 2000 {

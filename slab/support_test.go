@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/internal/check"
+	"github.com/bufslab/bufslab/internal/replaying"
 	"github.com/bufslab/bufslab/slab/internal/upstreamtest"
 )
 
@@ -57,6 +59,14 @@ func openPool(t testing.TB, dev string, c Config) *Pool {
 	c.Device = dev
 	p := mustOpen(t, openDevice(t, dev), c)
 	t.Cleanup(func() { p.Close() }) // addresses are few where an int has 32 bits
+	return p
+}
+
+// onOneProcessor has all calls of a pool run as on one processor, so that the places of blocks repeat.
+func onOneProcessor(t testing.TB, p *Pool) *Pool {
+	t.Helper()
+	_, err := replaying.Reopen(p, 1)
+	check.Must(t, err)
 	return p
 }
 
