@@ -10,15 +10,15 @@ import (
 )
 
 // Two processors compute with three blocks of one size, and then of another. The bytes of a large block are in
-// the caches of the processor that used them last, and it gets them again. The control: nobody tells the
-// strategies which processor a call runs on, and a third of the bytes or more has to move.
+// the caches of the processor that used them last, and it gets them again. The control: the strategies
+// take all calls for those of one processor, and a third of the bytes or more has to move.
 func TestBytesStayWithTheirProcessor(t *testing.T) {
 	for strategy, most := range map[string]float64{"sizeclass": 0.01, "slab": 0.15, "bestfit": 0.15} {
 		if moved := movedBytes(t, strategy, true); moved > most {
 			t.Errorf("%s: %.3f of the bytes were used by the other processor last, want at most %.2f", strategy, moved, most)
 		}
 		if moved := movedBytes(t, strategy, false); moved < 0.25 {
-			t.Errorf("%s: %.3f where nobody tells processors, so nothing was measured", strategy, moved)
+			t.Errorf("%s: %.3f where all calls are on one processor, so nothing was measured", strategy, moved)
 		}
 	}
 }
