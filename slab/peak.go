@@ -16,6 +16,9 @@ const (
 	peakShare = 64
 	// mostSkips bounds skips. Without skips a program with one buffer after the other would look each time.
 	mostSkips = 127
+	// mostSkipped bounds the bytes of these. To touch so much takes longer than fifty looks: a program with few
+	// large buffers may look each time, and its peak is often one moment between thousands of Gets.
+	mostSkipped = 1 << 20
 )
 
 // note notes a Get of size bytes that passed the caches.
@@ -34,7 +37,7 @@ func (a *activePeak) look(p *pool, size int) {
 		skips = min(2*a.skips.Load()+1, mostSkips)
 	}
 	a.skips.Store(skips)
-	a.left.Store(max(a.most.Load()/peakShare, skips*int64(size)))
+	a.left.Store(max(a.most.Load()/peakShare, min(skips*int64(size), mostSkipped)))
 }
 
 func (a *activePeak) raise(n int64) (most int64) {

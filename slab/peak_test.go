@@ -51,6 +51,22 @@ func TestPeakActiveWithoutCaches(t *testing.T) {
 	}
 }
 
+// A moment with many large buffers is seen, also after thousands of Gets that found no new peak.
+func TestPeakActiveSeesAMoment(t *testing.T) {
+	p := openPool(t, "mmap", Config{Strategy: "slab", CacheBytes: -1})
+	for range 1000 {
+		mustRelease(t, mustGet(t, p, 1<<20))
+	}
+	var out []PooledBuffer
+	for range 8 {
+		out = append(out, mustGet(t, p, 2<<20))
+	}
+	releaseAll(t, out)
+	if got := p.Stats().PeakActiveBytes; got != 16<<20 {
+		t.Errorf("%d", got)
+	}
+}
+
 // What was forgotten is not out.
 func TestPeakActiveKnowsTheForgotten(t *testing.T) {
 	p := openPool(t, "heap", Config{Strategy: "direct"})
