@@ -113,7 +113,8 @@ func TestForgottenSmallBuffersKeepNoAddresses(t *testing.T) {
 			}
 			eventually(t, fmt.Sprintf("%d pools have next to no addresses", pools), func() bool {
 				cycle()
-				return addressBytes(t)-before < 256<<20 // the Go heap has some, too
+				// The Go heap has some, too, and each thread of a process with a C library, about 72 MiB.
+				return addressBytes(t)-before < pools*16<<20
 			})
 		})
 	}
