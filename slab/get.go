@@ -118,6 +118,7 @@ func (p *pool) getFresh(size, ask, class int, how effort) (PooledBuffer, error) 
 	if how != again { // a call that leads a queue, or looks once more, would wake itself
 		defer p.wake()
 	}
+	out := p.peak.ask(p, size)
 	e, stands, err := p.fresh(ask, class, size, how)
 	if ask > size && outOfMemory(err) { // there may be room for the size alone
 		e, stands, err = p.fresh(size, p.cache.Uncached(), size, how)
@@ -128,6 +129,7 @@ func (p *pool) getFresh(size, ask, class int, how effort) (PooledBuffer, error) 
 	if err != nil {
 		return PooledBuffer{}, p.refused(size, ask, how, err)
 	}
+	p.peak.raise(min(out, p.accounting.Peak()))
 	p.peak.note(p, size)
 	b, err := p.hand(e, size, stands, how)
 	p.keepWithinHeldBeside(b)

@@ -28,6 +28,15 @@ func (a *activePeak) note(p *pool, size int) {
 	}
 }
 
+// ask returns the active bytes with size more, before a Get of many bytes goes upstream, and 0 for others: to get
+// such memory takes so long that others release meanwhile, but theirs was out when this was wanted.
+func (a *activePeak) ask(p *pool, size int) int64 {
+	if size < mostSkipped {
+		return 0
+	}
+	return p.activeBytes() + int64(size)
+}
+
 // look adds up the active bytes, after a Get of size bytes.
 func (a *activePeak) look(p *pool, size int) {
 	skips := int64(0)

@@ -4,6 +4,8 @@ import (
 	"math/rand/v2"
 	"sync"
 	"testing"
+
+	"github.com/bufslab/bufslab/device"
 )
 
 // PeakActiveBytes is the most that was out, as far as Gets see that pass the caches, and never more.
@@ -64,6 +66,33 @@ func TestPeakActiveSeesAMoment(t *testing.T) {
 	releaseAll(t, out)
 	if got := p.Stats().PeakActiveBytes; got != 16<<20 {
 		t.Errorf("%d", got)
+	}
+}
+
+// An interruption is an upstream that does something while it makes a block.
+type interruption struct {
+	*source
+	do func()
+}
+
+func (i *interruption) Alloc(size int) (device.Block, error) {
+	b, err := i.source.Alloc(size)
+	i.do()
+	return b, err
+}
+
+// A buffer that is released while a large one is being made was out when that was asked for: so the pool
+// has memory for both. Where there is room only because of the Release it had none.
+func TestPeakActiveWhileMemoryIsMade(t *testing.T) {
+	for capacity, want := range map[int64]int64{0: 6 << 20, 5 << 20: 4 << 20} {
+		up := &interruption{&source{Capacity: capacity}, func() {}}
+		p := mustOpen(t, up, Config{Strategy: "sizeclass"})
+		a := mustGet(t, p, 4<<20)
+		up.do = func() { mustRelease(t, a); up.do = func() {} }
+		mustRelease(t, mustGet(t, p, 2<<20))
+		if got := p.Stats().PeakActiveBytes; got != want {
+			t.Errorf("%d bytes, not %d, of %d", got, want, capacity)
+		}
 	}
 }
 
