@@ -110,6 +110,21 @@ var ofPromises = []mutant{
 		killer: killer{pkg: "slab", test: "TestPeakActiveWithoutCaches"},
 	},
 	{
+		name: "peak: Gets of few large buffers do not look",
+		file: "slab/peak.go", old: "min(skips*int64(size), mostSkipped)", new: "skips*int64(size)",
+		killer: killer{pkg: "slab", test: "TestPeakActiveSeesAMoment"},
+	},
+	{
+		name: "peak: what is being made is not out",
+		file: "slab/get.go", old: "\tp.peak.raise(min(out, p.accounting.Peak()))\n", new: "\t_ = out\n",
+		killer: killer{pkg: "slab", test: "TestPeakActiveWhileMemoryIsMade"},
+	},
+	{
+		name: "peak: what made room is out, too",
+		file: "slab/get.go", old: "min(out, p.accounting.Peak())", new: "out",
+		killer: killer{pkg: "slab", test: "TestPeakActiveWhileMemoryIsMade"},
+	},
+	{
 		name: "files: two pools write one",
 		file: "slab/internal/claim/claim.go", old: "claims.owners[key] = owner", new: "",
 		killer: killer{pkg: "slab", test: "TestOneFileAPool"},
