@@ -64,7 +64,7 @@ func TestWhatOnlyCachesKeepAliveIsFound(t *testing.T) {
 // findInUse uses a pool beside some collections, until it has found 95 % of what was forgotten, or not.
 func findInUse(t *testing.T, line string, looks bool) (found, forgotten int64, collections int) {
 	p, r, forgotten := aPoolInUse(t, line, looks)
-	most := 64
+	most := 256 // where Gets are slow, as with -asan on a busy machine; else some 20 do
 	if !looks {
 		most = 32
 	}
