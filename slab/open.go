@@ -132,6 +132,7 @@ func (p *pool) openCaches(c Config) percpu.Options {
 	o.Processors, o.Replayed = p.config.cpus(), p.config.replayed()
 	o.Managed, o.Free, o.Pace, o.Lock = p.accounting.Managed, p.free, p.profile.Open(p.config.profileRate()), &p.mu
 	p.cache.Open(o)
+	p.peak.open(o.Processors)
 	return o
 }
 

@@ -6,9 +6,10 @@ import "sync/atomic"
 // To add up the counters of all processors takes some microseconds. So such Gets look only when they have
 // asked for a share of the peak since the last look.
 type activePeak struct {
-	left  atomic.Int64 // bytes of Gets that pass the caches until one looks
-	most  atomic.Int64
-	skips atomic.Int64 // Gets of the last size that need not look: doubles while looks find no more
+	left   atomic.Int64 // bytes of Gets that pass the caches until one looks
+	most   atomic.Int64
+	skips  atomic.Int64 // Gets of the last size that need not look: doubles while looks find no more
+	enough int64        // bytes of Gets that are worth a look
 }
 
 const (
@@ -16,10 +17,13 @@ const (
 	peakShare = 64
 	// mostSkips bounds skips. Without skips a program with one buffer after the other would look each time.
 	mostSkips = 127
-	// mostSkipped bounds the bytes of these. To touch so much takes longer than fifty looks: a program with few
-	// large buffers may look each time, and its peak is often one moment between thousands of Gets.
-	mostSkipped = 1 << 20
+	// processorBytes bounds the bytes of skips, for each processor, as a look adds up all: to touch so much takes
+	// some fifty times as long as to add up one. So few large buffers are seen, whose peak is often one moment
+	// between thousands of Gets.
+	processorBytes = 512 << 10
 )
+
+func (a *activePeak) open(processors int) { a.enough = int64(processors) * processorBytes }
 
 // note notes a Get of size bytes that passed the caches.
 func (a *activePeak) note(p *pool, size int) {
@@ -31,7 +35,7 @@ func (a *activePeak) note(p *pool, size int) {
 // ask returns the active bytes with size more, before a Get of many bytes goes upstream, and 0 for others: to get
 // such memory takes so long that others release meanwhile, but theirs was out when this was wanted.
 func (a *activePeak) ask(p *pool, size int) int64 {
-	if size < mostSkipped {
+	if int64(size) < a.enough {
 		return 0
 	}
 	return p.activeBytes() + int64(size)
@@ -46,7 +50,7 @@ func (a *activePeak) look(p *pool, size int) {
 		skips = min(2*a.skips.Load()+1, mostSkips)
 	}
 	a.skips.Store(skips)
-	a.left.Store(max(a.most.Load()/peakShare, min(skips*int64(size), mostSkipped)))
+	a.left.Store(max(a.most.Load()/peakShare, min(skips*int64(size), a.enough)))
 }
 
 func (a *activePeak) raise(n int64) (most int64) {

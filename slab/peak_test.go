@@ -56,6 +56,7 @@ func TestPeakActiveWithoutCaches(t *testing.T) {
 // A moment with many large buffers is seen, also after thousands of Gets that found no new peak.
 func TestPeakActiveSeesAMoment(t *testing.T) {
 	p := openPool(t, "mmap", Config{Strategy: "slab", CacheBytes: -1})
+	onOneProcessor(t, p)
 	for range 1000 {
 		mustRelease(t, mustGet(t, p, 1<<20))
 	}
@@ -87,6 +88,7 @@ func TestPeakActiveWhileMemoryIsMade(t *testing.T) {
 	for capacity, want := range map[int64]int64{0: 6 << 20, 5 << 20: 4 << 20} {
 		up := &interruption{&source{Capacity: capacity}, func() {}}
 		p := mustOpen(t, up, Config{Strategy: "sizeclass"})
+		onOneProcessor(t, p)
 		a := mustGet(t, p, 4<<20)
 		up.do = func() { mustRelease(t, a); up.do = func() {} }
 		mustRelease(t, mustGet(t, p, 2<<20))

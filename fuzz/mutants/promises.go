@@ -111,7 +111,7 @@ var ofPromises = []mutant{
 	},
 	{
 		name: "peak: Gets of few large buffers do not look",
-		file: "slab/peak.go", old: "min(skips*int64(size), mostSkipped)", new: "skips*int64(size)",
+		file: "slab/peak.go", old: "min(skips*int64(size), a.enough)", new: "skips*int64(size)",
 		killer: killer{pkg: "slab", test: "TestPeakActiveSeesAMoment"},
 	},
 	{
