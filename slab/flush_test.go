@@ -6,6 +6,8 @@ import (
 	"runtime"
 	"runtime/debug"
 	"testing"
+
+	"github.com/bufslab/bufslab/internal/gcwatch"
 )
 
 // A burst takes buffers and gives them back in another order, all but those that it forgets: one in share, or none.
@@ -44,38 +46,42 @@ func aPoolInUse(t testing.TB, line string, looks bool) (p *Pool, r *rand.Rand, f
 	return p, r, forgotten
 }
 
-// What only caches keep alive is found in a pool in use, within some collections: 95 % of it at least. A pool that never
-// looks without its caches finds less in 32 collections, which is twice as long as the other takes.
+// What only caches keep alive is found in a pool in use, within some collections: 95 % of it at least, or all but what
+// is too little to look for. A pool that never looks without its caches finds less in 32 collections, which is
+// twice as long as the other takes.
 func TestWhatOnlyCachesKeepAliveIsFound(t *testing.T) {
 	for _, line := range []string{"strategy=sizeclass", "strategy=slab", "strategy=bestfit"} {
 		for _, looks := range []bool{true, false} {
 			if !looks && raceEnabled {
 				continue // Gets are so slow there that caches keep little, and collections find nearly all
 			}
-			found, forgotten, collections := findInUse(t, line, looks)
-			t.Logf("%s, looks: %t: %d of %d found after %d collections", line, looks, found, forgotten, collections)
-			if (found >= forgotten*95/100) != looks {
-				t.Errorf("%s, looks: %t: %d of %d found", line, looks, found, forgotten)
+			if found := findsInUse(t, line, looks); found != looks {
+				t.Errorf("%s, looks: %t: found: %t", line, looks, found)
 			}
 		}
 	}
 }
 
-// findInUse uses a pool beside some collections, until it has found 95 % of what was forgotten, or not.
-func findInUse(t *testing.T, line string, looks bool) (found, forgotten int64, collections int) {
+// findsInUse uses a pool beside some collections, until it has found 95 % of what was forgotten or has so little out
+// that it does not look.
+func findsInUse(t *testing.T, line string, looks bool) bool {
 	p, r, forgotten := aPoolInUse(t, line, looks)
-	most := 256 // where Gets are slow, as with -asan on a busy machine; else some 20 do
+	most := 64
 	if !looks {
 		most = 32
 	}
-	for ; found < forgotten*95/100 && collections < most; collections++ {
+	for n := range most {
 		for range 10 {
 			burst(t, p, r, 4, 0)
 		}
 		cycle()
-		found = p.Stats().Forgotten
+		left, found := p.pool.activeBytes(), p.Stats().Forgotten
+		if found >= forgotten*95/100 || looks && left <= gcwatch.Live()/oldShare {
+			t.Logf("%s, looks: %t: %d of %d found after %d collections, %d bytes are out", line, looks, found, forgotten, n+1, left)
+			return true
+		}
 	}
-	return found, forgotten, collections
+	return false
 }
 
 // A program that holds much for good loses its caches a few times: the number grows with the logarithm of that of

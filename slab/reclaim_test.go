@@ -114,8 +114,8 @@ func TestTrimAfterAsShortAsCanBe(t *testing.T) {
 
 // What goes upstream because a cache lets go of it counts like the rest.
 func TestTrimCountsWhatLeavesTheCaches(t *testing.T) {
-	p := openPool(t, "heap", Config{Strategy: "sizeclass"})
-	mustGet(t, p, 10<<10).Release()
+	p := onOneProcessor(t, openPool(t, "heap", Config{Strategy: "sizeclass"}))
+	mustRelease(t, mustGet(t, p, 10<<10))
 	p.pool.strategy.(Holder).StopHolding() // but the caches go on
 	had := p.Stats().ManagedBytes
 	if n, left := p.Trim(0), p.Stats().ManagedBytes; had == 0 || n != had-left {
