@@ -27,7 +27,7 @@ const arrowModule = "github.com/apache/arrow-go/v18"
 func output(t *testing.T, dir string, env []string, command ...string) []byte {
 	t.Helper()
 	c := exec.Command(command[0], command[1:]...)
-	c.Dir, c.Env = dir, append(append(os.Environ(), "GOFLAGS=-mod=mod", "GOWORK=off"), env...)
+	c.Dir, c.Env = dir, append(append(os.Environ(), "GOFLAGS=-mod=mod "+os.Getenv("GOFLAGS"), "GOWORK=off"), env...)
 	var errors bytes.Buffer
 	c.Stderr = &errors
 	out, err := c.Output()
@@ -121,7 +121,9 @@ type results map[string]string
 func (s *suite) run(allocator string, packages []string, args ...string) (results, []slab.Stats) {
 	s.t.Helper()
 	reports := s.t.TempDir()
-	command := append([]string{"go", "test", "-trimpath", "-vet=off", "-count=1", "-json"}, args...)
+	// Compiling takes most of the time.
+	quick := "-gcflags=" + arrowModule + "/...=-N -l"
+	command := append([]string{"go", "test", "-trimpath", quick, "-vet=off", "-count=1", "-json"}, args...)
 	out := output(s.t, s.dir, []string{"BUFSLAB_COMPAT=" + allocator, "BUFSLAB_REPORT=" + reports}, append(command, packages...)...)
 	r := results{}
 	for line := range bytes.Lines(out) {
