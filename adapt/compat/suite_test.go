@@ -122,7 +122,7 @@ func (s *suite) run(allocator string, packages []string, args ...string) (result
 	s.t.Helper()
 	reports := s.t.TempDir()
 	// Compiling takes most of the time.
-	quick := "-gcflags=" + arrowModule + "/...=-N -l"
+	quick := "-gcflags=" + arrowModule + "/...=-N -l -dwarf=false"
 	command := append([]string{"go", "test", "-trimpath", quick, "-vet=off", "-count=1", "-json"}, args...)
 	out := output(s.t, s.dir, []string{"BUFSLAB_COMPAT=" + allocator, "BUFSLAB_REPORT=" + reports}, append(command, packages...)...)
 	r := results{}
