@@ -49,10 +49,14 @@ func (w workload) countedTurns() int {
 
 // A counter runs this program under cachegrind. It has a copy of its own, so that the
 // figures do not depend on how this one was built.
-type counter struct{ dir, program string }
+type counter struct {
+	dir, program string
+	simulated    simulation
+}
 
 // newCounter builds the copy, static and without symbols. close deletes it.
-func newCounter() (c counter, err error) {
+func newCounter(s simulation) (c counter, err error) {
+	c.simulated = s
 	if c.dir, err = os.MkdirTemp("", "bench"); err != nil {
 		return c, err
 	}
@@ -93,10 +97,19 @@ func (c counter) least(j job, turns int) (fewest count, err error) {
 	return fewest, nil
 }
 
+// A simulation is what cachegrind is asked for, and the events that it then counts.
+type simulation struct{ args, events []string }
+
 // caches are those of a simulated processor, the same wherever this runs. The last one is
 // small, so that it can be evicted quickly: the runtime's background work, which would be
-// counted as the pool's, goes by the time.
-var caches = []string{"--I1=32768,8,64", "--D1=32768,8,64", "--LL=8388608,16,64"}
+// counted as the pool's, goes by the time. noCaches counts instructions only, in a third of the time.
+var (
+	caches = simulation{
+		[]string{"--cache-sim=yes", "--I1=32768,8,64", "--D1=32768,8,64", "--LL=8388608,16,64"},
+		[]string{"Ir", "Dr", "Dw", "D1mr", "D1mw", "DLmr", "DLmw"},
+	}
+	noCaches = simulation{[]string{"--cache-sim=no"}, []string{"Ir"}}
+)
 
 const evictCounted = 16 << 20 // bytes, twice the last cache
 
@@ -108,7 +121,7 @@ func (c counter) run(j job, turns int) (count, error) {
 		return count{}, err
 	}
 	defer out.Close()
-	args := append([]string{"--tool=cachegrind", "--cache-sim=yes", "--cachegrind-out-file=" + out.Name()}, caches...)
+	args := append([]string{"--tool=cachegrind", "--cachegrind-out-file=" + out.Name()}, c.simulated.args...)
 	run := exec.Command("valgrind", append(args, c.program, "-one", j.pool+"/"+j.counted(), "-turns", strconv.Itoa(turns))...)
 	run.Env = append(os.Environ(), "GOMAXPROCS=1", "GOGC=off", "GODEBUG=asyncpreemptoff=1,cpu.rdtscp=off")
 	if said, err := run.CombinedOutput(); err != nil {
@@ -119,11 +132,11 @@ func (c counter) run(j job, turns int) (count, error) {
 		return count{}, err
 	}
 	defer f.Close()
-	return parse(f)
+	return c.simulated.parse(f)
 }
 
 // parse reads the totals of a cachegrind.out file.
-func parse(r io.Reader) (count, error) {
+func (s simulation) parse(r io.Reader) (count, error) {
 	var events []string
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, 1<<20)
@@ -132,13 +145,13 @@ func parse(r io.Reader) (count, error) {
 		case "events":
 			events = strings.Fields(rest)
 		case "summary":
-			return summary(events, strings.Fields(rest))
+			return s.summary(events, strings.Fields(rest))
 		}
 	}
 	return count{}, fmt.Errorf("cachegrind's output has no summary: %v", lines.Err())
 }
 
-func summary(events, totals []string) (count, error) {
+func (s simulation) summary(events, totals []string) (count, error) {
 	if len(events) != len(totals) {
 		return count{}, fmt.Errorf("cachegrind has %d events and %d totals", len(events), len(totals))
 	}
@@ -150,7 +163,7 @@ func summary(events, totals []string) (count, error) {
 		}
 		of[name] = float64(n)
 	}
-	for _, name := range []string{"Ir", "Dr", "Dw", "D1mr", "D1mw", "DLmr", "DLmw"} {
+	for _, name := range s.events {
 		if _, known := of[name]; !known {
 			return count{}, fmt.Errorf("cachegrind did not count %s", name)
 		}

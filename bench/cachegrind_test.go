@@ -16,7 +16,7 @@ summary: 1000 10 9 300 20 3 100 7 4
 `
 
 func TestCachegrindsOutputIsRead(t *testing.T) {
-	got, err := parse(strings.NewReader(output))
+	got, err := caches.parse(strings.NewReader(output))
 	if want := (count{Instructions: 1000, Data: 400, First: 27, Memory: 7}); err != nil || got != want {
 		t.Errorf("%+v, %v; want %+v", got, err, want)
 	}
@@ -32,9 +32,16 @@ func TestOutputWithoutFiguresIsAnError(t *testing.T) {
 		"not a number":  strings.ReplaceAll(output, " 7 4\n", " 7 many\n"),
 		"without cache": "events: Ir\nsummary: 1000\n",
 	} {
-		if got, err := parse(strings.NewReader(text)); err == nil {
+		if got, err := caches.parse(strings.NewReader(text)); err == nil {
 			t.Errorf("%s: %+v", fault, got)
 		}
+	}
+}
+
+func TestInstructionsAlone(t *testing.T) {
+	got, err := noCaches.parse(strings.NewReader("events: Ir\nsummary: 1000\n"))
+	if want := (count{Instructions: 1000}); err != nil || got != want {
+		t.Errorf("%+v, %v; want %+v", got, err, want)
 	}
 }
 

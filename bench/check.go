@@ -31,7 +31,7 @@ func check() error {
 	}
 	workloads := slices.DeleteFunc(counted(), func(w workload) bool { return !slices.Contains(checkedWorkloads, w.counted()) })
 	for try := 1; ; try++ {
-		found, err := countNet(workloads, checkedPools)
+		found, err := countNet(workloads, checkedPools, noCaches)
 		if err != nil {
 			return err
 		}

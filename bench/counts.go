@@ -36,8 +36,8 @@ type job struct {
 }
 
 // countJobs counts the jobs, as many at a time as there are processors.
-func countJobs(jobs []job) ([]count, error) {
-	c, err := newCounter()
+func countJobs(jobs []job, s simulation) ([]count, error) {
+	c, err := newCounter(s)
 	defer c.close()
 	if err != nil {
 		return nil, err
@@ -56,8 +56,8 @@ func countJobs(jobs []job) ([]count, error) {
 	return found, errors.Join(errs...)
 }
 
-// countNet counts workloads with pools, less the harness.
-func countNet(workloads []workload, pools []string) (counts, error) {
+// countNet counts workloads with pools, less the harness, with simulated caches or none.
+func countNet(workloads []workload, pools []string, s simulation) (counts, error) {
 	c := counts{runtime.Version(), runtime.GOARCH, map[string]map[string]count{}}
 	var jobs []job
 	for _, w := range workloads {
@@ -65,7 +65,7 @@ func countNet(workloads []workload, pools []string) (counts, error) {
 			jobs = append(jobs, job{w, p})
 		}
 	}
-	found, err := countJobs(jobs)
+	found, err := countJobs(jobs, s)
 	if err != nil {
 		return c, err
 	}
@@ -99,7 +99,7 @@ func (o options) countAll() error {
 			pools = append(pools, uncached)
 		}
 	}
-	c, err := countNet(workloads, pools)
+	c, err := countNet(workloads, pools, caches)
 	if err != nil {
 		return err
 	}
