@@ -65,8 +65,8 @@ import (
 // Content-Security-Policy allows it to ask for itself, and for nothing else.
 //
 // The handler has no goroutine and no timer. For page and JSON it asks the pools when it is asked
-// itself, but at most twice a second, and for a tenth of the time at most: who asks in between
-// sees what was seen last. So the lines over the last five minutes have gaps where no one looked,
+// itself, but at most twice a second, and for a tenth of the time at most: a request in between
+// is answered with what was seen last. So the lines over the last five minutes have gaps where no one looked,
 // and a handler that no one looks at costs what it keeps: some tens of kilobytes for each pool.
 //
 // A closed pool is shown as closed, with what is still out. As long as a handler is reachable,
@@ -175,7 +175,7 @@ func reply(w http.ResponseWriter, kind string, b *bytes.Buffer, err error) {
 		return
 	}
 	w.Header().Set("Content-Type", kind)
-	_, _ = b.WriteTo(w) // an error is that of who asked
+	_, _ = b.WriteTo(w) // it fails where the connection does
 }
 
 // refuse says in plain text what is wrong. go tool pprof prints it if it has that header.

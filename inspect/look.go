@@ -3,7 +3,7 @@ package inspect
 import "time"
 
 // Pools are asked by requests only. A look costs them something: Leaks and Fragmentation hold
-// a lock while they list what there is. So all who ask within a while share a look, and the
+// a lock while they list what there is. So all requests within a while share a look, and the
 // next one is the later the longer the last one took.
 
 const (

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// A setting is a line of Pool.Explain: an option, what it is, and who has set it.
+// A setting is a line of Pool.Explain: an option, its value, and what has set it.
 type setting struct{ Key, Value, Source string }
 
 // columns takes a line apart. Columns are two spaces apart at least, and a name may have as many.

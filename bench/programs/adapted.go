@@ -12,7 +12,7 @@ type chunk struct {
 	used int
 }
 
-// points leaves a slice that is too short to those who have parts of it.
+// points leaves a slice that is too short to the goroutines that have parts of it.
 func (c *chunk) points(n int) ([]point, error) {
 	if c.used+n > len(c.all) {
 		c.all, c.used = make([]point, max(2*len(c.all), n, 1024)), 0

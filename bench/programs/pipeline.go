@@ -21,7 +21,7 @@ type parcel struct {
 const inFlight = 12 // parcels before a stage waits for the next
 
 // pipeline has one goroutine read chunks of 48 to 900 KiB, two compress them, and one write
-// them. No buffer is given back by who has got it.
+// them. No goroutine gives back a buffer that it got.
 func pipeline(j *job) error {
 	read, compressed := make(chan parcel, inFlight), make(chan parcel, inFlight)
 	go func() {

@@ -49,7 +49,7 @@
 //	buffer.go     blocks that are out
 //	register.go   memory of the program's own
 //	place.go      where the bytes of a block are
-//	copy.go       who moves them
+//	copy.go       what moves them
 //	stage.go      copies by way of shared memory
 //	stream.go     queues
 //	stream_work.go  what they do

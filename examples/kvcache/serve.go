@@ -27,7 +27,7 @@ type slot struct {
 
 // serve serves sequences of so many tokens: a token for each of them in turn.
 func serve(lengths []int, start func() sequence) (c cost, err error) {
-	debug.FreeOSMemory() // of who was measured before
+	debug.FreeOSMemory() // of the line that was measured before
 	before := resident()
 	var slots [atOnce]slot
 	for busy := true; busy; {

@@ -36,7 +36,7 @@ func (s *server) load(each int) (c cost, err error) {
 	h := httptest.NewServer(s)
 	defer h.Close()
 	h.Client().Transport.(*http.Transport).MaxIdleConnsPerHost = clients
-	debug.FreeOSMemory() // of who was measured before
+	debug.FreeOSMemory() // of the line that was measured before
 	before, began := readRuntime(), time.Now()
 	all := make([]client, clients)
 	var wg sync.WaitGroup

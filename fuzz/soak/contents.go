@@ -95,6 +95,6 @@ func (w *worker) work(b slab.PooledBuffer) {
 		w.works.Add(1)
 		w.must("UsedOn", b.UsedOn(w.stream))
 		w.must("Fill", w.stream.Fill(b.Block(), 0xFF))
-		runtime.KeepAlive(b) // who forgets it keeps it until all work is enqueued
+		runtime.KeepAlive(b) // the worker that forgets it keeps it until all work is enqueued
 	}
 }

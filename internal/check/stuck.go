@@ -22,5 +22,5 @@ func (s *Stuck) Sync() error {
 	return nil
 }
 
-// End lets all go who wait.
+// End lets all waiters go.
 func (s *Stuck) End() { close(s.end) }

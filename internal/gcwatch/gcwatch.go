@@ -1,5 +1,5 @@
 // Package gcwatch tells when the garbage collector has run, and runs it for
-// those who wait for what it finds.
+// callers that wait for what it finds.
 package gcwatch
 
 import (
@@ -51,7 +51,7 @@ const (
 	atMost = 100 * time.Millisecond // for finalizers to run
 	quiet  = 50 * time.Millisecond  // without progress that counts as the end: ten slices of a busy machine
 
-	spin = time.Millisecond // then who waits gives up its thread, for which others may wait
+	spin = time.Millisecond // then a waiter gives up its thread, which others may need
 
 	mostTurns = 1 << 18 // while the clock stands still: longer than the tick of any clock
 )

@@ -26,7 +26,7 @@ import (
 //	end b63a022b
 //
 // A line has the size and the offset in bytes. The line step stands where the program began
-// another step. The line end stands last and has the CRC-32 of all text before it, so that a
+// another step. The line end is the last and has the CRC-32 of all text before it, so that a
 // file that was cut short or damaged is found out.
 
 // A Hint says where a block of Size bytes lies best.

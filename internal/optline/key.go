@@ -14,7 +14,7 @@ type Option[C any] interface {
 	name() string
 	// own returns the key whose value may follow this one's and a colon, or "".
 	own(value string) string
-	// bare reports that the value stands without quotes in JSON.
+	// bare reports that the value has no quotes in JSON.
 	bare() bool
 	// set reads text into the field. It reports text that it cannot read and an
 	// explicit zero out of range; other values out of range are left to fault.

@@ -32,7 +32,7 @@ func (p Processor) ID() int { return p.id }
 // noticed.
 func Numbers() int { return 2 * processors() }
 
-// nobody is for those who find all numbers pinned or lost. It is never in free.
+// nobody is for callers that find all numbers pinned or lost. It is never in free.
 var nobody = &number{id: 1 << 16}
 
 var (

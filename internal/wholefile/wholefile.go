@@ -22,7 +22,7 @@ func Replace(path string, write func(path string) error) (err error) {
 	}
 	dir, err := os.MkdirTemp(filepath.Dir(path), ".part-")
 	if at := (*os.PathError)(nil); errors.As(err, &at) {
-		return &os.PathError{Op: "create", Path: path, Err: at.Err} // who asked knows of no other
+		return &os.PathError{Op: "create", Path: path, Err: at.Err} // the caller knows of no other file
 	} else if err != nil {
 		return err
 	}

@@ -3,7 +3,7 @@ package model
 import "context"
 
 // An Impatient context is done as soon as somebody waits for it: a program of one
-// goroutine has nobody who would end a wait.
+// goroutine has no other to end a wait.
 type Impatient struct {
 	context.Context
 	cancel context.CancelFunc

@@ -9,7 +9,7 @@ import (
 	"sync"
 )
 
-// A TakenError says who has a file.
+// A TakenError says which pool has a file.
 type TakenError struct{ Owner string }
 
 func (e *TakenError) Error() string {

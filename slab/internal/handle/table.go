@@ -162,7 +162,7 @@ func (t *Table) FindPinned(addr uintptr) (*Slot, uint64, int) {
 	return t.index.find(addr).current(addr)
 }
 
-// BySlice adds up the bytes that the owners asked for who have a raw slice alone. It looks at each block of the pool.
+// BySlice adds up the bytes asked for by owners that have a raw slice alone. It looks at each block of the pool.
 func (t *Table) BySlice() (n Tally) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

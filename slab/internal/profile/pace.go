@@ -16,8 +16,8 @@ import (
 // A Pace says how many bytes of Gets lie between two samples: at random, Rate on average, so
 // that each byte is as likely to be sampled as any other. Where samples would take more than
 // share of a processor's time they are set further apart, by powers of two, and each
-// stands for more. What was drawn is kept with its scale: whatever the scale is later, a
-// sample stands for what it stood for when it was drawn, and estimates are not biased. A nil
+// counts for more. What was drawn is kept with its scale: whatever the scale is later, a
+// sample counts for what it counted for when it was drawn, and estimates are not biased. A nil
 // Pace, and one of rate 0, draws no sample. It is safe for concurrent use.
 type Pace struct {
 	rate  int64
@@ -96,8 +96,8 @@ func (p *Pace) Spend(began time.Time) {
 	p.adapt(now, share*p.took(now-began.Sub(p.began)), 1)
 }
 
-// Ease lowers the scale if the last sample is long ago. It is for who has come to a cut: a distance that
-// was drawn in a burst may be gigabytes, which the program does not get for minutes after it.
+// Ease lowers the scale if the last sample is long ago. It is called at cuts: a distance that was
+// drawn in a burst may be gigabytes, which the program does not get for minutes after it.
 func (p *Pace) Ease() {
 	if p == nil || p.held {
 		return

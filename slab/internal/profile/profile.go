@@ -155,9 +155,9 @@ func (p *Profile) Records() (list []Record) {
 	return list
 }
 
-// Fit scales what is in use and what leaked to sums that are known: samples tell who had it,
-// and less well how much it is. Each stack gets whole buffers, and all of them add up to the sums.
-// What no sample is of is said to be of stacks that are not kept.
+// Fit scales what is in use and what leaked to sums that are known: samples tell which
+// stacks have it, and less well how much. Each stack gets whole buffers, and all of them add up to the sums.
+// What no sample shows counts for the stacks that are not kept.
 func Fit(list []Record, inUse, leaked handle.Tally) []Record {
 	if len(list) == 0 || list[len(list)-1].Stack != nil {
 		list = append(list, Record{})
