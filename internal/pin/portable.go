@@ -32,8 +32,8 @@ func (p Processor) ID() int { return p.id }
 // noticed.
 func Numbers() int { return 2 * processors() }
 
-// nobody is for callers that find all numbers pinned or lost. It is never in free.
-var nobody = &number{id: 1 << 16}
+// unnumbered is for callers that find all numbers pinned or lost. It is never in free.
+var unnumbered = &number{id: 1 << 16}
 
 var (
 	free   = sync.Pool{New: find}
@@ -41,7 +41,7 @@ var (
 	owners []weak.Pointer[number] // by number, those that are not known to be lost; guarded by mu
 )
 
-// find returns the first number that nobody has.
+// find returns the first number that is not taken.
 func find() any {
 	mu.Lock()
 	defer mu.Unlock()
@@ -55,7 +55,7 @@ func find() any {
 			return n
 		}
 	}
-	return nobody
+	return unnumbered
 }
 
 // Pin gives the goroutine a number, of its own if it is below Numbers.
@@ -63,7 +63,7 @@ func Pin() Processor { return Processor{free.Get().(*number)} }
 
 // Unpin undoes Pin.
 func Unpin(p Processor) {
-	if p.number != nobody {
+	if p.number != unnumbered {
 		free.Put(p.number)
 	}
 }

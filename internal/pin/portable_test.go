@@ -14,14 +14,14 @@ func takeAll() (all []Processor) {
 	runtime.GC() // two of them empty what no processor has
 	runtime.GC()
 	p := Pin()
-	for ; p.number != nobody; p = Pin() {
+	for ; p.number != unnumbered; p = Pin() {
 		all = append(all, p)
 	}
 	Unpin(p)
 	return all
 }
 
-// Each number is had once; who finds none is nobody, and only until one is free.
+// Each number is had once; a Pin that finds none is unnumbered, and only until one is free.
 func TestNumbersAreHadOnce(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // others do not see what one puts back last
 	all := takeAll()
@@ -84,6 +84,6 @@ func TestThePreemptedKeepTheirNumbers(t *testing.T) {
 		sum += n
 	}
 	if sum != goroutines*each || none == sum {
-		t.Errorf("%d of %d increments are left, %d of nobody", sum, goroutines*each, none)
+		t.Errorf("%d of %d increments are left, %d without a number", sum, goroutines*each, none)
 	}
 }
