@@ -151,12 +151,11 @@ func (b *buffer) check() {
 	}
 }
 
-// slice returns the address for a slice. The slab.Pool has to know that there may be a
-// slice of memory that the collector does not see. A Put of the slice must not find the buffer.
+// slice returns the address for a slice. Hide tells the slab.Pool that there may be a slice of
+// memory that the collector does not see, and that a Put of the slice must not find the buffer.
 func (b *buffer) slice() unsafe.Pointer {
 	b.check()
 	b.handle.Hide()
-	b.handle.Bytes()
 	atomic.StorePointer(&b.open, b.ptr)
 	return b.ptr
 }

@@ -284,7 +284,8 @@ var ofGrowpool = []mutant{
 	},
 	{
 		name: "growpool: a slice off the heap is not told to the slab.Pool",
-		file: "growpool/view.go", old: "\tb.handle.Bytes()\n", new: "",
+		file: "slab/internal/handle/lent.go",
+		old:  "| hidden)\n\ts.Escape()\n", new: "| hidden)\n",
 		killer: killer{pkg: "growpool", test: "TestReplacedMemoryOffTheHeap"},
 	},
 	{
