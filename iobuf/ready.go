@@ -3,6 +3,7 @@ package iobuf
 import (
 	"context"
 	"fmt"
+	"math"
 	"net"
 	"syscall"
 
@@ -14,9 +15,9 @@ import (
 // datagram. Its block has room for n bytes, so that a Grow to n copies nothing.
 //
 // The error is io.EOF at the end of a stream. It wraps net.ErrClosed where c was closed (os.ErrClosed
-// for a file), os.ErrDeadlineExceeded at c's own read deadline, slab.ErrSize where n is below 1, the
-// errno of the system, or the error of [slab.Pool.Get]. Without room in the pool nothing is read: no
-// byte is lost, and a later call gets the bytes.
+// for a file), os.ErrDeadlineExceeded at c's own read deadline, slab.ErrSize where n is below 1 or
+// no less than 4 GiB, the errno of the system, or the error of [slab.Pool.Get]. Without room in the pool
+// nothing is read: no byte is lost, and a later call gets the bytes.
 //
 // The end of ctx wakes the wait, and the error wraps ctx.Err() and the context's cause. There is no
 // goroutine for that: c's read deadline is set to the past. Afterwards c has no read deadline, even if
@@ -56,7 +57,7 @@ func ReadConn(ctx context.Context, c net.Conn, p *slab.Pool, n int) (slab.Pooled
 
 // untilDone calls read, and wakes it at the end of ctx.
 func untilDone(ctx context.Context, c any, n int, read func() (slab.PooledBuffer, error)) (h slab.PooledBuffer, err error) {
-	if n <= 0 {
+	if n == 0 || uint64(n) > math.MaxUint32 { // or is below 0
 		return none, fmt.Errorf("iobuf: a read of %d bytes: %w", n, slab.ErrSize)
 	}
 	if ctx.Err() != nil {
@@ -79,15 +80,11 @@ func doneError(ctx context.Context) error {
 	return fmt.Errorf("iobuf: %w", ctx.Err())
 }
 
-// cutTo returns a handle of the first n bytes of h, and ends h. It needs no memory. Where Grow fails,
-// as after Close of the pool, the handle is a part: bytes that were read are not lost.
+// cutTo returns a handle of the first n bytes of h, and ends h. As less than 4 GiB remain, that takes no
+// memory: bytes that were read are not lost where the pool is full or closed.
 func cutTo(h slab.PooledBuffer, n int) (slab.PooledBuffer, error) {
 	if n == h.Len() {
 		return h, nil
 	}
-	if c, err := h.Grow(n); err == nil {
-		return c, nil
-	}
-	defer func() { _ = h.Release() }() // the part holds the memory
-	return h.Slice(0, n)
+	return h.Grow(n)
 }

@@ -123,12 +123,18 @@ func TestReadReadyOfALot(t *testing.T) {
 	})
 }
 
-// A size below one is refused.
-func TestReadReadyOfNothing(t *testing.T) {
+// A size below one is refused, and one that could not be cut without memory.
+func TestReadReadyRefuses(t *testing.T) {
+	sizes := []int{0, -1, math.MinInt}
+	if large := int64(math.MaxUint32) + 1; int64(int(large)) == large { // not where an int has 32 bits
+		sizes = append(sizes, int(large), math.MaxInt)
+	}
 	everyReadable(t, func(t *testing.T, r readable, p *slab.Pool) {
 		check.Ok(r.there.Write([]byte("hello")))(t)
-		for _, n := range []int{0, -1, math.MinInt} {
-			check.Wraps(t, check.Err(r.read(t.Context(), p, n)), slab.ErrSize)
+		for _, n := range sizes {
+			if h, err := r.read(t.Context(), p, n); !errors.Is(err, slab.ErrSize) {
+				t.Fatalf("%d bytes: %v, %v", n, h, err)
+			}
 		}
 		wantRead(t, r, p, 5, []byte("hello"))
 	})
@@ -275,10 +281,10 @@ func TestReadReadyOfAContextThatEndsAsBytesCome(t *testing.T) {
 	mustRelease(t, h)
 }
 
-// What was read before the pool was closed is cut without memory.
+// What was read before the pool was closed, or took all of it, is cut without memory.
 func TestCutToOfAClosedPool(t *testing.T) {
-	p := openLine(t, "")
-	h := filled(t, p, text(1000))
+	p := openLine(t, "max_bytes=4KiB")
+	h := filled(t, p, text(4096))
 	p.Close()
 	h = check.Ok(cutTo(h, 10))(t)
 	if !bytes.Equal(h.Bytes(), text(10)) {
