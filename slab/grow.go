@@ -30,9 +30,9 @@ func (b PooledBuffer) Cap() int {
 // also copies nothing where the block can be extended by the memory after it. But host memory
 // that at least doubles is copied where the pool has the room, and has had as much in use: to
 // copy takes less time than new pages. To copy, Grow gets a buffer, copies and releases b. It
-// always copies with Config.Check, where device memory has to be cleared, while b is a part
-// or has parts, and while a call of With runs on b: the old memory then stays until With
-// returns.
+// always copies beyond Cap with Config.Check, and at all where device memory has to be cleared,
+// while b is a part or has parts, and while a call of With runs on b: the old memory then stays
+// until With returns.
 //
 // Streams that use b use the new buffer. A Grow that copies waits for them first. If Lookup
 // returned b for a slice of GetBytes, the new slice alone keeps the new buffer active, too.
