@@ -137,14 +137,32 @@ var ofStrategies = []mutant{
 	{
 		name: "pageheap: all processors cut from the same end",
 		file: "slab/internal/pageheap/sides.go",
-		old:  "m.processor()%2 == 0", new: "m.processor()%2 <= 1",
+		old:  "on%2 == 1 || on == 0", new: "on%2 <= 1",
 		killer: killer{pkg: "slab/internal/pageheap", test: "TestProcessorsHaveSides"},
 	},
 	{
 		name: "pageheap: small blocks have sides",
 		file: "slab/internal/pageheap/place.go",
-		old:  "if n >= sidedFrom {", new: "if n >= 0 {",
+		old:  "if n < sidedFrom {", new: "if n < 0 {",
 		killer: killer{pkg: "slab/internal/pageheap", test: "TestProcessorsHaveSides"},
+	},
+	{
+		name: "pageheap: a free extent does not know whose bytes it has",
+		file: "slab/internal/pageheap/alloc.go",
+		old:  "\t\tx.side = h.side()\n", new: "",
+		killer: killer{pkg: "slab/internal/pageheap", test: "TestAProcessorTakesItsOwn"},
+	},
+	{
+		name: "pageheap: a merged extent is of the side that came last",
+		file: "slab/internal/pageheap/extent.go",
+		old:  "if y.len > x.len {", new: "if y.len < x.len {",
+		killer: killer{pkg: "slab/internal/pageheap", test: "TestAnExtentIsOfTheSideThatHadMost"},
+	},
+	{
+		name: "pageheap: new memory serves no processor",
+		file: "slab/internal/pageheap/sides.go",
+		old:  " || t.side == 0)", new: ")",
+		killer: killer{pkg: "slab/internal/pageheap", test: "TestNewMemoryIsOfAllSides"},
 	},
 	{
 		name: "percpu: a replay does not tell its processor",

@@ -32,7 +32,11 @@ func (h *Heap) Alloc(size int) (int32, error) {
 // Free takes a used extent back. The caller holds the lock.
 func (h *Heap) Free(i int32) {
 	h.unmapUsed(i)
-	h.segs[h.at(i).seg].used--
+	x := h.at(i)
+	h.segs[x.seg].used--
+	if x.len >= sidedFrom {
+		x.side = h.side()
+	}
 	if i = h.merge(i, free); h.OverHeld() {
 		h.freed = append(h.freed, i)
 	}

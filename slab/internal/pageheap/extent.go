@@ -14,6 +14,7 @@ type extent struct {
 	seg        int32
 	excess     uint32 // of a used extent: bytes of len that Alloc was not asked for
 	stamp      uint32 // of a free extent: the epoch of its last growth
+	side       side   // of a free extent: the processor that had most of its bytes
 	state      state
 }
 
@@ -134,7 +135,7 @@ func (e *extents) split(i int32, n int) int32 {
 	r := e.record(x.seg, x.off+n, x.len-n)
 	x = e.at(i) // record may have moved it
 	rest := e.at(r)
-	rest.prev, rest.next, rest.stamp = i, x.next, x.stamp
+	rest.prev, rest.next, rest.stamp, rest.side = i, x.next, x.stamp, x.side
 	if x.next != none {
 		e.at(x.next).prev = r
 	}
@@ -154,6 +155,14 @@ func (e *extents) splitFront(i int32, n int) int32 {
 	return f
 }
 
+// join adds the bytes of a neighbour.
+func (x *extent) join(y *extent) {
+	if y.len > x.len {
+		x.side = y.side
+	}
+	x.len += y.len
+}
+
 // merge gives i, which is in no list, a state that has an index, joins it
 // with its neighbours of the same state, and returns the whole.
 func (e *extents) merge(i int32, s state) int32 {
@@ -161,13 +170,13 @@ func (e *extents) merge(i int32, s state) int32 {
 	if n := x.next; n != none && e.at(n).state == s {
 		y := e.at(n)
 		e.unlist(y)
-		x.len += y.len
+		x.join(y)
 		e.forget(n)
 	}
 	if p := x.prev; p != none && e.at(p).state == s {
 		y := e.at(p)
 		e.unlist(y)
-		y.len += x.len
+		y.join(x)
 		e.forget(i)
 		i, x = p, y
 	}

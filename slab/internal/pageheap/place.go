@@ -6,12 +6,14 @@ import "github.com/bufslab/bufslab/slab/internal/align"
 // holds the lock.
 func (m *memory) AllocFree(size int) int32 {
 	n := align.Up(size, m.align)
-	i := m.find(free, n)
+	i := int32(none)
+	if n < sidedFrom {
+		i = m.find(free, n)
+	} else {
+		i = m.findNear(n)
+	}
 	if i == none {
 		return none
-	}
-	if n >= sidedFrom {
-		i = m.onSide(i, n)
 	}
 	return m.take(i, n, size)
 }

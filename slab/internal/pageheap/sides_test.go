@@ -1,6 +1,10 @@
 package pageheap
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/bufslab/bufslab/device"
+)
 
 // Processor 1 cuts large blocks from the upper end of a free extent, the others and small ones are cut from
 // the front; and what came back on one processor serves it again.
@@ -29,5 +33,103 @@ func TestAnExtentOfTheSizeIsTakenWhole(t *testing.T) {
 	p.free(p.mustAlloc(t, mib))
 	if b := p.mustAlloc(t, mib); b.Off != 0 || p.managed != mib {
 		t.Errorf("a block at %d of %d bytes", b.Off, p.managed)
+	}
+}
+
+// freeOn is free, on a processor.
+func (p *program) freeOn(processor *int, number int, b device.Block) {
+	*processor = number
+	p.free(b)
+}
+
+// takeRest takes what the heap has beyond what was asked for.
+func (p *program) takeRest(t *testing.T) {
+	t.Helper()
+	for p.Counts().FreeBytes > 0 {
+		p.mustAlloc(t, page)
+	}
+}
+
+// wantOn gets 512 KiB on a processor.
+func (p *program) wantOn(t *testing.T, processor *int, number, at int) {
+	t.Helper()
+	*processor = number
+	if b := p.mustAlloc(t, mib/2); b.Off != at {
+		t.Errorf("processor %d has a block at %d, want %d", number, b.Off, at)
+	}
+}
+
+// sided returns a program on processors, and the one that it runs on.
+func sided() (*program, *int) {
+	processor := new(int)
+	return start(&pages{RangeBytes: 64 * mib}, Options{Processor: func() int { return *processor }}), processor
+}
+
+// A processor takes what it had, though another extent fits better. Without its own it takes what fits.
+func TestAProcessorTakesItsOwn(t *testing.T) {
+	p, on := sided()
+	a, _, b := p.mustAlloc(t, mib), p.mustAlloc(t, page), p.mustAlloc(t, 2*mib)
+	p.takeRest(t)
+	p.freeOn(on, 0, a)
+	p.freeOn(on, 1, b)
+	p.wantOn(t, on, 1, b.Off+b.Len-mib/2)
+	p.wantOn(t, on, 0, 0)
+	p.wantOn(t, on, 2, mib/2)
+}
+
+// Two extents that become one are of the side of the longer one, whichever came first.
+func TestAnExtentIsOfTheSideThatHadMost(t *testing.T) {
+	for _, shortFirst := range []bool{true, false} {
+		p, on := sided()
+		short, long, _ := p.mustAlloc(t, mib), p.mustAlloc(t, 2*mib), p.mustAlloc(t, page)
+		other := p.mustAlloc(t, 4*mib)
+		p.takeRest(t)
+		if shortFirst {
+			p.freeOn(on, 0, short)
+		}
+		p.freeOn(on, 1, long)
+		if !shortFirst {
+			p.freeOn(on, 0, short)
+		}
+		p.freeOn(on, 0, other)
+		p.wantOn(t, on, 0, other.Off)
+		p.wantOn(t, on, 1, long.Off+long.Len-mib/2)
+	}
+}
+
+// Memory that no large block had is anybody's.
+func TestNewMemoryIsOfAllSides(t *testing.T) {
+	p, on := sided()
+	p.free(p.mustAlloc(t, 4*mib))
+	own := p.mustAlloc(t, 4*mib)
+	p.mustAlloc(t, page)
+	var small []device.Block
+	for range 40 {
+		small = append(small, p.mustAlloc(t, sidedFrom-page))
+	}
+	p.takeRest(t)
+	p.freeOn(on, 0, own)
+	p.freeAll(small)
+	p.wantOn(t, on, 0, small[0].Off)
+	p.wantOn(t, on, 1, small[39].Off+small[39].Len-mib/2)
+}
+
+// After so many extents of others a processor takes what fits.
+func TestTheSearchForItsOwnEnds(t *testing.T) {
+	for others, own := range map[int]bool{near - 1: true, near: false} {
+		p, on := sided()
+		var list []device.Block
+		for range others {
+			list = append(list, p.mustAlloc(t, mib))
+			p.mustAlloc(t, page)
+		}
+		mine := p.mustAlloc(t, 2*mib)
+		p.takeRest(t)
+		p.freeAll(list) // on processor 0
+		p.freeOn(on, 2, mine)
+		*on = 2
+		if b := p.mustAlloc(t, mib/2); (b.Off == mine.Off) != own {
+			t.Errorf("beside %d extents of another processor: a block at %d, its own are at %d", others, b.Off, mine.Off)
+		}
 	}
 }
