@@ -99,7 +99,7 @@ var ofPageHeaps = []mutant{
 	{
 		name: "pageheap: the rest of a split has a new age",
 		file: "slab/internal/pageheap/extent.go",
-		old:  "rest.prev, rest.next, rest.stamp = i, x.next, x.stamp", new: "rest.prev, rest.next = i, x.next",
+		old:  "rest.stamp, rest.side = i, x.next, x.stamp, x.side", new: "rest.side = i, x.next, x.side",
 		killer: killer{pkg: "slab/internal/pageheap", test: "TestSplitKeepsTheAgeOfTheRest"},
 	},
 	{

@@ -159,6 +159,12 @@ var ofStrategies = []mutant{
 		killer: killer{pkg: "slab/internal/pageheap", test: "TestAnExtentIsOfTheSideThatHadMost"},
 	},
 	{
+		name: "pageheap: the rest of a split is of no side",
+		file: "slab/internal/pageheap/extent.go",
+		old:  "rest.stamp, rest.side = i, x.next, x.stamp, x.side", new: "rest.stamp = i, x.next, x.stamp",
+		killer: killer{pkg: "slab", test: "TestBytesStayWithTheirProcessor"},
+	},
+	{
 		name: "pageheap: new memory serves no processor",
 		file: "slab/internal/pageheap/sides.go",
 		old:  " || t.side == 0)", new: ")",
