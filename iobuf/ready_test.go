@@ -144,7 +144,7 @@ func TestReadReadyRefuses(t *testing.T) {
 func TestReadReadyWithoutRoom(t *testing.T) {
 	everyReadable(t, func(t *testing.T, r readable, p *slab.Pool) {
 		check.Ok(r.there.Write([]byte("hello")))(t)
-		h, err := r.read(t.Context(), p, math.MaxInt)
+		h, err := r.read(t.Context(), openLine(t, "max_bytes=1MiB"), 2<<20)
 		if err == nil { // a connection that does not tell
 			if r.idle != pieceBytes || string(h.Bytes()) != "hello" {
 				t.Errorf("%q", h.Bytes())
@@ -152,8 +152,8 @@ func TestReadReadyWithoutRoom(t *testing.T) {
 			mustRelease(t, h)
 			return
 		}
-		if h != none {
-			t.Error("a buffer and an error")
+		if check.Wraps(t, err, device.ErrOutOfMemory); h != none || r.idle == pieceBytes {
+			t.Error("a buffer and an error, or a piece that is lost")
 		}
 		closed := openLine(t, "")
 		check.Must(t, closed.Close())
