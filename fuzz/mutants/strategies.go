@@ -165,9 +165,15 @@ var ofStrategies = []mutant{
 		killer: killer{pkg: "slab", test: "TestBytesStayWithTheirProcessor"},
 	},
 	{
+		name: "pageheap: a processor takes its own for ever",
+		file: "slab/internal/pageheap/sides.go",
+		old:  " || t.stamp != m.epoch", new: "",
+		killer: killer{pkg: "slab/internal/pageheap", test: "TestAnEpochForgetsSides"},
+	},
+	{
 		name: "pageheap: new memory serves no processor",
 		file: "slab/internal/pageheap/sides.go",
-		old:  " || t.side == 0)", new: ")",
+		old:  " || t.side == 0", new: "",
 		killer: killer{pkg: "slab/internal/pageheap", test: "TestNewMemoryIsOfAllSides"},
 	},
 	{

@@ -4,7 +4,8 @@ package pageheap
 // caches of another processor takes longer than all else. So a free extent knows the processor that had
 // most of its bytes, and a processor takes one of its own. Where it has none, processors with odd numbers
 // cut from the upper end: two work on memory of their own as long as there is more than both need, and
-// neither takes more for it.
+// neither takes more for it. At the end of an epoch all extents are anybody's, or what one goroutine needs
+// on many processors would keep as many extents from going back.
 
 // A side is a processor: its number and 1, or 0 where that is not known, or its bytes are new.
 type side uint16
@@ -41,13 +42,13 @@ func (m *memory) findNear(n int) int32 {
 }
 
 // findOwn looks at the first few free extents from the list for n bytes on, and returns the first one that
-// fits and is not of another side, or none.
+// fits and is of no other side in this epoch, or none.
 func (m *memory) findOwn(n int, on side) int32 {
 	x := &m.index[free]
 	left := near
 	for l := x.lists.Next(m.listFor(n)); l >= 0 && left > 0; l = x.lists.Next(l + 1) {
 		for i := x.heads[l]; i != none && left > 0; i = m.at(i).down {
-			if t := m.at(i); t.len >= n && (t.side == on || t.side == 0) {
+			if t := m.at(i); t.len >= n && (t.side == on || t.side == 0 || t.stamp != m.epoch) {
 				return i
 			}
 			left--

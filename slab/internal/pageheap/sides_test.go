@@ -77,6 +77,17 @@ func TestAProcessorTakesItsOwn(t *testing.T) {
 	p.wantOn(t, on, 2, mib/2)
 }
 
+// After an epoch a processor takes what fits.
+func TestAnEpochForgetsSides(t *testing.T) {
+	p, on := sided()
+	a, _, b := p.mustAlloc(t, mib), p.mustAlloc(t, page), p.mustAlloc(t, 2*mib)
+	p.takeRest(t)
+	p.freeOn(on, 0, a)
+	p.freeOn(on, 1, b)
+	p.epoch++
+	p.wantOn(t, on, 1, a.Len-mib/2)
+}
+
 // Two extents that become one are of the side of the longer one, whichever came first.
 func TestAnExtentIsOfTheSideThatHadMost(t *testing.T) {
 	for _, shortFirst := range []bool{true, false} {

@@ -153,13 +153,14 @@ func (c *Cache) RunOn(k int) {
 	c.reach, c.stride = c.acting.caches, 0
 }
 
-// Processor returns the number of the processor that the caller runs on, which may be another one by now.
+// Processor returns the number of the processor that the caller runs on, which may be another one by now. It
+// is that of the processor's caches: under the race detector numbers are not bounded.
 func (c *Cache) Processor() int {
 	if c.acting != nil {
 		return c.number
 	}
 	on := pin.Pin()
-	id := on.ID()
+	id := on.ID() % len(c.cpus)
 	pin.Unpin(on)
 	return id
 }

@@ -374,3 +374,13 @@ func TestKeepKnowsWhatIsNotCached(t *testing.T) {
 		}
 	}
 }
+
+// The number of a processor is that of its caches, whatever the numbers are that tell pinned goroutines apart.
+func TestTheProcessorHasCaches(t *testing.T) {
+	s := oneCPU(t, Options{})
+	for range 1000 {
+		if n := s.Processor(); n != 0 {
+			t.Fatalf("processor %d of 1", n)
+		}
+	}
+}
