@@ -7,7 +7,7 @@ package pageheap
 // neither takes more for it. At the end of an epoch all extents are anybody's, or what one goroutine needs
 // on many processors would keep as many extents from going back.
 
-// A side is a processor: its number and 1, or 0 where that is not known, or its bytes are new.
+// A side is the number of a processor plus 1. It is 0 where the processor is not known, or the bytes are new.
 type side uint16
 
 // sidedFrom is the least block that is worth a side: caches of processors keep smaller ones.
@@ -32,7 +32,7 @@ func (m *memory) findNear(n int) int32 {
 	if i == none {
 		i = m.find(free, n)
 	}
-	if i == none || on%2 == 1 || on == 0 {
+	if i == none || on%2 == 1 || on == 0 { // even processors have odd sides
 		return i
 	}
 	if rest := m.at(i).len - n; rest > 0 {

@@ -65,27 +65,31 @@ func sided() (*program, *int) {
 	return start(&pages{RangeBytes: 64 * mib}, Options{Processor: func() int { return *processor }}), processor
 }
 
+// ofTwo returns a program on processors, of which 0 has had the bytes of a, 1 MiB, and 1 those of b, 2 MiB.
+func ofTwo(t *testing.T) (p *program, processor *int, a, b device.Block) {
+	p, processor = sided()
+	a = p.mustAlloc(t, mib)
+	p.mustAlloc(t, page)
+	b = p.mustAlloc(t, 2*mib)
+	p.takeRest(t)
+	p.freeOn(processor, 0, a)
+	p.freeOn(processor, 1, b)
+	return p, processor, a, b
+}
+
 // A processor takes what it had, though another extent fits better. Without its own it takes what fits.
 func TestAProcessorTakesItsOwn(t *testing.T) {
-	p, on := sided()
-	a, _, b := p.mustAlloc(t, mib), p.mustAlloc(t, page), p.mustAlloc(t, 2*mib)
-	p.takeRest(t)
-	p.freeOn(on, 0, a)
-	p.freeOn(on, 1, b)
+	p, on, a, b := ofTwo(t)
 	p.wantOn(t, on, 1, b.Off+b.Len-mib/2)
-	p.wantOn(t, on, 0, 0)
-	p.wantOn(t, on, 2, mib/2)
+	p.wantOn(t, on, 0, a.Off)
+	p.wantOn(t, on, 2, a.Off+mib/2)
 }
 
 // After an epoch a processor takes what fits.
 func TestAnEpochForgetsSides(t *testing.T) {
-	p, on := sided()
-	a, _, b := p.mustAlloc(t, mib), p.mustAlloc(t, page), p.mustAlloc(t, 2*mib)
-	p.takeRest(t)
-	p.freeOn(on, 0, a)
-	p.freeOn(on, 1, b)
+	p, on, a, _ := ofTwo(t)
 	p.epoch++
-	p.wantOn(t, on, 1, a.Len-mib/2)
+	p.wantOn(t, on, 1, a.Off+a.Len-mib/2)
 }
 
 // Two extents that become one are of the side of the longer one, whichever came first.
@@ -125,7 +129,7 @@ func TestNewMemoryIsOfAllSides(t *testing.T) {
 	p.wantOn(t, on, 1, small[39].Off+small[39].Len-mib/2)
 }
 
-// After so many extents of others a processor takes what fits.
+// A processor looks for its own among 16 extents, and then takes what fits.
 func TestTheSearchForItsOwnEnds(t *testing.T) {
 	for others, own := range map[int]bool{near - 1: true, near: false} {
 		p, on := sided()
