@@ -10,6 +10,7 @@ import (
 
 	"github.com/bufslab/bufslab/adapt"
 	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/internal/check"
 	"github.com/bufslab/bufslab/slab"
 )
 
@@ -296,7 +297,7 @@ func TestPairsAllocateNothing(t *testing.T) {
 		"GRPC":  func() { g.Put(g.Get(4096)) },
 		"HTTP":  func() { h.Put(h.Get()) },
 	} {
-		if n := testing.AllocsPerRun(1000, pair); n >= 1 && !instrumented {
+		if n := check.Allocs(1000, pair); n >= 1 && !instrumented {
 			t.Errorf("%s: %v allocations", what, n)
 		}
 	}

@@ -293,7 +293,7 @@ func TestArenaAllocatesNothing(t *testing.T) {
 		t.Skip("The race detector and asan instrument every access: what is counted here is not what programs have.")
 	}
 	a := New(openPool(t, "heap", slab.Config{}))
-	if n := testing.AllocsPerRun(100, func() {
+	if n := check.Allocs(100, func() {
 		for range 50 {
 			m, _ := a.Get(100)
 			m[0] = 1

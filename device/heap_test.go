@@ -52,7 +52,7 @@ func TestHeapRefusesWhatMakeWouldDieOf(t *testing.T) {
 // the region and one for the memory.
 func TestHeapUnwatchedCostsTwoAllocations(t *testing.T) {
 	d := opened(t, "heap")
-	allocs := testing.AllocsPerRun(100, func() {
+	allocs := check.Allocs(100, func() {
 		b, _ := d.Alloc(4096)
 		d.Free(b)
 	})

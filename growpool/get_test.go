@@ -11,6 +11,7 @@ import (
 	"unsafe"
 
 	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/internal/check"
 	"github.com/bufslab/bufslab/slab"
 )
 
@@ -185,7 +186,7 @@ func TestHitsDoNotAllocate(t *testing.T) {
 		"5":      func() { v, _ := Get[float64](p, "k", 2, 2, 2, 2, 2); sum += v.At(1, 1, 1, 1, 1) },
 		"number": func() { v, _ := Get[float64](numbers, 1000, 1+n%1000); v.Slice()[0] = 1 },
 	} {
-		if a := testing.AllocsPerRun(100, func() { n++; f() }); a != 0 {
+		if a := check.Allocs(100, func() { n++; f() }); a != 0 {
 			t.Errorf("%s dimensions: %v allocations a hit", name, a)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/bufslab/bufslab/device"
 	"github.com/bufslab/bufslab/device/sim"
+	"github.com/bufslab/bufslab/internal/check"
 	"github.com/bufslab/bufslab/slab"
 )
 
@@ -262,7 +263,7 @@ func TestGetWaitsForStreams(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	n := testing.AllocsPerRun(100, func() { mustGet[byte](t, p, "k", 50) })
+	n := check.Allocs(100, func() { mustGet[byte](t, p, "k", 50) })
 	if n != 0 && !sanitized { // the address sanitizer allocates
 		t.Errorf("a hit after all streams allocates %v times", n)
 	}

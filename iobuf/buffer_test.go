@@ -414,7 +414,7 @@ func TestBufferAllocatesNothing(t *testing.T) {
 		b.Release()
 	}
 	for name, end := range map[string]func(){"Reset": b.Reset, "Release": b.Release} {
-		if n := testing.AllocsPerRun(100, func() {
+		if n := check.Allocs(100, func() {
 			for range 10 {
 				b.Write(p)
 			}
@@ -511,7 +511,7 @@ func TestNewAllocatesLittle(t *testing.T) {
 	}
 	p := openPool(t, "heap", slab.Config{})
 	var b *Buffer
-	if n := testing.AllocsPerRun(100, func() { b = New(p) }); n > 2 || b.Len() != 0 {
+	if n := check.Allocs(100, func() { b = New(p) }); n > 2 || b.Len() != 0 {
 		t.Errorf("%v allocations", n)
 	}
 }

@@ -154,7 +154,7 @@ func TestHitDoesNotAllocate(t *testing.T) {
 	for _, n := range []int{64, 4 << 10, 1 << 20} {
 		p := openPool(t, "heap", Config{})
 		mustGet(t, p, n).Release()
-		if a := testing.AllocsPerRun(100, func() {
+		if a := check.Allocs(100, func() {
 			b, _ := p.Get(n)
 			b.Bytes()[0] = 1
 			b.Release()

@@ -2,6 +2,8 @@ package slab
 
 import (
 	"testing"
+
+	"github.com/bufslab/bufslab/internal/check"
 )
 
 func mustGrow(t testing.TB, b PooledBuffer, n int) PooledBuffer {
@@ -191,7 +193,7 @@ func TestGrowByCopyAllocatesNothing(t *testing.T) {
 		t.Skip("the race detector allocates")
 	}
 	p := openLine(t, "")
-	n := testing.AllocsPerRun(100, func() {
+	n := check.Allocs(100, func() {
 		b := mustGet(t, p, 1000)
 		c, err := b.Grow(5000)
 		if err != nil {

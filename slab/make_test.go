@@ -8,6 +8,7 @@ import (
 	"unsafe"
 
 	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/internal/check"
 )
 
 type point struct {
@@ -140,7 +141,7 @@ func TestMakeAllocatesNothing(t *testing.T) {
 		t.Skip("The race detector and asan instrument every access: what is counted here is not what programs have.")
 	}
 	p := openPool(t, "heap", Config{})
-	if n := testing.AllocsPerRun(100, func() {
+	if n := check.Allocs(100, func() {
 		s, _ := Make[point](p, 100)
 		s.Slice()[0].X = 1
 		s.Release()

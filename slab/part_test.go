@@ -12,6 +12,7 @@ import (
 	"unsafe"
 
 	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/internal/check"
 )
 
 func mustShare(t testing.TB, b PooledBuffer) PooledBuffer {
@@ -383,7 +384,7 @@ func TestSharesTakeObjectsInTurn(t *testing.T) {
 		p := openPool(t, dev, Config{})
 		b := mustGet(t, p, 100<<10)
 		managed := p.Stats().ManagedBytes
-		if a := testing.AllocsPerRun(100, func() { c, _ := b.Share(); c.Release() }); a >= 1 {
+		if a := check.Allocs(100, func() { c, _ := b.Share(); c.Release() }); a >= 1 {
 			t.Errorf("%s: %v allocations", dev, a)
 		}
 		if p.Stats().ManagedBytes != managed {

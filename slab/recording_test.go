@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/internal/check"
 )
 
 // recorded returns the rows that a ring has, without processors and times.
@@ -89,7 +90,7 @@ func TestRecordedPairsAreHits(t *testing.T) {
 	if s := p.Stats(); s.Hits < 900 {
 		t.Errorf("%+v", s)
 	}
-	n := testing.AllocsPerRun(1000, func() { _ = mustGet(t, p, 4096).Release() })
+	n := check.Allocs(1000, func() { _ = mustGet(t, p, 4096).Release() })
 	if n != 0 && !raceEnabled { // there package pin draws a number, and allocates
 		t.Errorf("%v allocations a pair", n)
 	}

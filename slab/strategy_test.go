@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/internal/check"
 	"github.com/bufslab/bufslab/internal/invariants"
 	"github.com/bufslab/bufslab/slab/internal/freelist"
 	"github.com/bufslab/bufslab/slab/internal/upstreamtest"
@@ -72,7 +73,7 @@ func TestAHitAllocatesNothing(t *testing.T) {
 	for _, name := range names {
 		s := holderOn(name, &source{}, Config{})
 		mustAlloc(t, s, 1000) // keeps its slab
-		if n := testing.AllocsPerRun(1000, func() { s.Free(mustAlloc(t, s, 1000)) }); n != 0 {
+		if n := check.Allocs(1000, func() { s.Free(mustAlloc(t, s, 1000)) }); n != 0 {
 			t.Errorf("%s: %v allocations", name, n)
 		}
 	}

@@ -171,7 +171,7 @@ func TestUnusedBuffersRecordNothing(t *testing.T) {
 	}
 	mustRelease(t, b)
 	q.Finish()
-	if n := testing.AllocsPerRun(100, func() { b, _ := p.Get(1000); b.Release() }); n != 0 {
+	if n := check.Allocs(100, func() { b, _ := p.Get(1000); b.Release() }); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
 	if len(q.Recorded) != 1 {

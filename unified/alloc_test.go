@@ -18,7 +18,7 @@ func TestAccessesDoNotAllocate(t *testing.T) {
 		"State":  func() { _ = b.State() },
 		"Sync":   func() { _ = b.SyncToHost() },
 	} {
-		if n := testing.AllocsPerRun(100, f); n != 0 {
+		if n := check.Allocs(100, f); n != 0 {
 			t.Errorf("%s: %v allocations", name, n)
 		}
 	}

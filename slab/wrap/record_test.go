@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/internal/check"
 	"github.com/bufslab/bufslab/internal/learned"
 	"github.com/bufslab/bufslab/slab"
 	"github.com/bufslab/bufslab/slab/wrap"
@@ -132,7 +133,7 @@ func checkTrace(t *testing.T, text []byte, allocs int) {
 
 func TestRecordAllocatesNothing(t *testing.T) {
 	r := wrap.NewRecord(on("exact", &source{}, slab.Config{}), &full{n: 1 << 30})
-	if n := testing.AllocsPerRun(1000, func() { r.Free(mustAlloc(t, r, 100)) }); n != 0 {
+	if n := check.Allocs(1000, func() { r.Free(mustAlloc(t, r, 100)) }); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/internal/check"
 	"github.com/bufslab/bufslab/slab/internal/upstreamtest"
 )
 
@@ -211,7 +212,7 @@ func TestListAllocatesNothingInSteadyState(t *testing.T) {
 		for i := range b {
 			b[i] = upstreamtest.Block(1 + i)
 		}
-		if n := testing.AllocsPerRun(500, func() {
+		if n := check.Allocs(500, func() {
 			for i := range b {
 				l.Push(i, b[i], 1, nil)
 			}

@@ -17,6 +17,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/bufslab/bufslab/internal/check"
 	"github.com/bufslab/bufslab/internal/tracefile"
 )
 
@@ -492,7 +493,7 @@ func TestConcurrentCalls(t *testing.T) {
 // Nothing is allocated for an event.
 func TestEventsAllocateNothing(t *testing.T) {
 	r := To(io.Discard, Options{Times: true})
-	if n := testing.AllocsPerRun(1000, func() { r.Free(r.Alloc(100), 100) }); n != 0 {
+	if n := check.Allocs(1000, func() { r.Free(r.Alloc(100), 100) }); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
 }

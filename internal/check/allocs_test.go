@@ -1,0 +1,26 @@
+package check
+
+import "testing"
+
+// What allocates for a while only is not f. What f allocates is counted.
+func TestAllocs(t *testing.T) {
+	var kept []byte
+	make100 := func() { kept = make([]byte, 100) }
+	if n := Allocs(100, make100); n != 1 {
+		t.Errorf("%v allocations for 1", n)
+	}
+	calls := 0
+	atFirst := func() {
+		if calls++; calls <= 101 { // AllocsPerRun calls once more
+			make100()
+		}
+	}
+	if n := testing.AllocsPerRun(100, atFirst); n < 1 {
+		t.Errorf("%v allocations at first", n)
+	}
+	calls = 0
+	if n := Allocs(100, atFirst); n != 0 {
+		t.Errorf("%v allocations then", n)
+	}
+	_ = kept
+}
