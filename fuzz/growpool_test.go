@@ -52,11 +52,20 @@ func TestFaultsOfGrowPoolsAreFound(t *testing.T) {
 		t.Fatal(err)
 	}
 	shared := growpool.New[string](heap, growpool.Config{})
-	var restless []*growpool.Pool[string] // whose clocks run until they are closed, or collected
+	var restless *growpool.Pool[string] // of the last program: its clock runs until it is closed
+	rest := func() {
+		if restless == nil {
+			return
+		}
+		if err := restless.Close(); err != nil {
+			t.Log(err) // a program that failed has left leases out
+		}
+	}
+	defer rest()
 	idle := func(below *slab.Pool) *growpool.Pool[string] {
-		p := growing(growpool.Config{IdleAfter: 1})(below)
-		restless = append(restless, p)
-		return p
+		rest()
+		restless = growing(growpool.Config{IdleAfter: 1})(below)
+		return restless
 	}
 	for says, f := range map[string]struct {
 		open    func(*slab.Pool) *growpool.Pool[string]
@@ -76,11 +85,6 @@ func TestFaultsOfGrowPoolsAreFound(t *testing.T) {
 		}
 		if !found {
 			t.Errorf("no word of %q in %q", says, text)
-		}
-	}
-	for _, p := range restless {
-		if err := p.Close(); err != nil {
-			t.Log(err) // a program that failed has left leases out
 		}
 	}
 }
