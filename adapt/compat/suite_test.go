@@ -3,10 +3,14 @@ package compat
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
+	"runtime"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/bufslab/bufslab/slab"
@@ -17,24 +21,37 @@ import (
 type suite struct {
 	t        *testing.T
 	dir      string
-	packages []string // that are tested, and use package memory
+	packages []tested // those that use package memory
 	reports  int      // of them, those that tell in the end what their pool has counted
+	programs string   // the directory of their tests, compiled
 }
+
+// A tested is a package with tests, which run in its directory.
+type tested struct{ path, dir string }
 
 const arrowModule = "github.com/apache/arrow-go/v18"
 
 // output runs a command in a directory and returns its standard output.
 func output(t *testing.T, dir string, env []string, command ...string) []byte {
 	t.Helper()
+	out, err := attempt(dir, env, command...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// attempt is output. A command that fails has written something: else it did not run.
+func attempt(dir string, env []string, command ...string) ([]byte, error) {
 	c := exec.Command(command[0], command[1:]...)
 	c.Dir, c.Env = dir, append(append(os.Environ(), "GOFLAGS=-mod=mod "+os.Getenv("GOFLAGS"), "GOWORK=off"), env...)
 	var errors bytes.Buffer
 	c.Stderr = &errors
 	out, err := c.Output()
 	if _, failed := err.(*exec.ExitError); err != nil && (!failed || len(out) == 0) {
-		t.Fatalf("%q: %v\n%s", command, err, errors.Bytes())
+		return nil, fmt.Errorf("%q: %v\n%s", command, err, errors.Bytes())
 	}
-	return out
+	return out, nil
 }
 
 // newSuite copies the module from the module cache and changes the copy.
@@ -52,6 +69,7 @@ func newSuite(t *testing.T) *suite {
 	output(t, s.dir, nil, "go", "mod", "edit", "-require=github.com/bufslab/bufslab@v0.0.0", "-replace=github.com/bufslab/bufslab="+root)
 	s.changeAllocator()
 	s.find()
+	s.compile()
 	return s
 }
 
@@ -79,8 +97,9 @@ func (s *suite) find() {
 		if !strings.HasSuffix(rest, " tested") || !strings.Contains(rest, memory+" ") || strings.Contains(path, "/flightsql/") {
 			continue
 		}
-		s.packages = append(s.packages, path)
-		if f := strings.Fields(rest); !s.hasMain(f[1]) {
+		f := strings.Fields(rest)
+		s.packages = append(s.packages, tested{path, f[1]})
+		if !s.hasMain(f[1]) {
 			s.reports++
 			text := strings.ReplaceAll(string(s.read("testdata/main_test.go.txt")), "PACKAGE", f[0])
 			s.write(filepath.Join(f[1], "bufslab_test.go"), text)
@@ -117,22 +136,53 @@ func (s *suite) write(path, text string) {
 // results are what became of tests, by package and name: pass, fail, skip.
 type results map[string]string
 
+// compile compiles the tests once for all allocators, which takes most of the time.
+func (s *suite) compile() {
+	s.t.Helper()
+	s.programs = s.t.TempDir()
+	quick := "-gcflags=" + arrowModule + "/...=-N -l -dwarf=false"
+	command := []string{"go", "test", "-c", "-o", s.programs, quick, "-vet=off"}
+	for _, p := range s.packages {
+		command = append(command, p.path)
+	}
+	output(s.t, s.dir, nil, command...)
+}
+
 // run runs the tests of packages on an allocator. It returns what their pools counted, too.
-func (s *suite) run(allocator string, packages []string, args ...string) (results, []slab.Stats) {
+func (s *suite) run(allocator string, packages []tested, args ...string) (results, []slab.Stats) {
 	s.t.Helper()
 	reports := s.t.TempDir()
-	// Compiling takes most of the time.
-	quick := "-gcflags=" + arrowModule + "/...=-N -l -dwarf=false"
-	command := append([]string{"go", "test", "-trimpath", quick, "-vet=off", "-count=1", "-json"}, args...)
-	out := output(s.t, s.dir, []string{"BUFSLAB_COMPAT=" + allocator, "BUFSLAB_REPORT=" + reports}, append(command, packages...)...)
+	env := []string{"BUFSLAB_COMPAT=" + allocator, "BUFSLAB_REPORT=" + reports}
 	r := results{}
+	var mu sync.Mutex
+	var all sync.WaitGroup
+	turn := make(chan struct{}, runtime.GOMAXPROCS(0))
+	for _, p := range packages {
+		all.Go(func() {
+			turn <- struct{}{}
+			program := filepath.Join(s.programs, path.Base(p.path)+".test")
+			out, err := attempt(p.dir, env, append([]string{"go", "tool", "test2json", program, "-test.v=test2json", "-test.timeout=10m"}, args...)...)
+			<-turn
+			mu.Lock()
+			defer mu.Unlock()
+			if err != nil {
+				s.t.Error(err)
+			}
+			r.add(strings.TrimPrefix(p.path, arrowModule+"/"), out)
+		})
+	}
+	all.Wait()
+	return r, s.stats(reports)
+}
+
+// add adds what test2json wrote of a package.
+func (r results) add(of string, out []byte) {
 	for line := range bytes.Lines(out) {
-		var e struct{ Action, Package, Test string }
+		var e struct{ Action, Test string }
 		if json.Unmarshal(line, &e) == nil && e.Test != "" && (e.Action == "pass" || e.Action == "fail" || e.Action == "skip") {
-			r[strings.TrimPrefix(e.Package, arrowModule+"/")+"."+e.Test] = e.Action
+			r[of+"."+e.Test] = e.Action
 		}
 	}
-	return r, s.stats(reports)
 }
 
 // stats reads what TestMain has reported.
