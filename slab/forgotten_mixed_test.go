@@ -83,7 +83,7 @@ func TestBudgetOutlastsMixedSizes(t *testing.T) {
 	eachBudget(t, func(t *testing.T, name string, c Config) {
 		p := openPool(t, c.Device, c)
 		f := newForgetter(t, name, c.MaxBytes)
-		f.run(p, long(t, 300))
+		f.run(p, long(t, 120))
 		if s := p.Stats(); s.PeakManagedBytes > c.MaxBytes {
 			t.Errorf("%s: a peak of %d bytes", name, s.PeakManagedBytes)
 		}
@@ -100,7 +100,7 @@ func TestBudgetOutlastsMixedSizes(t *testing.T) {
 func TestClosedPoolsLeaveTheirLimit(t *testing.T) {
 	eachBudget(t, func(t *testing.T, name string, c Config) {
 		limit := NewLimit(openDevice(t, c.Device), c.MaxBytes)
-		n := long(t, 60)
+		n := long(t, 30)
 		c.MaxBytes = 0
 		for round := range 3 {
 			p := mustOpen(t, limit, c)

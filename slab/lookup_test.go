@@ -356,7 +356,7 @@ func TestPutsBesideCollections(t *testing.T) {
 				}
 			})
 		}
-		for range long(t, 20) {
+		for range long(t, 10) {
 			runtime.GC()
 		}
 		done.Store(true)

@@ -534,7 +534,7 @@ func TestManyWaitForLittle(t *testing.T) {
 			for g := range uint64(64) {
 				all.Go(func() {
 					r := rand.New(rand.NewPCG(g, 8))
-					for range long(t, 100) {
+					for range long(t, 50) {
 						b, err := pools[g%2].GetContext(t.Context(), 1+r.IntN(2<<20))
 						if err != nil {
 							t.Error(err)

@@ -77,8 +77,8 @@ var tableGrowths = []string{"exact", "pow2", "factor=1.5", "steps=8", "steps=16"
 
 // docs/replays.md has the figures of the recordings that stand beside the checkout.
 func TestTablesOfTheRecordings(t *testing.T) {
-	if raceEnabled {
-		t.Skip("the race detector would take minutes for eight million allocations")
+	if raceEnabled || os.Getenv("BUFSLAB_STRESS") == "" && !*update {
+		t.Skip("eight million allocations take ten seconds, and minutes by the race detector: set BUFSLAB_STRESS, without -race")
 	}
 	if os.Getpagesize() != 4096 || math.MaxInt == math.MaxInt32 {
 		t.Skip("the tables are of 64-bit machines with pages of 4 KiB")
