@@ -21,7 +21,7 @@ func program(ops int) string {
 	now := int64(0)
 	for id := range ops {
 		now += rng.Int64N(2000)
-		if id%100 == 99 {
+		if id%1000 == 999 {
 			now += 1e9
 		}
 		fmt.Fprintf(&b, "a,%d,%d,%d,%d\n", id, 1<<rng.IntN(20)+rng.IntN(1000), 100+rng.IntN(4), now)
@@ -40,7 +40,7 @@ func program(ops int) string {
 func busy(t *testing.T) {
 	var stop atomic.Bool
 	var all sync.WaitGroup
-	for range 1 {
+	for range 2 {
 		all.Go(func() {
 			var garbage []byte
 			for !stop.Load() {
@@ -55,7 +55,11 @@ func busy(t *testing.T) {
 // A replay gives the same Result on any number of processors, beside others and the
 // collector: for every strategy, device, and key that has to do with processors or time.
 func TestReplaysRepeatBitForBit(t *testing.T) {
-	text := program(300)
+	steps := 1000
+	if testing.Short() {
+		steps = 200
+	}
+	text := program(steps)
 	timed := read(t, text)
 	untimed := read(t, strings.ReplaceAll(text, "time_ns", "stream"))
 	lines := []string{

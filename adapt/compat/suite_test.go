@@ -107,6 +107,18 @@ func (s *suite) find() {
 	}
 }
 
+// compile compiles the tests once for all allocators, which takes most of the time.
+func (s *suite) compile() {
+	s.t.Helper()
+	s.programs = s.t.TempDir()
+	quick := "-gcflags=" + arrowModule + "/...=-N -l -dwarf=false"
+	command := []string{"go", "test", "-c", "-o", s.programs, quick, "-vet=off"}
+	for _, p := range s.packages {
+		command = append(command, p.path)
+	}
+	output(s.t, s.dir, nil, command...)
+}
+
 func (s *suite) hasMain(dir string) bool {
 	files, _ := filepath.Glob(filepath.Join(dir, "*_test.go"))
 	for _, f := range files {
@@ -135,18 +147,6 @@ func (s *suite) write(path, text string) {
 
 // results are what became of tests, by package and name: pass, fail, skip.
 type results map[string]string
-
-// compile compiles the tests once for all allocators, which takes most of the time.
-func (s *suite) compile() {
-	s.t.Helper()
-	s.programs = s.t.TempDir()
-	quick := "-gcflags=" + arrowModule + "/...=-N -l -dwarf=false"
-	command := []string{"go", "test", "-c", "-o", s.programs, quick, "-vet=off"}
-	for _, p := range s.packages {
-		command = append(command, p.path)
-	}
-	output(s.t, s.dir, nil, command...)
-}
 
 // run runs the tests of packages on an allocator. It returns what their pools counted, too.
 func (s *suite) run(allocator string, packages []tested, args ...string) (results, []slab.Stats) {

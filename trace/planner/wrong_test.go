@@ -181,7 +181,7 @@ func TestWrongPlansCostNothing(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "plan")
 	var sum count
 	each := map[string]*count{}
-	for seed := range plansTried(40, 1000) {
+	for seed := range plansTried(100, 1000) {
 		r := rand.New(rand.NewPCG(uint64(seed), 21))
 		p, kind := all[seed%len(all)], "of another program"
 		plan := all[(seed+1+r.IntN(len(all)-1))%len(all)].plan
@@ -218,7 +218,7 @@ func TestPlansOfChangedPrograms(t *testing.T) {
 	for _, c := range []struct {
 		share, most float64
 		plans       int
-	}{{0.01, 0.02, plansTried(6, 200)}, {0.05, 0.02, plansTried(6, 200)}, {0.2, 0.25, plansTried(0, 200)}, {0.5, 0.5, plansTried(0, 200)}, {1, 0.5, plansTried(0, 200)}} {
+	}{{0.01, 0.02, plansTried(12, 200)}, {0.05, 0.02, plansTried(12, 200)}, {0.2, 0.25, plansTried(0, 200)}, {0.5, 0.5, plansTried(0, 200)}, {1, 0.5, plansTried(0, 200)}} {
 		var sum count
 		for seed := range c.plans {
 			p := all[seed%len(all)]

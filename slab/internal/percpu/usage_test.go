@@ -21,7 +21,11 @@ func TestUsageOfMagazinesThatComeAndGo(t *testing.T) {
 
 // Usage may run beside all else.
 func TestUsageBesideOwners(t *testing.T) {
-	for range 20 {
+	rounds := 100
+	if testing.Short() {
+		rounds = 20
+	}
+	for range rounds {
 		s := openStore(t, Options{Largest: 32 << 10, Bytes: 1 << 20})
 		var wg sync.WaitGroup
 		stop := make(chan struct{})
