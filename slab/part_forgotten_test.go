@@ -1,7 +1,6 @@
 package slab
 
 import (
-	"os"
 	"testing"
 
 	"github.com/bufslab/bufslab/device"
@@ -116,11 +115,7 @@ func TestEscapedPartIsQuarantined(t *testing.T) {
 				continue // it notes the same
 			}
 			for _, dev := range []string{"mmap", "mmap:fixed"} {
-				strategies := Strategies()
-				if name != "released" && os.Getenv("BUFSLAB_STRESS") == "" { // the rest is the pool's own
-					strategies = []string{"sizeclass", "slab"}
-				}
-				for _, s := range strategies {
+				for _, s := range Strategies() {
 					t.Run(name+","+way+","+dev+","+s, func(t *testing.T) {
 						p := openPool(t, dev, Config{Strategy: s})
 						var view []byte
