@@ -3,8 +3,9 @@ package slab
 import "sync/atomic"
 
 // An activePeak knows the most active bytes, as seen by Gets that passed the caches: a hit must not count.
-// To add up the counters of all processors takes some microseconds. So such Gets look only when they have
-// asked for a share of the peak since the last look.
+// To add up the counters of all processors takes some microseconds, and takes their lines from their caches. So
+// such Gets look only when they have asked for a share of the peak since the last look, and for as much as was
+// missing from the peak then.
 type activePeak struct {
 	left   atomic.Int64 // bytes of Gets that pass the caches until one looks
 	most   atomic.Int64
@@ -43,14 +44,15 @@ func (a *activePeak) ask(p *pool, size int) int64 {
 
 // look adds up the active bytes, after a Get of size bytes.
 func (a *activePeak) look(p *pool, size int) {
-	skips := int64(0)
-	if n := p.activeBytes(); n > a.most.Load() {
-		a.raise(n)
+	skips, n := int64(0), p.activeBytes()
+	most := a.most.Load()
+	if n > most {
+		most = a.raise(n)
 	} else {
 		skips = min(2*a.skips.Load()+1, mostSkips)
 	}
 	a.skips.Store(skips)
-	a.left.Store(max(a.most.Load()/peakShare, min(skips*int64(size), a.enough)))
+	a.left.Store(max(most/peakShare, most-n, min(skips*int64(size), a.enough)))
 }
 
 func (a *activePeak) raise(n int64) (most int64) {

@@ -53,6 +53,24 @@ func TestPeakActiveWithoutCaches(t *testing.T) {
 	}
 }
 
+// To look touches the counters of all processors. So Gets that pass the caches do not look again before they have
+// asked for what is missing from the peak.
+func TestPeakActiveLooksWhenItMayRise(t *testing.T) {
+	p := onOneProcessor(t, openPool(t, "mmap", Config{Strategy: "slab", CacheBytes: -1}))
+	mustRelease(t, mustGet(t, p, 64<<20))
+	p.pool.peak.left.Store(0)
+	mustRelease(t, mustGet(t, p, 1<<20))
+	for want := int64(63 << 20); want > 0; want -= 8 << 20 {
+		if got := p.pool.peak.left.Load(); got != want {
+			t.Errorf("they look after %d bytes, want %d", got, want)
+		}
+		mustRelease(t, mustGet(t, p, 8<<20))
+	}
+	if got, want := p.pool.peak.left.Load(), int64(56<<20); got != want {
+		t.Errorf("with 8 MiB out they look after %d bytes, want %d", got, want)
+	}
+}
+
 // A moment with many large buffers is seen, also after thousands of Gets that found no new peak, and where there is
 // memory for all.
 func TestPeakActiveSeesAMoment(t *testing.T) {

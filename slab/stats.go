@@ -23,10 +23,10 @@ import (
 // If the upstream is a strategy itself, a [UsageReporter], its memory beyond the pool's blocks
 // is counted, too. PeakManagedBytes then includes only as much of it as calls of Stats have seen.
 //
-// PeakActiveBytes is seen by Stats, and by Gets that pass the caches. Such Gets look when they have
-// asked for a 64th of the peak since the last look. While looks find no new peak they look less
-// often, at least once in 127 Gets of that size and once in 512 KiB a processor. The peak may be too small by these
-// bytes and by the bytes in caches: hits in between are not seen, nor Gets that run meanwhile. A Get of so
+// PeakActiveBytes is seen by Stats, and by Gets that pass the caches. Such Gets look when they have asked for
+// as much as was missing from the peak at the last look, and for a 64th of the peak. While looks find no new peak
+// they look less often, at least once in 127 Gets of that size and once in 512 KiB a processor. The peak may be too
+// small by these bytes and by the bytes in caches: hits in between are not seen, nor Gets that run meanwhile. A Get of so
 // much that goes upstream is counted beside what was out when it was called. PeakManagedBytes
 // divided by PeakActiveBytes is the footprint of the process, which a replay promises (bufslab verify).
 //

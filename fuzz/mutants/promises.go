@@ -115,6 +115,11 @@ var ofPromises = []mutant{
 		killer: killer{pkg: "slab", test: "TestPeakActiveSeesAMoment"},
 	},
 	{
+		name: "peak: Gets look however far it is",
+		file: "slab/peak.go", old: "most-n, ", new: "",
+		killer: killer{pkg: "slab", test: "TestPeakActiveLooksWhenItMayRise"},
+	},
+	{
 		name: "peak: what is being made is not out",
 		file: "slab/get.go", old: "\tp.peak.raise(min(out, p.accounting.Peak()))\n", new: "\t_ = out\n",
 		killer: killer{pkg: "slab", test: "TestPeakActiveWhileMemoryIsMade"},
