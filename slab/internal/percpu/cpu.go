@@ -25,6 +25,9 @@ type cpu struct {
 	gets atomic.Int64  // of class caches, until each was last armed
 	arms atomic.Uint32 // counts them twice, so that it is odd meanwhile
 
+	used  []uint16     // the classes that were ever armed, in that order; no other has served a call
+	known atomic.Int32 // classes in used
+
 	mu sync.Mutex // pinned code locks it under -race only, see Pin; usage.go and reclaim.go always do
 
 	_ [64]byte // keeps the next cpu off the lines of this one
@@ -34,6 +37,7 @@ func (p *cpu) open(o *Options, w *wants, caches []ClassCache) {
 	p.options, p.wants, p.caches = o, w, caches
 	p.seen = make([]sight, len(caches))
 	p.uses = make([]use, len(caches))
+	p.used = make([]uint16, len(caches))
 }
 
 func (p *cpu) leave() {

@@ -12,6 +12,10 @@ const mostGets = 1 << 14
 // arm draws the number of Gets that a class cache of p serves until it is due. The caller is pinned.
 func (p *cpu) arm(class int) {
 	k := &p.caches[class]
+	if !k.state.isArmed() {
+		p.used[p.known.Load()] = uint16(class)
+		p.known.Add(1)
+	}
 	bytes, scale := p.options.Pace.Draw(mostGets * p.options.blockBytes(class))
 	n := bytes / p.options.blockBytes(class)
 	if n >= dueGets { // too far for the counter: begin again there, without a sample

@@ -74,8 +74,8 @@ func (c *Cache) sum(counted func(*counters) int64, of func(*ClassCache) *int64) 
 func (p *cpu) sum(of func(*ClassCache) *int64) (n int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for i := range p.caches {
-		n += atomic.LoadInt64(of(&p.caches[i]))
+	for _, class := range p.used[:p.known.Load()] {
+		n += atomic.LoadInt64(of(&p.caches[class]))
 	}
 	return n
 }
