@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/internal/check"
 )
 
 // patience is how long a check waits for what has to come. Nothing depends on
@@ -42,18 +43,12 @@ func collect(t *testing.T, done <-chan struct{}, what string) {
 	t.Fatalf("%s did not happen in %v", what, patience)
 }
 
-// cycle runs the collector once and waits until the finalizers that it found
-// due have run, which a later one, queued behind them, tells.
+// cycle runs the collector and waits until the finalizers that it found due have run.
 func cycle(t *testing.T) {
 	t.Helper()
 	for range 2 {
-		ran := make(chan struct{})
-		runtime.SetFinalizer(new([16]byte), func(*[16]byte) { close(ran) })
-		runtime.GC()
-		select {
-		case <-ran:
-		case <-time.After(patience):
-			t.Fatalf("no finalizer ran in %v", patience)
+		if !check.Cycle() {
+			t.Fatal("no finalizer ran")
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/internal/check"
 )
 
 // A footprint is what the system counts for the process, in bytes.
@@ -16,7 +17,7 @@ type footprint struct{ resident, addresses int64 }
 
 // footprintOf returns the process's, 0 where the system tells in another way.
 func footprintOf() (p footprint) {
-	cycle()
+	check.Cycle()
 	debug.FreeOSMemory()
 	text, err := os.ReadFile("/proc/self/status")
 	if err != nil {

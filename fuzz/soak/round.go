@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/internal/check"
 	"github.com/bufslab/bufslab/slab"
 )
 
@@ -73,18 +74,9 @@ func (s *soak) awaitNothing(name string, pools []*slab.Pool, limit *slab.Limit, 
 // has counted already, and a block may be on its way from a stream.
 func collect(done func() bool) bool {
 	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); {
-		if cycle(); done() {
+		if check.Cycle() && done() {
 			return true
 		}
 	}
 	return false
-}
-
-// cycle runs the collector and waits for the finalizers that it found due: a later one,
-// queued behind them, tells.
-func cycle() {
-	ran := make(chan struct{})
-	runtime.SetFinalizer(new([16]byte), func(*[16]byte) { close(ran) })
-	runtime.GC()
-	<-ran
 }
