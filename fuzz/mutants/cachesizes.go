@@ -99,6 +99,11 @@ var ofCacheSizes = []mutant{
 		killer: killer{pkg: "slab/internal/percpu", test: "TestReleasesAloneEarnNothing"},
 	},
 	{
+		name: "percpu: closed caches earn",
+		file: "slab/internal/percpu/cache.go", old: " && c.caches[class].limit.Load() >= 0", new: "",
+		killer: killer{pkg: "slab/internal/percpu", test: "TestClosedCachesEarnNothing"},
+	},
+	{
 		name: "percpu: what is asked for seldom earns",
 		file: "slab/internal/percpu/worth.go",
 		old:  "case worth <= lookEvery:", new: "case worth <= 1e9*lookEvery:",

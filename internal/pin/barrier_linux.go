@@ -21,6 +21,9 @@ var prepare sync.Once
 // milliseconds, in which the system waits for all processors.
 func Prepare() { prepare.Do(func() { go registered() }) }
 
+// Ready waits for what Prepare began.
+func Ready() { registered() }
+
 // Barrier makes every thread of the process that runs pass a full memory
 // barrier before it returns; those that do not run pass one before they do. It
 // takes 0.4 to 10 microseconds; the first one waits for what Prepare began. It

@@ -43,10 +43,12 @@ func wantRefused(t *testing.T) {
 	}
 }
 
-// What the first Barrier would wait for is on its way once Prepare was called, any number of times.
+// What the first Barrier would wait for is on its way once Prepare was called, any number of times, and Ready waits for
+// it.
 func TestPrepareRegisters(t *testing.T) {
 	for range 3 {
 		Prepare()
+		Ready()
 	}
 	if has := registered(); Barrier() != has {
 		t.Errorf("Barrier is %v where the process is registered: %v", !has, has)

@@ -9,3 +9,6 @@ func Barrier() bool { return false }
 
 // Prepare does nothing: there is no Barrier to prepare.
 func Prepare() {}
+
+// Ready does nothing.
+func Ready() {}

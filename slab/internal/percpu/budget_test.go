@@ -85,6 +85,28 @@ func TestReleasesAloneEarnNothing(t *testing.T) {
 	s.Refused(s.Uncached(), 1)
 }
 
+// While class caches are closed, for a reclaim or until Start, all blocks go to the strategy and all Gets come from
+// there. That earns nothing.
+func TestClosedCachesEarnNothing(t *testing.T) {
+	s := program(t, Options{Largest: 4 << 10, Bytes: 1 << 20, Depot: 1 << 20})
+	class := s.Class(100)
+	ask := func() int32 {
+		s.Refused(class, lookEvery)
+		for range lookEvery {
+			s.Missed(class)
+		}
+		return s.wants.earned[class].Load()
+	}
+	s.Stop()
+	if n := ask(); n != 0 {
+		t.Errorf("a class has earned %d", n)
+	}
+	s.Start()
+	if n := ask(); n != 1 {
+		t.Errorf("a class has earned %d once open, want 1", n)
+	}
+}
+
 // A class that asks far too seldom loses what it has earned, step by step.
 func TestWhatIsAskedForSeldomIsLost(t *testing.T) {
 	s := program(t, Options{Largest: 4 << 10, Bytes: 1 << 20, Depot: 1 << 20})

@@ -179,9 +179,10 @@ func (c *Cache) CountGrow(from, to int) (stands float64) {
 	return c.counts.get(to)
 }
 
-// Refused notes n blocks of a class that go to the strategy as no cache took them.
+// Refused notes n blocks of a class that go to the strategy as no cache took them. While the class caches are
+// closed they take none, and no class earns by that.
 func (c *Cache) Refused(class int, n int32) {
-	if class < c.classes {
+	if class < c.classes && c.caches[class].limit.Load() >= 0 {
 		c.wants.refused(class, n)
 	}
 }

@@ -54,8 +54,10 @@ func (c *Cache) takeAll(idle bool, out *magazine) *magazine {
 	return out
 }
 
-// close keeps every goroutine off the class caches until open.
+// close keeps every goroutine off the class caches until open. All others miss meanwhile, so close waits first for
+// what it needs.
 func (c *Cache) close() {
+	pin.Ready()
 	for i := range c.caches {
 		c.caches[i].invert(func(limit int32) bool { return limit >= 0 })
 	}
