@@ -5,6 +5,7 @@
 # passed on to go test. What is built stays in .cuda, so that the next time is quicker.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
+lean=-gcflags=all=-dwarf=false # as .ci/run builds it for -race
 
 if ! command -v "$(go env CC)" >/dev/null || [ "$(go env GOOS)" != linux ]; then
 	echo 'There is no C compiler, or this is not linux: device/cuda is not tested.'
@@ -23,7 +24,7 @@ for race in '' -race; do
 	for lazy in 0 1; do
 		echo "device/cuda on the driver double, lazy streams: $lazy ${race:+under $race}"
 		# The models copy all that there is at every step, which the race detector watches.
-		env CUDA_DOUBLE_LAZY=$lazy LD_LIBRARY_PATH="$dir/double" ${race:+RAPID_CHECKS=20} go test -count=1 $race -tags cuda "$@" ./device/cuda
+		env CUDA_DOUBLE_LAZY=$lazy LD_LIBRARY_PATH="$dir/double" ${race:+RAPID_CHECKS=20} go test ${race:+$lean} -count=1 $race -tags cuda "$@" ./device/cuda
 	done
 done
 echo 'What the conformance suite ran on, and what it skipped:'
