@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/bufslab/bufslab/device"
@@ -155,6 +156,23 @@ func TestAcquireContextsDoNotWaitForEachOther(t *testing.T) {
 		})
 	}
 	wg.Wait()
+}
+
+// A call that waits for its turn has nothing in hand: the call that has the turn needs it.
+func TestAcquireContextWaitsForItsTurnWithNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		both := slabOn(t, heap(t), slab.Config{Strategy: "exact", MaxBytes: 2000})
+		p := unified.NewPoolOn(both, both, unified.PoolConfig{MaxBuffers: -1})
+		other := check.Ok(both.Get(600))(t)
+		first := acquireLater(t, t.Context(), p, both, 1000)
+		synctest.Wait()                                      // with one side in hand, for the other
+		second := acquireLater(t, t.Context(), p, both, 300) // there is room for one side
+		synctest.Wait()
+		if n := both.Stats().ActiveBytes; n != 1600 {
+			t.Fatalf("%d bytes are out", n)
+		}
+		check.Must(t, other.Release(), <-first, <-second)
+	})
 }
 
 // Errors that no wait helps are those of Acquire and of the accesses, and nothing stays taken.

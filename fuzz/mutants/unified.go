@@ -15,12 +15,12 @@ var ofUnified = []mutant{
 	{
 		name: "unified: all calls that wait for memory hold one side",
 		file: "unified/wait.go", old: "\t\tcase p.turn <- struct{}{}:\n", new: "\t\tcase p.turn <- struct{}{}:\n\t\t\t<-p.turn\n\t\t\tdefer func() { p.turn <- struct{}{} }()\n",
-		killer: killer{pkg: "unified", test: "TestAcquireContextsDoNotWaitForEachOther"},
+		killer: killer{pkg: "unified", test: "TestAcquireContextWaitsForItsTurnWithNothing"},
 	},
 	{
 		name: "unified: a wait that ends keeps the memory of one side",
 		file: "unified/wait.go", old: "\t\t\ta.sides[onDevice].release(onDevice)\n", new: "",
-		killer: killer{pkg: "unified", test: "TestAcquireContextsDoNotWaitForEachOther"},
+		killer: killer{pkg: "unified", test: "TestAcquireContextWaitsForItsTurnWithNothing"},
 	},
 	{
 		name: "unified: a wait that ends loses what was on the device",
