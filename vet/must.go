@@ -82,9 +82,6 @@ func (b *body) store(instr *ssa.Store, s *state) {
 
 // apply ends what a call ends, which may be made later than where it is.
 func (b *body) apply(call *call, at ssa.Instruction, s *state, t teller) {
-	if call.is(retain) && call.subject() != nil {
-		delete(s.ended, b.base(call.subject()))
-	}
 	for _, effect := range b.effects(call, at) {
 		if first, twice := s.ended[effect.base]; twice && !effect.viewsOnly && t != nil {
 			second := effect.end
