@@ -7,7 +7,7 @@
 // It runs from the top of the module. A mutant is a text of a file that gives way to
 // another, and names the test that has to fail. The files stay as they are: the go command
 // reads the changed text by its -overlay. Each test runs unchanged first, as one that fails
-// anyway notices nothing.
+// anyway notices nothing. Tests run in the module that has them.
 //
 // It prints a line for each mutant, and exits with 1 if one lives, does not compile, or is
 // not in the source any more. -fast tries those that are marked so; REGEXP picks by name.

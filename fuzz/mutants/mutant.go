@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -21,7 +22,7 @@ type mutant struct {
 
 // A killer is the test that notices a mutant.
 type killer struct {
-	pkg, test string // test may name several: A|B
+	pkg, test string // test may name several: A|B, or a part: A/b
 	race      bool   // by the race detector
 }
 
@@ -36,7 +37,7 @@ const (
 )
 
 func all() []mutant {
-	return slices.Concat(ofSlab, ofHandles, ofCaches, ofCacheSizes, ofHeaps, ofGrowpool, ofUnified, ofDevices, ofMetal, ofTraces, ofPromises, ofBodies, ofRefs, ofShortages, ofOthers)
+	return slices.Concat(ofSlab, ofHandles, ofCaches, ofCacheSizes, ofHeaps, ofGrowpool, ofUnified, ofDevices, ofMetal, ofTraces, ofPromises, ofBodies, ofRefs, ofShortages, ofVet, ofOthers)
 }
 
 // mutate returns the changed text of the file.
@@ -86,13 +87,26 @@ func (m mutant) overlay() (path string, remove func(), err error) {
 	return overlayOf(m.file, []byte(text))
 }
 
-// run runs the test with flags of the go command.
+// run runs the test with flags of the go command, in the module of the package.
 func (k killer) run(flags ...string) ([]byte, error) {
-	args := append([]string{"test", "-vet=off", "-count=1", "-timeout=60s", "-run=^(" + k.test + ")$"}, flags...)
+	args := append([]string{"test", "-vet=off", "-count=1", "-timeout=60s", "-run=^(" + strings.ReplaceAll(k.test, "/", ")$/^(") + ")$"}, flags...)
 	if k.race {
 		args = append(args, "-race")
 	}
-	return exec.Command("go", append(args, "./"+k.pkg)...).CombinedOutput()
+	module := k.module()
+	command := exec.Command("go", append(args, "."+strings.TrimPrefix("/"+k.pkg, module))...)
+	command.Dir = "." + module
+	return command.CombinedOutput()
+}
+
+// module returns the folder of the module that has the package, with a slash before it, or "".
+func (k killer) module() string {
+	for dir := k.pkg; dir != "."; dir = path.Dir(dir) {
+		if _, err := os.Stat(filepath.FromSlash(dir + "/go.mod")); err == nil {
+			return "/" + dir
+		}
+	}
+	return ""
 }
 
 func (k killer) passes() bool {

@@ -191,6 +191,13 @@ func asked(p *slab.Pool) bool {
 	return errors.Is(b.Release(), io.EOF)
 }
 
+func notReleased(b slab.PooledBuffer) int {
+	if !errors.Is(b.Release(), io.EOF) {
+		return 0
+	}
+	return len(b.Bytes())
+}
+
 func stored(p *slab.Pool, all map[string]slab.PooledBuffer) error {
 	b, err := p.Get(10)
 	if err != nil {
@@ -256,6 +263,21 @@ func with(p *slab.Pool) (n int) {
 		kept = m[:2] // want `slice is kept in a variable, and With ends when its function returns`
 	})
 	return n + int(kept[0])
+}
+
+func forgottenInTime(p *slab.Pool) (n int) {
+	b, err := p.Get(10)
+	if err != nil {
+		return 0
+	}
+	defer b.Release()
+	var part []byte
+	b.With(func(m []byte) {
+		part = m[:2]
+		n = int(part[0])
+		part = nil
+	})
+	return n + len(part)
 }
 
 func withCopy(p *slab.Pool) []byte {

@@ -38,6 +38,14 @@ func End(b slab.PooledBuffer) { // want End:"releases 0"
 	}
 }
 
+// EndLater releases a buffer when it is told to.
+func EndLater(b slab.PooledBuffer, told chan bool) { go endWhen(b, told) }
+
+func endWhen(b slab.PooledBuffer, told chan bool) {
+	<-told
+	b.Release()
+}
+
 // Maybe releases a buffer or not.
 func Maybe(b slab.PooledBuffer, yes bool) {
 	if yes {

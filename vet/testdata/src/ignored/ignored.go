@@ -17,6 +17,11 @@ func ignoredGrow(b slab.PooledBuffer) slab.PooledBuffer {
 
 func passed(p *slab.Pool) (slab.PooledBuffer, error) { return p.Get(10) }
 
+func notUsed(p *slab.Pool) slab.PooledBuffer {
+	b, _ := p.Get(10)
+	return b
+}
+
 func looked(p *slab.Pool) {
 	if b, err := p.Get(10); err == nil {
 		b.Bytes()[0] = 1

@@ -119,3 +119,19 @@ func releasedThere(p *slab.Pool, use func([]byte), ok bool) {
 		use(b.Bytes())
 	}()
 }
+
+func handedOver(p *slab.Pool, use func([]byte), ok bool) {
+	b, err := p.Get(10)
+	if err != nil {
+		return
+	}
+	if ok {
+		go func() {
+			defer b.Release()
+			use(b.Bytes())
+		}()
+	}
+	if !ok {
+		b.Release()
+	}
+}

@@ -4,6 +4,7 @@ package twice
 import (
 	"errors"
 
+	"github.com/bufslab/bufslab/arena"
 	"github.com/bufslab/bufslab/iobuf"
 	"github.com/bufslab/bufslab/slab"
 )
@@ -14,7 +15,7 @@ func twice(p *slab.Pool) {
 		return
 	}
 	b.Release()
-	b.Release() // want `buffer is released again after Release on line 16`
+	b.Release() // want `buffer is released again after Release on line 17`
 }
 
 func deferred(p *slab.Pool, ok bool) error {
@@ -24,7 +25,7 @@ func deferred(p *slab.Pool, ok bool) error {
 	}
 	defer b.Release()
 	if !ok {
-		b.Release() // want `buffer is released here and again by the Release deferred on line 25`
+		b.Release() // want `buffer is released here and again by the Release deferred on line 26`
 		return errors.New("no")
 	}
 	return nil
@@ -57,6 +58,14 @@ func writer(p *slab.Pool) {
 	defer b.Release()
 	b.Write([]byte("x"))
 	b.Release()
+}
+
+// So may an Arena.
+func pieces(p *slab.Pool) {
+	a := arena.New(p)
+	defer a.Release()
+	a.Get(10)
+	a.Release()
 }
 
 func inTurns(p *slab.Pool, n int) {
