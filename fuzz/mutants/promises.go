@@ -102,7 +102,7 @@ var ofPromises = []mutant{
 		file:   "slab/internal/percpu/usage.go",
 		old:    "return got - c.sum(func(n *counters) int64 { return n.released }, func(k *ClassCache) *int64 { return &k.released })",
 		new:    "released := c.sum(func(n *counters) int64 { return n.released }, func(k *ClassCache) *int64 { return &k.released })\n\treturn got - got + c.sum(func(n *counters) int64 { return n.got }, func(k *ClassCache) *int64 { return &k.got }) - released",
-		killer: killer{pkg: "slab", test: "TestPeakActiveIsNeverTooLarge"},
+		killer: killer{pkg: "slab/internal/percpu", test: "TestOutBytesIsNeverTooLarge"},
 	},
 	{
 		name: "peak: a Grow is not seen",
