@@ -94,19 +94,23 @@ func (k killer) run(flags ...string) ([]byte, error) {
 		args = append(args, "-race")
 	}
 	module := k.module()
-	command := exec.Command("go", append(args, "."+strings.TrimPrefix("/"+k.pkg, module))...)
-	command.Dir = "." + module
+	inModule, err := filepath.Rel(module, k.pkg)
+	if err != nil {
+		return nil, err
+	}
+	command := exec.Command("go", append(args, "./"+filepath.ToSlash(inModule))...)
+	command.Dir = module
 	return command.CombinedOutput()
 }
 
-// module returns the folder of the module that has the package, with a slash before it, or "".
+// module returns the folder of the module that has the package.
 func (k killer) module() string {
 	for dir := k.pkg; dir != "."; dir = path.Dir(dir) {
 		if _, err := os.Stat(filepath.FromSlash(dir + "/go.mod")); err == nil {
-			return "/" + dir
+			return dir
 		}
 	}
-	return ""
+	return "."
 }
 
 func (k killer) passes() bool {
