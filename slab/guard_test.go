@@ -393,10 +393,11 @@ func TestATurnEndsThatDrawsNothing(t *testing.T) {
 			mustRelease(t, mustGet(t, p, 20<<20))
 		}
 	}
-	for range 3 {
+	eventually(t, "a turn begins", func() bool {
 		often()
 		cycle()
-	}
+		return p.pool.guard.InTurn()
+	})
 	eventually(t, "the caches serve", func() bool {
 		often()
 		before := p.pool.cache.Misses()
