@@ -1,51 +1,102 @@
 package main
 
 import (
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 )
 
-// The list is in step with the source: each text is there once, and changes.
-func TestMutantsAreInTheSource(t *testing.T) {
-	names := map[string]bool{}
-	for _, m := range all() {
-		if names[m.name] {
-			t.Errorf("two mutants are named %s", m.name)
+// The seeds are in step with the source: each old text is there once.
+func TestSeedsAreInTheSource(t *testing.T) {
+	all, err := parse(seedsText)
+	if err != nil {
+		t.Fatal(err)
+	}
+	titles := map[string]bool{}
+	for _, s := range all {
+		if titles[s.title] {
+			t.Errorf("two seeds are titled %q", s.title)
 		}
-		names[m.name] = true
-		if _, err := m.mutate("../.."); err != nil {
-			t.Errorf("%s: %v", m.name, err)
+		titles[s.title] = true
+		if _, err := s.mutate("../.."); err != nil {
+			t.Error(err)
 		}
-		if m.old == m.new || m.equivalent == "" && (m.pkg == "" || m.test == "") {
-			t.Errorf("%s changes nothing, or nobody is to notice", m.name)
+	}
+	if len(all) > 100 {
+		t.Errorf("%d seeds: for a new one an old one goes", len(all))
+	}
+}
+
+// A seed has all its parts, and an error names the seed.
+func TestParse(t *testing.T) {
+	const text = "What this is.\n\nlimit: a title\nin a.go\n- \tif a {\n- b\n+  c\ntest slab TestA|TestB race fast\n"
+	all, err := parse(text)
+	want := seed{"limit: a title", "a.go", "\tif a {\nb", " c", tests{"slab", "TestA|TestB", true}, true}
+	if err != nil || len(all) != 1 || all[0] != want {
+		t.Errorf("%+v, %v", all, err)
+	}
+	for _, cut := range []string{"in a.go\n", "- \tif a {\n- b\n", "test slab TestA|TestB race fast\n", "in "} {
+		_, err := parse(strings.Replace(text, cut, "", 1))
+		if err == nil || !strings.Contains(err.Error(), "limit: a title") {
+			t.Errorf("without %q: %v", cut, err)
+		}
+	}
+}
+
+// A seed whose text has changed is named, with the text and the file.
+func TestASeedThatIsNotInTheSource(t *testing.T) {
+	for _, old := range []string{"no such text", "package"} { // none, and several
+		_, err := seed{title: "a title", file: "main.go", old: old}.mutate(".")
+		if err == nil || !strings.Contains(err.Error(), "a title") || !strings.Contains(err.Error(), "main.go") {
+			t.Errorf("%q: %v", old, err)
+		}
+	}
+}
+
+// Packages are those of all modules that have tests.
+func TestPackages(t *testing.T) {
+	t.Chdir("../..")
+	all, err := packages(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Contains(all["vet"], "analyzer.go") || !slices.Contains(all["slab/internal/percpu"], "cache.go") {
+		t.Errorf("%v", all)
+	}
+	if all["vet/testdata/wrong"] != nil || all["fuzz/internal/draw"] != nil {
+		t.Error("test data, or a package without tests, is there")
+	}
+}
+
+// An argument names a package, or all below a folder.
+func TestNamed(t *testing.T) {
+	for _, c := range []struct {
+		args, dir string
+		want      bool
+	}{
+		{"", "vet", true}, {"vet", "vet", true}, {"./vet/", "vet", true}, {"slab", "vet", false},
+		{"slab", "slab/internal/percpu", false}, {"slab/...", "slab", true}, {"slab/...", "slab/internal/percpu", true},
+		{"slab/...", "slabtest", false}, {"./...", "slab", true}, {"vet slab", "slab", true},
+	} {
+		if got := named(c.dir, strings.Fields(c.args)); got != c.want {
+			t.Errorf("%q names %s: %v", c.args, c.dir, got)
 		}
 	}
 }
 
 // A reason is found by the change, also by one to a bar.
 func TestReasons(t *testing.T) {
-	name := filepath.Join(t.TempDir(), "lives.txt")
 	want := change{file: "a.go", text: "if a|b == c | d {", old: "&", new: "|"}
-	if err := os.WriteFile(name, []byte("A title.\n"+want.String()+" | it does nothing\n"), 0o666); err != nil {
-		t.Fatal(err)
-	}
-	reasons, err := judged(name)
-	if err != nil || reasons[want.String()] != "it does nothing" {
-		t.Errorf("%v, %q", err, reasons)
+	reasons := judged("A title.\n" + want.String() + " | it does nothing\n")
+	if reasons[want.String()] != "it does nothing" {
+		t.Errorf("%q", reasons)
 	}
 }
 
 // What lives with a reason is in the source: the line is there, and offers the change.
 func TestReasonsAreOfTheSource(t *testing.T) {
 	t.Chdir("../..")
-	reasons, err := judged("fuzz/mutants/lives.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for c := range reasons {
+	for c := range judged(livesText) {
 		file, _, ok := strings.Cut(c, ": ")
 		if !ok || !strings.HasSuffix(file, ".go") {
 			continue // the title

@@ -1,28 +1,29 @@
 package main
 
 import (
-	"encoding/json"
+	_ "embed"
 	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"maps"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
-// Changes that nobody thought of: one token of a package gives way to another one, drawn at random. All
-// tests of the package run on it. What lives is a line of code that no test beside it minds, or a change
-// that changes nothing: lives.txt has those that were judged, with the reason.
+// Changes that no list has: one token of a package gives way to another, drawn at random. All tests of the
+// package run on it. If it lives, no test beside the line minds it, or it changes nothing. lives.txt has
+// those that were judged, each with the reason.
 
 // A change is one token.
 type change struct {
-	file     string // from the top of the module
+	file     string // from the top of the repository
 	line     int
 	off      int // bytes from the beginning of the file
 	old, new string
@@ -37,9 +38,9 @@ func (c change) String() string {
 // swaps are the tokens that give way, each to one that compiles in most of its places.
 var swaps = map[token.Token]string{
 	token.LSS: "<=", token.LEQ: "<", token.GTR: ">=", token.GEQ: ">", token.EQL: "!=", token.NEQ: "==",
-	token.ADD: "-", token.SUB: "+", token.MUL: "+", token.QUO: "*", token.REM: "/", token.SHL: ">>", token.SHR: "<<",
-	token.LAND: "||", token.LOR: "&&", token.AND: "|", token.OR: "&",
-	token.INC: "--", token.DEC: "++", token.ADD_ASSIGN: "-=", token.SUB_ASSIGN: "+=", token.NOT: "", token.BREAK: "continue",
+	token.ADD: "-", token.SUB: "+", token.MUL: "+", token.QUO: "*", token.REM: "/", token.SHL: ">>",
+	token.SHR: "<<", token.LAND: "||", token.LOR: "&&", token.AND: "|", token.OR: "&", token.INC: "--",
+	token.DEC: "++", token.ADD_ASSIGN: "-=", token.SUB_ASSIGN: "+=", token.NOT: "", token.BREAK: "continue",
 }
 
 // changesOf returns the changes that a file offers.
@@ -102,50 +103,47 @@ func offer(add func(token.Pos, string, string), at token.Pos, t token.Token) {
 }
 
 // random tries n changes of packages, and reports whether none lives without a reason.
-func random(n int, seed uint64, pkgs []string, jobs int) bool {
+func random(n int, draw uint64, args []string, jobs int) (bool, error) {
 	begin := time.Now()
-	all, err := offered(pkgs)
-	reasons, err2 := judged("fuzz/mutants/lives.txt")
-	if err != nil || err2 != nil || len(all) == 0 {
-		fmt.Fprintln(os.Stderr, len(all), "changes:", err, err2)
-		return false
+	all, err := offered(args)
+	if err != nil {
+		return false, err
 	}
-	for _, pkg := range pkgs {
-		if out, err := wholly(pkg); err != nil {
-			fmt.Fprintf(os.Stderr, "%s fails without a change: %s\n", pkg, firstLines(string(out), 9))
-			return false
-		}
-	}
-	r := rand.New(rand.NewPCG(seed, 0))
+	r := rand.New(rand.NewPCG(draw, 0))
 	r.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	n = min(n, len(all))
+	reasons := judged(livesText)
 	count := map[fate]int{}
-	results := make(chan fate)
-	go each(all[:min(n, len(all))], jobs, func(c change) {
-		f := c.try()
+	var mu sync.Mutex
+	each(all[:n], jobs, func(c change) {
+		f, why := c.try()
 		if f == lives && reasons[c.String()] != "" {
-			f = equivalent
+			f = judgedSo
 		}
-		if f == lives {
-			fmt.Printf("LIVES  %s (line %d)\n", c, c.line)
+		mu.Lock()
+		defer mu.Unlock()
+		count[f]++
+		if f == lives || f == hangs || f == unfit {
+			fmt.Printf("%-6s %s (line %d): %s\n", f, c, c.line, why)
 		}
-		results <- f
 	})
-	for range min(n, len(all)) {
-		count[<-results]++
-	}
-	fmt.Printf("seed %d: %d changes of %d: %d killed, %d do not compile, %d live with a reason, %d without; %v\n", seed,
-		min(n, len(all)), len(all), count[killed], count[broken], count[equivalent], count[lives], time.Since(begin).Round(time.Second))
-	return count[lives] == 0
+	fmt.Printf("seed %d: %d changes of %d: %d killed, %d hang, %d do not compile, %d live with a reason, %d without; %v\n",
+		draw, n, len(all), count[killed], count[hangs], count[broken], count[judgedSo], count[lives],
+		time.Since(begin).Round(time.Second))
+	return count[lives]+count[unfit] == 0, nil
 }
 
-// offered returns the changes that packages offer, in the files of this platform.
-func offered(pkgs []string) (all []change, err error) {
-	for _, pkg := range pkgs {
-		out, err := exec.Command("go", "list", "-f", `{{join .GoFiles "\n"}}`, "./"+pkg).Output()
-		if err != nil {
-			return nil, err
-		}
-		for _, name := range strings.Fields(string(out)) {
+// judgedSo is the fate of a change that lives with a reason.
+const judgedSo fate = "judged"
+
+// offered returns the changes that packages offer, in the order of their names.
+func offered(args []string) (all []change, err error) {
+	pkgs, err := packages(args)
+	if err != nil {
+		return nil, err
+	}
+	for _, pkg := range slices.Sorted(maps.Keys(pkgs)) {
+		for _, name := range pkgs[pkg] {
 			more, err := changesOf(path.Join(pkg, name))
 			if err != nil {
 				return nil, err
@@ -157,73 +155,25 @@ func offered(pkgs []string) (all []change, err error) {
 }
 
 // try runs the tests of the package on a change.
-func (c change) try() fate {
+func (c change) try() (fate, string) {
 	src, err := os.ReadFile(c.file)
 	if err != nil {
-		return broken
+		return unfit, err.Error()
 	}
-	text := slices.Replace(src, c.off, c.off+len(c.old), []byte(c.new)...)
-	overlay, remove, err := overlayOf(c.file, text)
-	if err != nil {
-		return broken
-	}
-	defer remove()
-	out, err := wholly(path.Dir(c.file), "-overlay="+overlay)
-	switch {
-	case err == nil:
-		return lives
-	case strings.Contains(string(out), "panic: test timed out"):
-		fmt.Printf("HANGS  %s (line %d), or the machine is busy\n", c, c.line)
-	case strings.Contains(string(out), "[build failed]") || strings.Contains(string(out), "[setup failed]"):
-		return broken
-	}
-	return killed
+	return tests{pkg: path.Dir(c.file)}.tryOn(c.file, slices.Replace(src, c.off, c.off+len(c.old), []byte(c.new)...))
 }
 
-// wholly runs all tests of a package.
-func wholly(pkg string, flags ...string) ([]byte, error) {
-	args := append([]string{"test", "-vet=off", "-count=1", "-failfast", "-timeout=5m"}, flags...)
-	return exec.Command("go", append(args, "./"+pkg)...).CombinedOutput()
-}
-
-// overlayOf writes a changed file, and the file that tells the go command of it.
-func overlayOf(file string, text []byte) (name string, remove func(), err error) {
-	root, err := os.Getwd()
-	if err != nil {
-		return "", nil, err
-	}
-	dir, err := os.MkdirTemp("", "mutant")
-	if err != nil {
-		return "", nil, err
-	}
-	remove = func() { os.RemoveAll(dir) }
-	changed := path.Join(dir, "changed.go")
-	name = path.Join(dir, "overlay.json")
-	replace, err := json.Marshal(map[string]map[string]string{"Replace": {path.Join(root, file): changed}})
-	if err == nil {
-		err = os.WriteFile(changed, text, 0o666)
-	}
-	if err == nil {
-		err = os.WriteFile(name, replace, 0o666)
-	}
-	if err != nil {
-		remove()
-	}
-	return name, remove, err
-}
+//go:embed lives.txt
+var livesText string
 
 // judged reads the changes that live with a reason: a line each, the reason behind the last " | ".
-func judged(name string) (map[string]string, error) {
-	text, err := os.ReadFile(name)
-	if err != nil {
-		return nil, err
-	}
+func judged(text string) map[string]string {
 	reasons := map[string]string{}
-	for line := range strings.Lines(string(text)) {
+	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
 		if at := strings.LastIndex(line, " | "); at >= 0 { // the change may have one, too
 			reasons[line[:at]] = line[at+len(" | "):]
 		}
 	}
-	return reasons, nil
+	return reasons
 }
