@@ -2,23 +2,10 @@ package slab
 
 import "github.com/bufslab/bufslab/device"
 
-// An Allocator hands out blocks of memory and takes them back. A device is an Allocator, and
-// so is a strategy over another Allocator.
-//
-// Alloc returns a block whose Len is size, with undefined contents. Size 0
-// gives the zero Block without a call upstream. The error wraps [ErrSize] for a
-// negative size, and [device.ErrOutOfMemory] where there is no room. An error
-// changes nothing.
-//
-// Free takes a block back exactly as Alloc returned it, and ignores the zero Block.
-// Free of a block that is not active is a mistake in the program: Free panics
-// with numbers and the allocator stays intact.
-//
-// Allocators of this package are safe for concurrent use if their upstream is.
-type Allocator interface {
-	Alloc(size int) (device.Block, error)
-	Free(device.Block)
-}
+// An Allocator hands out blocks of memory and takes them back: Alloc(size) and Free(block). A
+// device is an Allocator, and so is a strategy over another Allocator. Allocators of this
+// package are safe for concurrent use if their upstream is.
+type Allocator = device.Allocator
 
 // A Holder keeps memory for reuse. Every strategy is a Holder; direct holds only memory that
 // its upstream would not take back.
@@ -42,21 +29,8 @@ type Trimmer interface {
 // upstream. Every strategy is a UsageReporter.
 type UsageReporter interface{ Usage() Usage }
 
-// Usage splits the bytes that a strategy has from its upstream:
-//
-//	managed = ActiveBytes + RoundingBytes + HeldBytes + UnusableBytes
-type Usage struct {
-	ActiveBlocks, HeldBlocks int64
-	ActiveBytes              int64 // as asked for
-	RoundingBytes            int64 // of active blocks, beyond the bytes asked for
-	HeldBytes                int64 // free, and could be handed out
-	UnusableBytes            int64 // the rest: tails of slabs, alignment
-}
-
-// ManagedBytes is the sum of the four.
-func (u Usage) ManagedBytes() int64 {
-	return u.ActiveBytes + u.RoundingBytes + u.HeldBytes + u.UnusableBytes
-}
+// Usage splits the bytes that a strategy has from its upstream.
+type Usage = device.Usage
 
 // usageOf returns the Usage of a strategy. If it has none, all managed bytes count as handed out.
 func usageOf(strategy Allocator, managed int64) Usage {

@@ -34,9 +34,9 @@ func (c canaried) Usage() Usage {
 	return u
 }
 
-func (c canaried) quarantine(b device.Block, _ int32) bool {
+func (c canaried) Quarantine(b device.Block, _ int32) bool {
 	q, ok := c.strategy.(quarantiner)
-	return ok && c.TakeOut(b, func(outer device.Block) bool { return q.quarantine(outer, 0) })
+	return ok && c.TakeOut(b, func(outer device.Block) bool { return q.Quarantine(outer, 0) })
 }
 
 func (p *pool) checkError() error {

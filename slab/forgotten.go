@@ -64,7 +64,4 @@ func (p *pool) regionFound(r device.Region) {
 	}
 }
 
-var (
-	_ quarantiner = builtin{}
-	_ quarantiner = canaried{}
-)
+var _ quarantiner = canaried{}

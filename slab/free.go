@@ -66,7 +66,7 @@ func (p *pool) quarantine(a handle.Allocation) {
 	if a.Extent == guard.Extent {
 		q, ok = &p.guard, true
 	}
-	if ok && q.quarantine(a.Block, a.Extent) {
+	if ok && q.Quarantine(a.Block, a.Extent) {
 		p.leaks.TookOver(a.Block.Len)
 		return
 	}

@@ -103,8 +103,6 @@ func (g *guarding) collected(gets func() int64) {
 	}
 }
 
-func (g *guarding) quarantine(b device.Block, _ int32) bool { return g.Quarantine(b) }
-
 // managed returns the bytes that the guard has from the upstream.
 func (g *guarding) managed() int64 {
 	u := g.Usage()

@@ -59,7 +59,6 @@ func heapOf[T any](p *pool) (heap T, has bool) {
 	if c, ok := a.(canaried); ok {
 		a = c.strategy
 	}
-	b, _ := a.(numberedBuiltin)
-	heap, has = b.Strategy.(T)
+	heap, has = a.(T)
 	return heap, has
 }

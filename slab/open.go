@@ -176,8 +176,8 @@ func (p *pool) openStrategy(c Config) error {
 	}
 	p.blocks = numberedOf(p.strategy)
 	p.openGuard(c, max(c.Align, 16))
-	if s, ok := p.strategy.(numberedBuiltin); ok && p.guard.Guard == nil {
-		p.joint = s.numbered // it was opened with p.mu, as the lock of its front
+	if s, ok := p.strategy.(numbered); ok && p.guard.Guard == nil {
+		p.joint = s // it was opened with p.mu, as the lock of its front
 	}
 	return nil
 }

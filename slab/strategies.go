@@ -40,40 +40,37 @@ type cached struct {
 var rows = []row{
 	{name: "direct", align: 16, none: true,
 		open: func(up upstream.Checked, _ Config, _ knowledge, f front) Allocator {
-			return builtin{strategy.NewDirect(up, f.lock != nil)}
+			return strategy.NewDirect(up, f.lock != nil)
 		}},
 	{name: "exact", align: 16, keys: []string{"max_held_blocks", "max_block_bytes"}, maxBlocks: 100, maxBlockBytes: 1 << 30,
 		open: func(up upstream.Checked, c Config, _ knowledge, f front) Allocator {
-			return builtin{strategy.NewExact(up, freelistOptions(c, f))}
+			return strategy.NewExact(up, freelistOptions(c, f))
 		}},
 	{name: "bitlog", align: 16, keys: []string{"bits", "max_held_blocks", "max_block_bytes"}, own: "bits",
 		open: func(up upstream.Checked, c Config, _ knowledge, f front) Allocator {
-			return builtin{strategy.NewBitlog(up, max(c.Bits, 0), freelistOptions(c, f))} // -1 is 0 bits
+			return strategy.NewBitlog(up, max(c.Bits, 0), freelistOptions(c, f)) // -1 is 0 bits
 		}},
 	{name: "sizeclass", keys: []string{"steps", "align", "max_held_blocks", "max_block_bytes", "cache_bytes"}, own: "steps",
 		whole: true, noBlocks: "strategy sizeclass keeps the free blocks of its slabs, however many they are; max_held bounds their bytes",
 		caches: func(c Config) cached { return cached{sizeclass.NewGrid(c.Steps, c.Align), 0, sizeclassMiss} },
 		open: func(up upstream.Checked, c Config, _ knowledge, f front) Allocator {
-			return builtin{strategy.NewSizeclass(up, c.Steps, c.Align, c.MaxBytes, freelistOptions(c, f))}
+			return strategy.NewSizeclass(up, c.Steps, c.Align, c.MaxBytes, freelistOptions(c, f))
 		}},
 	{name: "bestfit", align: 64, keys: []string{"align", "miss_target", "decommit", "pages", "reserve", "cache_bytes"}, own: "miss_target",
 		caches: cachedByHeap,
 		open: func(up upstream.Checked, c Config, _ knowledge, f front) Allocator {
-			s := strategy.NewBestfit(up, heapOptions(c, f))
-			return numberedBuiltin{builtin{s}, s}
+			return strategy.NewBestfit(up, heapOptions(c, f))
 		}},
 	{name: "slab", align: 16, keys: []string{"align", "miss_target", "decommit", "pages", "reserve", "cache_bytes"}, own: "miss_target",
 		caches: cachedByHeap,
 		open: func(up upstream.Checked, c Config, _ knowledge, f front) Allocator {
-			s := strategy.NewSlab(up, heapOptions(c, f))
-			return numberedBuiltin{builtin{s}, s}
+			return strategy.NewSlab(up, heapOptions(c, f))
 		}},
 	{name: "plan", align: 64, keys: []string{"align", "miss_target", "pages", "plan", "reserve"}, own: "plan",
 		open: func(up upstream.Checked, c Config, k knowledge, f front) Allocator {
 			o := heapOptions(c, f)
 			o.Decommit = true
-			s := strategy.NewPlan(up, o, k.plan, k.places)
-			return numberedBuiltin{builtin{s}, s}
+			return strategy.NewPlan(up, o, k.plan, k.places)
 		}},
 }
 

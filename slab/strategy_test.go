@@ -152,7 +152,7 @@ func TestLostBlocksKeepNoSlabs(t *testing.T) {
 			for i, b := range live {
 				if i%8 != 0 {
 					s.Free(b)
-				} else if !s.(quarantiner).quarantine(b, 0) {
+				} else if !s.(quarantiner).Quarantine(b, 0) {
 					t.Fatalf("%s: a block cannot be lost", name)
 				}
 			}
@@ -180,7 +180,7 @@ func TestLostBlocksKeepNothingOfWhoHoldsNothing(t *testing.T) {
 						continue
 					} else if !lost {
 						s.Free(b)
-					} else if !s.(quarantiner).quarantine(b, 0) {
+					} else if !s.(quarantiner).Quarantine(b, 0) {
 						t.Fatalf("%s: a block cannot be lost", name)
 					}
 				}
@@ -201,7 +201,7 @@ func TestQuarantineThatIsRefusedChangesNothing(t *testing.T) {
 		b := mustAlloc(t, s, 100_000)
 		upstreamtest.RegionOf(b).Refuse = errors.New("locked")
 		before, bytes := s.Usage(), up.Bytes
-		if s.(quarantiner).quarantine(b, 0) {
+		if s.(quarantiner).Quarantine(b, 0) {
 			t.Errorf("%s: a refused quarantine counts as done", name)
 		}
 		if now := s.Usage(); now != before || up.Bytes != bytes {

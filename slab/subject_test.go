@@ -59,8 +59,7 @@ func eachSubject(t *testing.T, f func(t *testing.T, steps int, open func(t *test
 
 func strategySubject(s Allocator) subject {
 	_, extents := s.(numbered)
-	own, _ := s.(builtin)
-	_, classes := own.Strategy.(*strategy.Sizeclass)
+	_, classes := s.(*strategy.Sizeclass)
 	return subject{
 		alloc: func(size int) ([]byte, func(), error) {
 			b, err := s.Alloc(size)
@@ -94,7 +93,10 @@ func subjectOf(t *testing.T, p *Pool) subject {
 		},
 		usage: func() Usage {
 			s := p.Stats()
-			return Usage{s.ActiveBlocks, s.HeldBlocks, s.ActiveBytes, s.RoundingBytes, s.HeldBytes, s.UnusableBytes}
+			return Usage{
+				ActiveBlocks: s.ActiveBlocks, HeldBlocks: s.HeldBlocks, ActiveBytes: s.ActiveBytes,
+				RoundingBytes: s.RoundingBytes, HeldBytes: s.HeldBytes, UnusableBytes: s.UnusableBytes,
+			}
 		},
 		stop: p.StopHolding,
 	}

@@ -8,9 +8,9 @@ import (
 // What a pool asks of its upstream.
 
 // A forward passes on the methods that an Allocator may have beyond Alloc and Free.
-type forward = upstream.Forward[Allocator, Usage]
+type forward = upstream.Forward
 
-func forwardTo(a Allocator) forward { return upstream.ForwardTo[Usage](a) }
+func forwardTo(a Allocator) forward { return upstream.ForwardTo(a) }
 
 // deviceOf returns the device whose blocks a passes through, or nil.
 func deviceOf(a Allocator) device.Device {

@@ -28,7 +28,7 @@ var _ slab.Allocator = (*Check)(nil)
 
 // NewCheck returns a Check over an upstream.
 func NewCheck(up slab.Allocator) *Check {
-	return &Check{upstream.ForwardTo[slab.Usage](up), canary.New(up, 1, slog.Default)}
+	return &Check{upstream.ForwardTo(up), canary.New(up, 1, slog.Default)}
 }
 
 // Alloc returns a block with canaries around it, filled with poison. Size 0 gives the zero Block, a

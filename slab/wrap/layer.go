@@ -6,7 +6,7 @@ import (
 )
 
 // A forward passes on the methods that an upstream may have beyond Alloc and Free.
-type forward = upstream.Forward[slab.Allocator, slab.Usage]
+type forward = upstream.Forward
 
 // A layer passes the blocks of its upstream on as they are.
 type layer struct {
@@ -14,7 +14,7 @@ type layer struct {
 	upstream slab.Allocator
 }
 
-func over(up slab.Allocator) layer { return layer{upstream.ForwardTo[slab.Usage](up), up} }
+func over(up slab.Allocator) layer { return layer{upstream.ForwardTo(up), up} }
 
 // Unwrap returns the upstream.
 func (l layer) Unwrap() slab.Allocator { return l.upstream }

@@ -9,13 +9,12 @@ import (
 
 	"github.com/bufslab/bufslab/device"
 	"github.com/bufslab/bufslab/slab/internal/poison"
-	"github.com/bufslab/bufslab/slab/internal/upstream"
 	"github.com/bufslab/bufslab/slab/internal/upstreamtest"
 )
 
-func over(up upstream.Source) *Check { return New(up, 1, slog.Default) }
+func over(up device.Allocator) *Check { return New(up, 1, slog.Default) }
 
-func mustAlloc(t *testing.T, s upstream.Source, size int) device.Block {
+func mustAlloc(t *testing.T, s device.Allocator, size int) device.Block {
 	t.Helper()
 	b, err := s.Alloc(size)
 	if err != nil {

@@ -23,7 +23,7 @@ import (
 type Check struct {
 	faults
 
-	up     upstream.Source
+	up     device.Allocator
 	around int    // bytes of a canary
 	freed  *freed // nil unless LookAgain was called
 
@@ -47,7 +47,7 @@ const (
 
 // New returns a Check over a source. It keeps blocks aligned to as much as align, and logs to what
 // log returns.
-func New(up upstream.Source, align int, log func() *slog.Logger) *Check {
+func New(up device.Allocator, align int, log func() *slog.Logger) *Check {
 	return &Check{faults: faults{log: log}, up: up, around: max(least, align), live: map[device.Block]block{}}
 }
 

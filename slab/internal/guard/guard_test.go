@@ -12,7 +12,7 @@ import (
 )
 
 // opened returns a Guard of each Get over a source, and what it has reported.
-func opened(t *testing.T, on upstream.Source, o Options) (*Guard, *[]Fault) {
+func opened(t *testing.T, on device.Allocator, o Options) (*Guard, *[]Fault) {
 	var list []Fault
 	o.Align, o.Report = 16, func(f Fault) { list = append(list, f) }
 	return New(upstream.Check(on, true, 16), o), &list

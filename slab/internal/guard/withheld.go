@@ -138,7 +138,7 @@ func (g *Guard) Stop() {
 
 // Quarantine takes a block out of use for good that was forgotten while a slice of it may be
 // in use. Where it cannot the block stays out.
-func (g *Guard) Quarantine(b device.Block) bool {
+func (g *Guard) Quarantine(b device.Block, _ int32) bool {
 	if !g.up.OwnsRegions() || !g.up.GiveUp(device.Block{Region: b.Region, Len: b.Region.Size()}, g.up.Footprint(b)) {
 		return false
 	}

@@ -25,7 +25,7 @@ type program struct {
 
 // start returns a program on a heap with the given options, or their defaults:
 // for MaxHeld that is no bound, and -1 is nothing.
-func start(up upstream.Source, o Options) *program {
+func start(up device.Allocator, o Options) *program {
 	if o.Align == 0 {
 		o.Align = 16
 	}
@@ -140,7 +140,7 @@ func (p *program) mustCheck(t testing.TB, up *source) {
 }
 
 // on returns what a heap draws on: ranges, or only segments.
-func on(up *pages, segments bool) upstream.Source {
+func on(up *pages, segments bool) device.Allocator {
 	if segments {
 		return &up.Source
 	}

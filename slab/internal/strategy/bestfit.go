@@ -23,7 +23,7 @@ import (
 type Bestfit struct {
 	upstream.Voucher
 	heap   *pageheap.Heap
-	active Usage // its ActiveBlocks and ActiveBytes only; under the heap's lock
+	active usage // its ActiveBlocks and ActiveBytes only; under the heap's lock
 }
 
 var _, _ = Strategy((*Bestfit)(nil)), Numbered((*Bestfit)(nil))
@@ -194,7 +194,7 @@ func (p *Bestfit) Extents() []replaying.Extent { return p.heap.Extents() }
 func (p *Bestfit) FreeExtents() (bytes, largest int64, bySize []int64) { return p.heap.FreeExtents() }
 
 // Usage reports where the managed bytes are.
-func (p *Bestfit) Usage() Usage {
+func (p *Bestfit) Usage() device.Usage {
 	p.heap.Lock()
 	defer p.heap.Unlock()
 	return p.usage()
@@ -202,9 +202,9 @@ func (p *Bestfit) Usage() Usage {
 
 // usage counts bytes of the extents in use that were not asked for as rounding. The
 // caller holds the heap's lock.
-func (p *Bestfit) usage() Usage {
+func (p *Bestfit) usage() device.Usage {
 	c := p.heap.Counts()
-	u := p.active
+	u := device.Usage(p.active)
 	u.HeldBlocks, u.HeldBytes = c.FreeBlocks, c.FreeBytes
 	u.UnusableBytes = c.ExcessBytes + c.Quarantined
 	u.RoundingBytes = c.ManagedBytes - u.ActiveBytes - u.HeldBytes - u.UnusableBytes

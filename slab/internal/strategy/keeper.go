@@ -32,7 +32,7 @@ type keeper struct {
 	mu    sync.Mutex
 	held  *freelist.List
 	out   map[address]allocation
-	usage Usage // of active blocks
+	usage usage // of active blocks
 	// gather takes further blocks out of use, to give upstream. It gives up blocks in quarantine
 	// only if idle is 0. The caller holds mu.
 	gather func(idle int) []device.Block
@@ -149,10 +149,10 @@ func (k *keeper) letGo(idle int, take func(also []device.Block) []device.Block) 
 }
 
 // Usage reports where the managed bytes are.
-func (k *keeper) Usage() Usage {
+func (k *keeper) Usage() device.Usage {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	u := k.usage
+	u := device.Usage(k.usage)
 	u.HeldBlocks, u.HeldBytes = int64(k.held.Blocks()), k.held.Bytes()
 	return u
 }

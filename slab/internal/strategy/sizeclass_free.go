@@ -75,11 +75,11 @@ func (s *Sizeclass) shrink(leave []device.Block) []device.Block {
 }
 
 // Usage reports where the managed bytes are.
-func (s *Sizeclass) Usage() Usage {
+func (s *Sizeclass) Usage() device.Usage {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c := s.slabs.Counts()
-	u := s.usage
+	u := device.Usage(s.usage)
 	u.HeldBlocks = int64(s.held.Blocks()) + c.FreeBlocks
 	u.HeldBytes = s.held.Bytes() + c.FreeBytes
 	u.UnusableBytes = c.TailBytes + c.QuarantinedBytes + s.slabs.excess

@@ -217,7 +217,7 @@ func (s *Slab) Shrink(n int64) {
 }
 
 // Usage reports where the managed bytes are.
-func (s *Slab) Usage() Usage {
+func (s *Slab) Usage() device.Usage {
 	s.heap.Lock()
 	defer s.heap.Unlock()
 	u, c := s.usage(), s.spans.Counts()

@@ -17,14 +17,14 @@ import (
 	"github.com/bufslab/bufslab/slab/internal/upstream"
 )
 
-// A Strategy is a slab.Allocator that reports its Usage, a slab.Holder and a
+// A Strategy is an Allocator that reports its Usage, a slab.Holder and a
 // slab.Trimmer.
 type Strategy interface {
-	upstream.Source
+	device.Allocator
 	upstream.Vouching
 
 	// Usage reports where the managed bytes are.
-	Usage() Usage
+	Usage() device.Usage
 	// FreeHeld gives held memory upstream, as far as it can go.
 	FreeHeld()
 	// StopHolding is FreeHeld. From now on memory that can go upstream goes at once.
@@ -65,23 +65,17 @@ type Numbered interface {
 	AllocRoomy(size int) (b device.Block, extent int32, ok bool)
 }
 
-// Usage is slab.Usage, which package slab converts it to.
-type Usage struct {
-	ActiveBlocks, HeldBlocks int64
-	ActiveBytes              int64
-	RoundingBytes            int64
-	HeldBytes                int64
-	UnusableBytes            int64
-}
+// A usage is the Usage of a strategy as it counts.
+type usage device.Usage
 
 // add and sub count a block of size bytes, and rounding bytes beyond that, as active.
-func (u *Usage) add(size int, rounding int64) {
+func (u *usage) add(size int, rounding int64) {
 	u.ActiveBlocks++
 	u.ActiveBytes += int64(size)
 	u.RoundingBytes += rounding
 }
 
-func (u *Usage) sub(size int, rounding int64) {
+func (u *usage) sub(size int, rounding int64) {
 	u.ActiveBlocks--
 	u.ActiveBytes -= int64(size)
 	u.RoundingBytes -= rounding

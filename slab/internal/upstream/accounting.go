@@ -8,7 +8,7 @@ import (
 	"github.com/bufslab/bufslab/internal/intervals"
 )
 
-// An Accounting is a [Source] between a pool's strategy and its upstream. It
+// An Accounting is an Allocator between a pool's strategy and its upstream. It
 // counts what goes through and tells the pool of regions that leave. It is safe
 // for concurrent use if its upstream is.
 type Accounting struct {

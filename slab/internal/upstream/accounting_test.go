@@ -23,7 +23,7 @@ func (l *left) leaving(r device.Region) (stays func()) {
 	return func() { l.stayed++ }
 }
 
-func account(up Source, regions bool) (*Accounting, *left) {
+func account(up device.Allocator, regions bool) (*Accounting, *left) {
 	l := &left{}
 	l.a = NewAccounting(Check(up, regions, 16), l.leaving)
 	return l.a, l

@@ -10,7 +10,7 @@ import (
 // A Checked draws on a source and verifies the blocks that come, unless a
 // layer below has done so. It is a value: each layer of a stack has its own.
 type Checked struct {
-	source  Source
+	source  device.Allocator
 	regions bool // every block is a region of its own, as a device's are
 	align   int  // of addresses in host memory, a power of two
 	verify  bool // no layer below does it
@@ -19,7 +19,7 @@ type Checked struct {
 // Check returns a Checked that draws on source. Host memory has to begin at a
 // multiple of align, a power of two. Regions says that every block is a region
 // of its own.
-func Check(source Source, regions bool, align int) Checked {
+func Check(source device.Allocator, regions bool, align int) Checked {
 	below := vouchedBy(source)
 	return Checked{source: source, regions: regions, align: max(align, below), verify: below < align}
 }
@@ -66,10 +66,10 @@ func Vouch() Voucher { return Voucher{align: 1} }
 func (c Checked) Voucher() Voucher { return Voucher{align: c.align} }
 
 // VoucherOf is for a source that returns the blocks of another as they are.
-func VoucherOf(s Source) Voucher { return Voucher{align: vouchedBy(s)} }
+func VoucherOf(s device.Allocator) Voucher { return Voucher{align: vouchedBy(s)} }
 
 // vouchedBy returns the alignment that s vouches for, 0 if for nothing.
-func vouchedBy(s Source) int {
+func vouchedBy(s device.Allocator) int {
 	if v, ok := s.(Vouching); ok {
 		return v.vouches()
 	}
@@ -113,7 +113,7 @@ func (c Checked) draw(size int) (device.Block, error) {
 
 // AllocAligned asks a source for a block whose host memory begins at a multiple of align, if it can tell
 // its device so. Else the block is one of Alloc.
-func AllocAligned(s Source, size, align int) (device.Block, error) {
+func AllocAligned(s device.Allocator, size, align int) (device.Block, error) {
 	if v, ok := s.(Vouching); ok && v.aligns() != nil {
 		return v.aligns()(size, align)
 	}
@@ -155,7 +155,7 @@ func (c Checked) Free(b device.Block) { c.source.Free(b) }
 func (c Checked) GiveUp(pages device.Block, n int64) bool { return GiveUp(c.source, pages, n) }
 
 // GiveUp has a source give up pages that came from it; see [Checked.GiveUp].
-func GiveUp(s Source, pages device.Block, n int64) bool {
+func GiveUp(s device.Allocator, pages device.Block, n int64) bool {
 	if v, ok := s.(Vouching); ok && v.gives() != nil {
 		return v.gives()(pages, n)
 	}
@@ -187,7 +187,7 @@ func (c Checked) FreeAll(list []device.Block, keep func(left []device.Block)) {
 func (c Checked) Reserve(size int) (device.Range, error) { return Reserve(c.source, size) }
 
 // Reserve asks a source for a range; see [Checked.Reserve].
-func Reserve(s Source, size int) (device.Range, error) {
+func Reserve(s device.Allocator, size int) (device.Range, error) {
 	r, ok := s.(device.Reserver)
 	if !ok {
 		return nil, fmt.Errorf("slab: the upstream cannot extend regions: %w", device.ErrUnavailable)

@@ -1,13 +1,17 @@
 package upstream
 
-import "iter"
+import (
+	"iter"
+
+	"github.com/bufslab/bufslab/device"
+)
 
 // Layers goes through the sources that blocks of a come from as they are: a itself, what it passes
 // through by a method Unwrap, and so on down.
-func Layers[A Source](a A) iter.Seq[A] {
-	return func(yield func(A) bool) {
+func Layers(a device.Allocator) iter.Seq[device.Allocator] {
+	return func(yield func(device.Allocator) bool) {
 		for yield(a) {
-			u, ok := any(a).(interface{ Unwrap() A })
+			u, ok := a.(interface{ Unwrap() device.Allocator })
 			if !ok {
 				return
 			}
@@ -17,9 +21,9 @@ func Layers[A Source](a A) iter.Seq[A] {
 }
 
 // LayerOf returns the nearest layer of a that is a T.
-func LayerOf[T any, A Source](a A) (t T, ok bool) {
+func LayerOf[T any](a device.Allocator) (t T, ok bool) {
 	for l := range Layers(a) {
-		if t, ok = any(l).(T); ok {
+		if t, ok = l.(T); ok {
 			break
 		}
 	}
@@ -28,7 +32,7 @@ func LayerOf[T any, A Source](a A) (t T, ok bool) {
 
 // Shrink gives back about n bytes of the nearest layer of a that shrinks, what was held longest first,
 // else all of one that holds memory. It is no method of Forward: wrappers would export it.
-func Shrink[A Source](a A, n int64) {
+func Shrink(a device.Allocator, n int64) {
 	if s, ok := LayerOf[interface{ Shrink(n int64) }](a); ok {
 		s.Shrink(n)
 	} else if h, ok := LayerOf[holder](a); ok {

@@ -1,7 +1,7 @@
 // Package upstream is what lies between a strategy and the memory that it
 // draws on:
 //
-//	source.go      the two methods of a source, and the errors and the panic of its contract
+//	contract.go    the errors and the panic of the contract of an Allocator
 //	checked.go     what a source returns is verified once in a whole stack
 //	accounting.go  bytes and calls are counted
 //	regions.go     which part of which region a block was cut from
@@ -16,20 +16,13 @@ import (
 	"github.com/bufslab/bufslab/device"
 )
 
-// A Source is where memory comes from: a device or a slab.Allocator, whose two
-// methods it repeats, as packages below slab cannot import it.
-type Source interface {
-	Alloc(size int) (device.Block, error)
-	Free(device.Block)
-}
-
-// ErrUpstream says that a source broke its contract.
+// ErrUpstream says that an upstream broke its contract.
 var ErrUpstream = errors.New("slab: upstream broke its contract")
 
 // OutOfMemory reports whether err says that there was no room.
 func OutOfMemory(err error) bool { return err != nil && errors.Is(err, device.ErrOutOfMemory) }
 
-// MaxSize is the most bytes that are asked of a source at a time: sums of sizes
+// MaxSize is the most bytes that are asked of an upstream at a time: sums of sizes
 // stay far from overflow.
 const MaxSize = int(^uint(0)>>1) >> 2
 

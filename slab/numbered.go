@@ -3,42 +3,16 @@ package slab
 import (
 	"github.com/bufslab/bufslab/device"
 	"github.com/bufslab/bufslab/slab/internal/strategy"
-	"github.com/bufslab/bufslab/slab/internal/upstream"
 )
 
-// A builtin is a strategy with the Usage of this package.
-type builtin struct{ strategy.Strategy }
-
-// Usage reports where the managed bytes are.
-func (b builtin) Usage() Usage { return Usage(b.Strategy.Usage()) }
-
-func (b builtin) quarantine(x device.Block, extent int32) bool {
-	return b.Strategy.Quarantine(x, extent)
-}
-
-// Step is the strategy's, if it has steps.
-func (b builtin) Step() {
-	if s, ok := b.Strategy.(upstream.Stepper); ok {
-		s.Step()
-	}
-}
-
-// A numberedBuiltin is a builtin that numbers its blocks. AllocFree and TakeBack are called with the lock of
-// its front held, so it has to use that lock as its own.
-type numberedBuiltin struct {
-	builtin
-	numbered
-}
-
+// A numbered is a strategy of ours that numbers its blocks. AllocFree and TakeBack are called with the lock
+// of its front held: it uses that lock as its own.
 type numbered = strategy.Numbered
 
-// numberedOf returns the numbered strategy of a, without the wrappers of this package.
+// numberedOf returns a as a numbered strategy.
 func numberedOf(a Allocator) numbered {
-	switch a := a.(type) {
-	case numberedBuiltin:
-		return a.numbered
-	case builtin:
-		return unnumbered{a.Strategy}
+	if n, ok := a.(numbered); ok {
+		return n
 	}
 	return unnumbered{a}
 }
@@ -65,7 +39,7 @@ func (unnumbered) AllocRoomy(int) (b device.Block, extent int32, ok bool) { retu
 
 // A quarantiner is a strategy that can quarantine blocks.
 type quarantiner interface {
-	// quarantine takes an active block, of an extent as FreeExtent has it, out of
+	// Quarantine takes an active block, of an extent as FreeExtent has it, out of
 	// use for good. Where it cannot it reports false, and the block stays active.
-	quarantine(b device.Block, extent int32) bool
+	Quarantine(b device.Block, extent int32) bool
 }
