@@ -11,7 +11,6 @@
 //	Replay          runs a Trace through a pool; a Replayer does so on several processors,
 //	                or while the trace is read
 //	Reader, Writer  work row by row
-//	Import          makes a Trace of what RMM, PyTorch, Umpire or CuPy have logged
 //
 // # The file
 //
@@ -29,8 +28,7 @@
 // another size, as after slab.PooledBuffer.Grow. The size of a free repeats the last one of its
 // allocation or is left empty. The columns key, stream, thread and time_ns may follow. Without a
 // header the columns are in that order. Each row ends with a newline: a last one without was cut
-// short and is dropped. gzip files may have several members, one after another. Logs of RMM's logging
-// resource adaptor need no conversion. A row s,, marks the beginning of a step of the program: see
+// short and is dropped. gzip files may have several members, one after another. A row s,, marks the beginning of a step of the program: see
 // slab.Pool.Step.
 //
 // A keyed trace has the requests to the buffers of a growpool.Pool instead. Its rows g have a key and no id:
@@ -41,7 +39,6 @@
 //
 // # The code
 //
-// rows.go cuts rows into fields, format.go and rmm.go parse them, live.go checks that they follow from
+// rows.go cuts rows into fields, format.go parses them, live.go checks that they follow from
 // each other, and builder.go makes the chunks that run.go replays; watch.go lets others look meanwhile.
-// import.go recognizes the logs of other allocators, trace/internal/alloclog parses them.
 package trace

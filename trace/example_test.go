@@ -57,29 +57,3 @@ func ExampleWriter() {
 	// f,0,100
 	// <nil>
 }
-
-func ExampleImport() {
-	const log = `{"hook":"malloc","device_id":0,"size":24,"mem_size":512,"mem_ptr":4096}
-{"hook":"free","device_id":0,"mem_size":512,"mem_ptr":4096}
-{"hook":"free","device_id":0,"mem_size":512,"mem_ptr":8192}
-`
-	l, err := trace.Import(strings.NewReader(log), "cupy.log")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	w := trace.NewWriter(os.Stdout, l.Columns()...)
-	for op, err := range l.All() {
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
-		w.Write(op)
-	}
-	fmt.Println(w.Close(), l.Format(), l.Warnings())
-	// Output:
-	// op,id,size,key
-	// a,0,24,0
-	// f,0,24,0
-	// <nil> CuPy memory hook [trace: cupy.log: 1 frees of what was never allocated, left out, the first in line 3]
-}

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// A format parses the fields of a row. skip is true of rows that are no op.
-type format func(fields [][]byte, op *Op) (skip bool, err error)
+// A format parses the fields of a row.
+type format func(fields [][]byte, op *Op) error
 
 // noSize is the size of a free that does not repeat it.
 const noSize = -1
@@ -41,8 +41,6 @@ func formatOf(first [][]byte) (f format, header bool, err error) {
 		names[i] = string(field)
 	}
 	switch {
-	case slices.Equal(names, rmmColumns):
-		return new(rmm).row, true, nil
 	case names[0] == "op":
 		f, err = byColumns(names)
 		return f, true, err
@@ -66,7 +64,7 @@ func byColumns(names []string) (format, error) {
 		}
 		order = append(order, c)
 	}
-	return func(fields [][]byte, op *Op) (bool, error) { return false, op.parseRow(order, fields) }, nil
+	return func(fields [][]byte, op *Op) error { return op.parseRow(order, fields) }, nil
 }
 
 func (op *Op) parseRow(order []column, fields [][]byte) error {

@@ -200,27 +200,3 @@ func readAgain(t *testing.T, text string) {
 		t.Fatalf("%q: %v, then %v", text, want, got)
 	}
 }
-
-// A reallocation of a log is a grow where the log knows the old block, which may lie elsewhere from then on. It stays in the pool that it is of.
-func TestImportedGrows(t *testing.T) {
-	const umpire = `{"category":"operation","name":"make_memory_resource","string_args":{"allocator_ref":"0x1"},"tags":{"allocator_name":"HOST"}}` + "\n"
-	call := func(name, size, args string) string {
-		return fmt.Sprintf(`{"category":"operation","name":%q,"numeric_args":{%s},"string_args":{"allocator_ref":"0x1",%s}}`+"\n", name, size, args)
-	}
-	text := umpire + call("allocate", `"size":5`, `"pointer":"0xa"`) + call("allocate", `"size":6`, `"pointer":"0xb"`) +
-		call("reallocate", `"size":50`, `"current_ptr":"0xa"`) + call("reallocate", ``, `"new_ptr":"0xc"`) +
-		call("reallocate", `"size":60`, `"current_ptr":"0xc"`) + call("reallocate", ``, `"new_ptr":"0xb"`) +
-		call("deallocate", ``, `"pointer":"0xb"`) + call("deallocate", ``, `"pointer":"0xc"`)
-	want := `a 0 5 "HOST" stream 0 thread 0 at 0
-a 1 6 "HOST" stream 0 thread 0 at 0
-g 0 50 "HOST" stream 0 thread 0 at 0
-f 1 6 "HOST" stream 0 thread 0 at 0
-g 0 60 "HOST" stream 0 thread 0 at 0
-f 0 60 "HOST" stream 0 thread 0 at 0
-trace: log: 1 frees of what was never allocated, left out, the first in line 9
-trace: log: 1 allocations of a pointer that was live, freed just before, the first in line 7
-`
-	if got, err := imported(text); err != nil || got != want {
-		t.Errorf("%v:\n%swant:\n%s", err, got, want)
-	}
-}

@@ -41,9 +41,6 @@ func TestReaderTakesAllFormsOfOneTrace(t *testing.T) {
 		"carriage returns":   "op,id,size\r\na,7,100\r\na,8,0\r\nf,7,100\r\nf,8,0\r\n",
 		"gzip":               string(zipped("op,id,size\na,7,100\na,8,0\nf,7,100\nf,8,0\n")),
 		"gzip in two pieces": string(zipped("op,id,size\na,7,100\na,8,0\n")) + string(zipped("f,7,100\nf,8,0\n")),
-		"RMM": "Thread,Time,Action,Pointer,Size,Stream\n0,10:00:00:000001,allocate,0x7,100,0x0\n" +
-			"0,10:00:00:000001,allocate failure,(nil),900,0x0\n0,t,allocate,8,0,0\n0,t,allocate,(nil),0,0x0\n" +
-			"0,t,free,0x7,100,0x0\n0,t,free,(nil),0,0x0\n0,t,free,8,0,0\n",
 	} {
 		got, err := ops(text)
 		if err != nil || len(got) != len(want) {
@@ -67,24 +64,6 @@ func TestReaderTakesOptionalColumns(t *testing.T) {
 		if got, err := ops(text); err != nil || len(got) != 1 || got[0] != want {
 			t.Errorf("%q: %+v, %v", text, got, err)
 		}
-	}
-}
-
-// RMM's times count from the first, over midnight too; threads and streams are kept.
-func TestRMMKeepsThreadTimeAndStream(t *testing.T) {
-	got, err := ops("Thread,Time,Action,Pointer,Size,Stream\n" +
-		"4711,23:59:59:999990,allocate,0x7f00,100,0x2\n" +
-		"4712,23:59:59.999995,free,0x7f00,100,0x1\n" +
-		"4711,00:00:01:000000,allocate,0x7f00,8,0x2\n" +
-		"4711,no time,free,0x7f00,8,0\n")
-	want := []Op{
-		{Kind: Alloc, ID: 0x7f00, Size: 100, Stream: 2, Thread: 4711},
-		{Kind: Free, ID: 0x7f00, Size: 100, Stream: 1, Thread: 4712, TimeNS: 5000},
-		{Kind: Alloc, ID: 0x7f00, Size: 8, Stream: 2, Thread: 4711, TimeNS: 1_000_010_000},
-		{Kind: Free, ID: 0x7f00, Size: 8, Thread: 4711, TimeNS: 1_000_010_000},
-	}
-	if err != nil || !slices.Equal(got, want) {
-		t.Errorf("%+v, %v", got, err)
 	}
 }
 
@@ -116,51 +95,46 @@ func TestAnIDMayBeUsedAgainOnceFree(t *testing.T) {
 }
 
 func TestReaderNamesFileLineAndFault(t *testing.T) {
-	const rmm = "Thread,Time,Action,Pointer,Size,Stream\n"
 	for text, want := range map[string]struct {
 		line int
 		err  error
 	}{
-		"op,id,size\na,1\n":                              {2, ErrMalformed},
-		"op,id,size\na,1,2,3\n":                          {2, ErrMalformed},
-		"op,id,size\na,1,2\n\nx,1,2\n":                   {4, ErrMalformed},
-		"op,id,size\na,one,2\n":                          {2, ErrMalformed},
-		"op,id,size\na,-1,2\n":                           {2, ErrMalformed},
-		"op,id,size\na,1,two\n":                          {2, ErrSize},
-		"op,id,size\na,1,-2\n":                           {2, ErrSize},
-		"op,id,size\na,1,99999999999999999999\n":         {2, ErrSize},
-		"op,id,size\na,1,9999999999999999999\n":          {2, ErrSize},
-		"op,id,size\na,1,\n":                             {2, ErrMalformed},
-		"op,id,size\na,1,\"2\n":                          {2, ErrMalformed},
-		"op,id,size\na,1,2\nf,2,2\n":                     {3, ErrUnknownID},
-		"op,id,size\na,1,2\nf,1,2\nf,1,2\n":              {4, ErrDoubleFree},
-		"op,id,size\na,1,2\na,9,2\nf,2,2\n":              {4, ErrUnknownID},
-		"op,id,size\na,1,2\na,1,2\n":                     {3, ErrReusedID},
-		"op,id,size\na,1,2\nf,1,3\n":                     {3, ErrSize},
-		"op,id\na,1\n":                                   {2, ErrMalformed},
-		"op,id,size,color\n":                             {1, ErrMalformed},
-		"op,id,size,id\n":                                {1, ErrMalformed},
-		"hello\n":                                        {1, ErrMalformed},
-		"op,key,size\ng,x,8\na,x,8\n":                    {3, ErrMalformed},
-		"op,id,size,key\ng,,8,x\na,1,8,\n":               {3, ErrKeyed},
-		"op,id,size,key\na,1,8,\ng,,8,x\n":               {3, ErrKeyed},
-		"op,id,size\ng,1,8\n":                            {2, ErrUnknownID},
-		"op,id,size\na,1,8\nf,1,\ng,1,9\n":               {4, ErrUnknownID},
-		"op,id,size\na,1,8\ng,1,\n":                      {3, ErrMalformed},
-		"op,id,size\na,1,8\ng,,9\n":                      {3, ErrMalformed},
-		"op,id,size\na,1,8\ng,1,9\nf,1,8\n":              {4, ErrSize},
-		"op,id,size,key\ng,7,8,x\na,1,8,\n":              {3, ErrKeyed},
-		"op,key,size\ng,x,0\n":                           {2, ErrMalformed},
-		"op,key,size\ng,x,\n":                            {2, ErrMalformed},
-		"op,key,size\ng,x,-8\n":                          {2, ErrSize},
-		"op,key,size\na,x,8\n":                           {2, ErrMalformed},
-		"a,1,2\nf,3,2\n":                                 {2, ErrUnknownID},
-		string(zipped("a,1,2\nf,3,2\n")):                 {2, ErrUnknownID},
-		"\x1f\x8bnot gzip at all":                        {0, gzip.ErrHeader},
-		rmm + "1,t,resize,0x1,8,0\n":                     {2, ErrMalformed},
-		rmm + "1,t,allocate,pointer,8,0\n":               {2, ErrMalformed},
-		rmm + "1,t,allocate,0x1,8,0\n1,t,free,0x2,8,0\n": {3, ErrUnknownID},
-		rmm + "1,t,allocate,0x1,,0\n":                    {2, ErrMalformed},
+		"op,id,size\na,1\n":                      {2, ErrMalformed},
+		"op,id,size\na,1,2,3\n":                  {2, ErrMalformed},
+		"op,id,size\na,1,2\n\nx,1,2\n":           {4, ErrMalformed},
+		"op,id,size\na,one,2\n":                  {2, ErrMalformed},
+		"op,id,size\na,-1,2\n":                   {2, ErrMalformed},
+		"op,id,size\na,1,two\n":                  {2, ErrSize},
+		"op,id,size\na,1,-2\n":                   {2, ErrSize},
+		"op,id,size\na,1,99999999999999999999\n": {2, ErrSize},
+		"op,id,size\na,1,9999999999999999999\n":  {2, ErrSize},
+		"op,id,size\na,1,\n":                     {2, ErrMalformed},
+		"op,id,size\na,1,\"2\n":                  {2, ErrMalformed},
+		"op,id,size\na,1,2\nf,2,2\n":             {3, ErrUnknownID},
+		"op,id,size\na,1,2\nf,1,2\nf,1,2\n":      {4, ErrDoubleFree},
+		"op,id,size\na,1,2\na,9,2\nf,2,2\n":      {4, ErrUnknownID},
+		"op,id,size\na,1,2\na,1,2\n":             {3, ErrReusedID},
+		"op,id,size\na,1,2\nf,1,3\n":             {3, ErrSize},
+		"op,id\na,1\n":                           {2, ErrMalformed},
+		"op,id,size,color\n":                     {1, ErrMalformed},
+		"op,id,size,id\n":                        {1, ErrMalformed},
+		"hello\n":                                {1, ErrMalformed},
+		"op,key,size\ng,x,8\na,x,8\n":            {3, ErrMalformed},
+		"op,id,size,key\ng,,8,x\na,1,8,\n":       {3, ErrKeyed},
+		"op,id,size,key\na,1,8,\ng,,8,x\n":       {3, ErrKeyed},
+		"op,id,size\ng,1,8\n":                    {2, ErrUnknownID},
+		"op,id,size\na,1,8\nf,1,\ng,1,9\n":       {4, ErrUnknownID},
+		"op,id,size\na,1,8\ng,1,\n":              {3, ErrMalformed},
+		"op,id,size\na,1,8\ng,,9\n":              {3, ErrMalformed},
+		"op,id,size\na,1,8\ng,1,9\nf,1,8\n":      {4, ErrSize},
+		"op,id,size,key\ng,7,8,x\na,1,8,\n":      {3, ErrKeyed},
+		"op,key,size\ng,x,0\n":                   {2, ErrMalformed},
+		"op,key,size\ng,x,\n":                    {2, ErrMalformed},
+		"op,key,size\ng,x,-8\n":                  {2, ErrSize},
+		"op,key,size\na,x,8\n":                   {2, ErrMalformed},
+		"a,1,2\nf,3,2\n":                         {2, ErrUnknownID},
+		string(zipped("a,1,2\nf,3,2\n")):         {2, ErrUnknownID},
+		"\x1f\x8bnot gzip at all":                {0, gzip.ErrHeader},
 	} {
 		_, err := ops(text)
 		var e *SyntaxError

@@ -25,10 +25,10 @@ as what is evicted is sampled at random.
 	zcat program.csv.gz | bufslab replay -config strategy=bestfit -
 	bufslab replay -growth pow2 -growth exact -budget 4GiB keyed.csv
 
-	TRACE         a CSV file op,id,size[,key,stream,thread,time_ns] or a log of RMM, gzip
-	              or not, or a keyed one, op,key,size; if there is none, the recording of
-	              an Apache Arrow program that ships with the command; - is the standard
-	              input, replayed on one LINE as it comes, however long it is
+	TRACE         a CSV file op,id,size[,key,stream,thread,time_ns], gzip or not, or a
+	              keyed one, op,key,size; if there is none, the recording of an Apache
+	              Arrow program that ships with the command; - is the standard input,
+	              replayed on one LINE as it comes, however long it is
 	-config LINE  a configuration as slab.ParseConfig takes it, for instance
 	              strategy=slab,cache_bytes=0,max_bytes=4GiB; once for each
 	              pool. If there is none, all strategies and one more with its
