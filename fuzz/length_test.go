@@ -27,7 +27,6 @@ func TestModelsAtLength(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	models := append(models, planned(wild(t, 3)))
 	share := (most + int64(len(models)) - 1) / int64(len(models))
 	steps, programs, from := int64(0), 0, time.Now()
 	for _, m := range models {

@@ -17,7 +17,7 @@ type modelOf struct {
 	program func(*rapid.T)
 }
 
-// models are all that there are, but for planned.
+// models are all that there are.
 var models = []modelOf{
 	{"allocators", allocatorProgram},
 	{"pools", poolProgram},
@@ -94,14 +94,6 @@ func poolProgram(t *rapid.T) {
 		dev = "" // there is nothing to clear
 	}
 	fuzz.PoolProperty(func(u slab.Allocator) (*slab.Pool, error) { return slab.Open(layer(u), c) }, promises(c, dev)...)(t)
-}
-
-// planned are pools with a plan, which c has.
-func planned(c slab.Config) modelOf {
-	return modelOf{"planned", func(t *rapid.T) {
-		dev := rapid.SampledFrom(modelDevices).Draw(t, "device")
-		fuzz.PoolProperty(begunPool(c), promises(slab.Config{}, dev)...)(t)
-	}}
 }
 
 func allocatorProgram(t *rapid.T) {

@@ -24,15 +24,3 @@ func (p *Pool) Closed() bool { return p.opened().closed.Load() }
 // opened device: the alignment that it needs, and a warning if it is deferred (see
 // [device.Traits]).
 func (p *Pool) Explain() string { return p.opened().config.given.Explain() }
-
-// Step marks the beginning of a step of the program: an iteration that asks for much the
-// same buffers as the last one. With strategy plan the hints of the next recorded step begin
-// then; the hints of the last recorded step serve all later steps. A recording gets a mark.
-// Other strategies ignore Step.
-func (p *Pool) Step() {
-	q := p.opened()
-	if r := q.leaks.Record; r != nil {
-		r.Step()
-	}
-	forwardTo(q.strategy).Step()
-}

@@ -25,13 +25,12 @@ type Config struct {
 	Strategy   string  // one of Strategies; "" is sizeclass on heap, slab elsewhere
 	Bits       int     // bitlog: bits kept below the leading one; 0 is 4, -1 keeps none
 	Steps      int     // sizeclass: classes a doubling, a power of two; 0 is 4
-	Align      int     // alignment of blocks in bytes, a power of two up to 2 MiB, on heap, cuda and opencl up to 4096; 0 is 64 above 256 bytes, less below except with bestfit and plan, and never less than the device needs
-	MissTarget float64 // bestfit, slab, plan: share of allocations that may go upstream; 0 is 0.01
+	Align      int     // alignment of blocks in bytes, a power of two up to 2 MiB, on heap, cuda and opencl up to 4096; 0 is 64 above 256 bytes, less below except with bestfit, and never less than the device needs
+	MissTarget float64 // bestfit, slab: share of allocations that may go upstream; 0 is 0.01
 	Decommit   bool    // bestfit, slab: before a new peak give small free extents back, too: less memory, more calls
-	Pages      string  // bestfit, slab, plan on mmap: huge or small, the pages of ranges; "" leaves it to the system
-	Plan       string  // plan: file of bufslab plan, which is read when the pool is opened; "" is none
+	Pages      string  // bestfit, slab on mmap: huge or small, the pages of ranges; "" leaves it to the system
 
-	// bestfit, slab, plan: memory to take when the pool is opened, a size or learned:FILE; "" is
+	// bestfit, slab: memory to take when the pool is opened, a size or learned:FILE; "" is
 	// none. It is held memory, goes back as all held memory does, and is not taken again. With a
 	// size Open fails where there is no room. learned:FILE takes the peak in FILE and a hundredth
 	// more, within max_bytes and max_held, and nothing where there is no room; Close writes the

@@ -19,7 +19,6 @@ func TestKeys(t *testing.T) {
 		"strategy=bitlog,bits=0":     {Strategy: "bitlog", Bits: -1},
 		"steps=64,align=4096":        {Steps: 64, Align: 4096},
 		"strategy=slab,miss_target=0.05,decommit=true":          {Strategy: "slab", MissTarget: 0.05, Decommit: true},
-		"strategy=plan,plan=a.gz":                               {Strategy: "plan", Plan: "a.gz"},
 		"strategy=slab,reserve=2MiB":                            {Strategy: "slab", Reserve: "2MiB"},
 		"strategy=slab,reserve=learned:a,b":                     {Strategy: "slab", Reserve: "learned:a,b"},
 		"max_bytes=4GiB,max_held=5KiB":                          {MaxBytes: 4 << 30, MaxHeld: 5 << 10},
@@ -55,7 +54,6 @@ func TestAStrategysOptionFollowsItsName(t *testing.T) {
 		"strategy=sizeclass:8":                     {Strategy: "sizeclass", Steps: 8},
 		"strategy=bestfit:2%,decommit=true":        {Strategy: "bestfit", MissTarget: 0.02, Decommit: true},
 		"device=mmap,strategy=slab:0.5":            {Device: "mmap", Strategy: "slab", MissTarget: 0.5},
-		`strategy=plan:C:\a.gz`:                    {Strategy: "plan", Plan: `C:\a.gz`},
 		`{"strategy": "bitlog:2", "zero": "true"}`: {Strategy: "bitlog", Bits: 2, Zero: true},
 	} {
 		c, err := ParseConfig(line)
@@ -91,7 +89,7 @@ record=: want a file name
 record_last=0: want 1 to 2147483647
 record_sites=yes: want true or false
 idle=0: want a positive duration like 30s or keep
-strategy=best: want direct, exact, bitlog, sizeclass, bestfit, slab, plan
+strategy=best: want direct, exact, bitlog, sizeclass, bestfit, slab
 bits=17: want 1 to 16 or 0
 steps=3: want a power of two, 1 to 64
 align=3: want a power of two, 8 to 2097152
@@ -106,18 +104,17 @@ trim_after=-1s: want a positive duration like 30s or none`
 
 // TestKeysWithoutUse has a stack and the keys that it has no use for.
 func TestKeysWithoutUse(t *testing.T) {
-	const all = "bits=4,steps=4,align=64,miss_target=1%,decommit=true,plan=x,reserve=1MiB," +
+	const all = "bits=4,steps=4,align=64,miss_target=1%,decommit=true,reserve=1MiB," +
 		"max_held=1GiB,max_held_blocks=4,max_block_bytes=1GiB,cache_bytes=1MiB,trim_after=1s,idle=1s,gc_trigger=1GiB"
 	for stack, want := range map[string]string{
-		"device=mmap,strategy=direct":    "bits steps align miss_target decommit plan reserve max_held max_held_blocks max_block_bytes cache_bytes trim_after idle",
-		"device=mmap,strategy=exact":     "bits steps align miss_target decommit plan reserve cache_bytes",
-		"device=mmap,strategy=bitlog":    "steps align miss_target decommit plan reserve cache_bytes",
-		"device=mmap,strategy=sizeclass": "bits miss_target decommit plan reserve max_held_blocks",
-		"device=mmap,strategy=bestfit":   "bits steps plan max_held_blocks max_block_bytes",
-		"device=mmap,strategy=plan":      "bits steps decommit max_held_blocks max_block_bytes cache_bytes",
-		"device=mmap,check=true":         "bits steps plan max_held_blocks max_block_bytes cache_bytes",
-		"device=mmap,record=x":           "bits steps plan max_held_blocks max_block_bytes",
-		"device=heap":                    "bits miss_target decommit plan reserve max_held_blocks gc_trigger",
+		"device=mmap,strategy=direct":    "bits steps align miss_target decommit reserve max_held max_held_blocks max_block_bytes cache_bytes trim_after idle",
+		"device=mmap,strategy=exact":     "bits steps align miss_target decommit reserve cache_bytes",
+		"device=mmap,strategy=bitlog":    "steps align miss_target decommit reserve cache_bytes",
+		"device=mmap,strategy=sizeclass": "bits miss_target decommit reserve max_held_blocks",
+		"device=mmap,strategy=bestfit":   "bits steps max_held_blocks max_block_bytes",
+		"device=mmap,check=true":         "bits steps max_held_blocks max_block_bytes cache_bytes",
+		"device=mmap,record=x":           "bits steps max_held_blocks max_block_bytes",
+		"device=heap":                    "bits miss_target decommit reserve max_held_blocks gc_trigger",
 	} {
 		var got []string
 		for pair := range strings.SplitSeq(all, ",") {
@@ -132,9 +129,6 @@ func TestKeysWithoutUse(t *testing.T) {
 			t.Error("turning off is of use everywhere:", err)
 		}
 	}
-	if c, err := ParseConfig("strategy=slab,plan=0"); err == nil {
-		t.Errorf("a file named 0 turns nothing off: %+v", c)
-	}
 }
 
 func TestDefaults(t *testing.T) {
@@ -143,7 +137,6 @@ func TestDefaults(t *testing.T) {
 		"device=mmap":         "device=mmap,strategy=slab,align=16,miss_target=0.01,cache_bytes=64MiB,idle=keep,on_forget=return,gc_trigger=64MiB",
 		"device=virtual:1GiB": "device=virtual:1GiB,strategy=slab,align=16,miss_target=0.01,cache_bytes=64MiB,idle=keep,on_forget=return,gc_trigger=0",
 		"strategy=bestfit":    "device=heap,strategy=bestfit,align=64,miss_target=0.01,cache_bytes=64MiB,idle=10s,on_forget=return",
-		"strategy=plan":       "device=heap,strategy=plan,align=64,miss_target=0.01,cache_bytes=0,idle=10s,on_forget=return",
 		"strategy=bitlog":     "device=heap,strategy=bitlog,bits=4,cache_bytes=0,idle=10s,on_forget=return",
 		"strategy=exact":      "device=heap,strategy=exact,max_held_blocks=100,max_block_bytes=1GiB,cache_bytes=0,idle=10s,on_forget=return",
 		"strategy=direct":     "device=heap,strategy=direct,cache_bytes=0,on_forget=return",

@@ -45,7 +45,7 @@ func TestEqualBlocksTakeLittleAtEachCount(t *testing.T) {
 	if maxInt>>40 == 0 {
 		sizes = sizes[:3] // addresses are few where an int has 32 bits
 	}
-	for _, line := range []string{"device=virtual", "device=virtual,cache_bytes=0", "device=virtual,strategy=bestfit", "device=virtual,strategy=plan"} {
+	for _, line := range []string{"device=virtual", "device=virtual,cache_bytes=0", "device=virtual,strategy=bestfit"} {
 		for _, size := range sizes {
 			for _, first := range []int{0, 1000} {
 				worst := func(sizes ...int) float64 {

@@ -2,7 +2,6 @@ package slab_test
 
 import (
 	"fmt"
-	"os"
 
 	"github.com/bufslab/bufslab/device"
 	"github.com/bufslab/bufslab/slab"
@@ -131,22 +130,4 @@ func ExampleNewLimit_shared() {
 	// one holds 1048576
 	// two: <nil>
 	// one holds 0
-}
-
-func ExampleNewStrategy_plan() {
-	file, _ := os.CreateTemp("", "*.plan") // as bufslab plan writes it
-	defer os.Remove(file.Name())
-	file.WriteString("bufslab plan 1\n1000 3008\n3000 0\n1000 0\nend 67d7e014\n")
-	file.Close()
-
-	d, _ := device.Open("virtual")
-	s, _ := slab.NewStrategy("plan", d, slab.Config{Plan: file.Name()})
-	a, _ := s.Alloc(1000) // the first of its size
-	b, _ := s.Alloc(3000)
-	fmt.Println(a.Off, b.Off)
-	c, _ := s.Alloc(1000) // its place is taken: where it fits best
-	fmt.Println(c.Off)
-	// Output:
-	// 3008 0
-	// 4032
 }

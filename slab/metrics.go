@@ -39,7 +39,7 @@ type Fragmentation struct {
 }
 
 // Fragmentation returns how the free memory of the page heap lies, with the strategies that have
-// one: bestfit, slab and plan. With others it is zero. Blocks in caches are not free in the heap:
+// one: bestfit and slab. With others it is zero. Blocks in caches are not free in the heap:
 // they count only after FreeHeld, or when a Get needs them. The heap is locked while its free
 // extents are counted.
 func (p *Pool) Fragmentation() Fragmentation {

@@ -47,8 +47,6 @@ var options = optline.Table[Config]{
 
 	key[string]{Name: "pages", Field: func(c *Config) *string { return &c.Pages }, Kind: optline.Strings,
 		Range: optline.OneOf("huge", "small"), Needs: needsPages, ZeroText: "as the system does it"},
-	key[string]{Name: "plan", Field: func(c *Config) *string { return &c.Plan }, Kind: optline.Strings,
-		Range: optline.NonEmpty("a file name"), Needs: onlyWith("plan"), ZeroText: "none"},
 	key[string]{Name: "reserve", Field: func(c *Config) *string { return &c.Reserve }, Kind: optline.Strings,
 		Range: reserves, Words: map[string]string{"none": ""}, Needs: needsReserve, ZeroText: "none"},
 	optline.Either[Config]{

@@ -16,8 +16,8 @@ import (
 // case with underscores; [Config.Explain] lists those in effect. In a line a
 // part without = belongs to the value before it, as in
 // device=virtual:fixed,64MiB. A strategy's main option may follow its name: strategy=bitlog:4 is
-// strategy=bitlog,bits=4. The main options of sizeclass (steps), bestfit and slab (miss_target) and
-// plan (plan) may follow in the same way. [device.ParseSize] reads sizes, [time.ParseDuration]
+// strategy=bitlog,bits=4. The main options of sizeclass (steps), bestfit and slab (miss_target) may
+// follow in the same way. [device.ParseSize] reads sizes, [time.ParseDuration]
 // reads durations, and a miss_target is 0.01 or 1%. max_bytes=75% is a share of the device's
 // memory: see MaxShare in Config.
 //

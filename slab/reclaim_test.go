@@ -298,9 +298,6 @@ func TestPoolInUseKeepsWhatItUses(t *testing.T) {
 // There are no fewer epochs than none.
 func TestTrimOfLessThanNoEpochs(t *testing.T) {
 	for _, strategy := range Strategies() {
-		if strategy == "plan" { // wants one
-			continue
-		}
 		p := openPool(t, "mmap", Config{Strategy: strategy, Guard: 1})
 		mustRelease(t, mustGet(t, p, 10_000))
 		p.Trim(-1)

@@ -61,7 +61,7 @@ func TestRegisteredStrategy(t *testing.T) {
 	if _, err := NewStrategy("first-fit", openDevice(t, "heap"), Config{}); err != nil {
 		t.Error(err)
 	}
-	if _, err := ParseConfig("strategy=last-fit"); err == nil || !strings.Contains(err.Error(), "bestfit, slab, plan, first-fit") {
+	if _, err := ParseConfig("strategy=last-fit"); err == nil || !strings.Contains(err.Error(), "bestfit, slab, first-fit") {
 		t.Error(err)
 	}
 }

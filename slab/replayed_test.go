@@ -9,7 +9,7 @@ import (
 
 // The extents of a pool add up to what it manages, and a strategy without a page heap has none.
 func TestExtentsAddUpToTheManagedBytes(t *testing.T) {
-	for strategy, want := range map[string]bool{"direct": false, "exact": false, "bitlog": false, "sizeclass": false, "bestfit": true, "slab": true, "plan": true} {
+	for strategy, want := range map[string]bool{"direct": false, "exact": false, "bitlog": false, "sizeclass": false, "bestfit": true, "slab": true} {
 		p, err := OpenConfig(Config{Device: "virtual", Strategy: strategy})
 		if err != nil {
 			t.Fatal(err)

@@ -66,12 +66,6 @@ var rows = []row{
 		open: func(up upstream.Checked, c Config, _ knowledge, f front) Allocator {
 			return strategy.NewSlab(up, heapOptions(c, f))
 		}},
-	{name: "plan", align: 64, keys: []string{"align", "miss_target", "pages", "plan", "reserve"}, own: "plan",
-		open: func(up upstream.Checked, c Config, k knowledge, f front) Allocator {
-			o := heapOptions(c, f)
-			o.Decommit = true
-			return strategy.NewPlan(up, o, k.plan, k.places)
-		}},
 }
 
 // A pair by the strategy takes about sizeclassMiss or heapMiss longer than by a cache: 0.9 us with

@@ -88,25 +88,16 @@ func heapOptions(c Config, f front) pageheap.Options {
 	return o
 }
 
-// knowledge is read from files before anything happens.
+// knowledge is read from a file before anything happens.
 type knowledge struct {
 	reserve reserve.Reserve
 	budget  int64
 	asked   string // Config.Reserve
-	plan    learned.Plan
-	places  int // bytes that the places of the plan cover, within the bounds
 }
 
-// learn reads the files that c names. A plan with gaps counts as no plan.
+// learn reads the file that c names.
 func learn(c Config) (k knowledge, err error) {
 	most := min(heldLimit(c.MaxHeld), heldLimit(c.MaxBytes))
-	if k.plan, err = learned.PlanOf(c.Plan); err != nil {
-		return k, fileError(err)
-	}
-	if !k.plan.Dense() {
-		k.plan = nil
-	}
-	k.places = int(min(k.plan.Bytes(), most, int64(upstream.MaxSize)))
 	k.budget, k.asked = heldLimit(c.MaxBytes), c.Reserve
 	k.reserve, err = reserve.Of(c.Reserve, most)
 	return k, fileError(err)

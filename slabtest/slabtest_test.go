@@ -213,7 +213,7 @@ func TestAWrongLineIsFatal(t *testing.T) {
 	for line, part := range map[string]string{
 		"stategy=slab":   "stategy",
 		"device=nowhere": "nowhere",
-		"strategy=plan,plan=" + t.TempDir() + "/none": "none",
+		"device=mmap,reserve=learned:" + t.TempDir(): "directory",
 	} {
 		want(t, failures(func(f testing.TB) {
 			slabtest.Open(f, line)

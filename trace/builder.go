@@ -63,10 +63,6 @@ func (b *builder) add(c *chunk, slot uint32, op *Op) error {
 	switch op.Kind {
 	case Get:
 		return b.addGet(c, op)
-	case Step:
-		c.steps = append(c.steps, step{begins, freed})
-		b.marks++
-		return nil
 	case Free:
 		c.steps = append(c.steps, step{slot, freed})
 		b.Frees++

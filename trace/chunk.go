@@ -20,7 +20,6 @@ const chunkSteps = 1 << 16
 type step struct{ slot, size uint32 }
 
 const (
-	begins  = math.MaxUint32 // the slot of a mark: the program began a step; its size is freed
 	freed   = math.MaxUint32
 	inLarge = 1 << 31
 	grows   = 1 << 31 // no program has as many allocations live
@@ -38,7 +37,7 @@ func (c *chunk) add(slot uint32, size int) {
 
 // grow returns the slot of an allocation that s grows, and whether it does.
 func (s step) grow() (slot uint32, is bool) {
-	return s.slot &^ grows, s.slot&grows != 0 && s.slot != begins
+	return s.slot &^ grows, s.slot&grows != 0
 }
 
 // size returns the bytes of a step that is no free.

@@ -12,6 +12,9 @@ import (
 // A format parses the fields of a row.
 type format func(fields [][]byte, op *Op) error
 
+// oldStep is the op of rows that older recordings have; a Reader leaves them out.
+const oldStep Kind = 's'
+
 // noSize is the size of a free that does not repeat it.
 const noSize = -1
 
@@ -84,8 +87,8 @@ func (op *Op) parseRow(order []column, fields [][]byte) error {
 		named = named || is
 	}
 	switch {
-	case op.Kind == Step:
-		*op = Op{Kind: Step, Thread: op.Thread, TimeNS: op.TimeNS}
+	case op.Kind == oldStep:
+		return nil
 	case op.Kind == Get && (!named || op.Size < 1):
 		return fmt.Errorf("%w: op g wants an id and a size, or a key and a size of 1 byte or more", ErrMalformed)
 	case !named || op.Kind != Free && op.Size == noSize:
@@ -109,7 +112,7 @@ func (op *Op) parse(c column, text []byte) (named bool, err error) {
 	case colOp:
 		op.Kind, err = parseKind(text)
 	case colID:
-		if (op.Kind == Get || op.Kind == Step) && len(text) == 0 {
+		if (op.Kind == Get || op.Kind == oldStep) && len(text) == 0 {
 			return false, nil
 		}
 		if op.Kind == Get {
@@ -136,7 +139,7 @@ func (op *Op) parse(c column, text []byte) (named bool, err error) {
 
 func parseKind(text []byte) (Kind, error) {
 	if len(text) != 1 || strings.IndexByte("afgps", text[0]) < 0 {
-		return 0, errors.New("want a, f, g, p or s")
+		return 0, errors.New("want a, f, g or p")
 	}
 	return Kind(text[0]), nil
 }

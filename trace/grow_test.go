@@ -43,12 +43,12 @@ func TestGrowsThatOverflowAreRefused(t *testing.T) {
 // A row g with an id is a Grow, and with a key a Get: in files of before the id of such a row meant nothing.
 func TestGrowOrGet(t *testing.T) {
 	for text, want := range map[string][]Op{
-		"op,id,size,key\na,3,8,x\ng,3,9,y\n":    {{Kind: Alloc, ID: 3, Size: 8, Key: "x"}, {Kind: Grow, ID: 3, Size: 9, Key: "y"}},
-		"op,id,size,key\ng,3,8,x\ng,,9,y\n":     {{Kind: Get, Size: 8, Key: "x"}, {Kind: Get, Size: 9, Key: "y"}},
-		"op,id,size,key\ng,,8,x\ng,4,9,y\n":     {{Kind: Get, Size: 8, Key: "x"}, {Kind: Get, Size: 9, Key: "y"}},
-		"a,3,8\ng,3,0\n":                        {{Kind: Alloc, ID: 3, Size: 8}, {Kind: Grow, ID: 3, Size: 0}},
-		"op,size,id\na,8,3\ng,9,3\nf,,3\n":      {{Kind: Alloc, ID: 3, Size: 8}, {Kind: Grow, ID: 3, Size: 9}, {Kind: Free, ID: 3, Size: 9}},
-		"op,id,size\ns,,\na,0,1\ng,0,5000000\n": {{Kind: Step}, {Kind: Alloc, ID: 0, Size: 1}, {Kind: Grow, ID: 0, Size: 5000000}},
+		"op,id,size,key\na,3,8,x\ng,3,9,y\n": {{Kind: Alloc, ID: 3, Size: 8, Key: "x"}, {Kind: Grow, ID: 3, Size: 9, Key: "y"}},
+		"op,id,size,key\ng,3,8,x\ng,,9,y\n":  {{Kind: Get, Size: 8, Key: "x"}, {Kind: Get, Size: 9, Key: "y"}},
+		"op,id,size,key\ng,,8,x\ng,4,9,y\n":  {{Kind: Get, Size: 8, Key: "x"}, {Kind: Get, Size: 9, Key: "y"}},
+		"a,3,8\ng,3,0\n":                     {{Kind: Alloc, ID: 3, Size: 8}, {Kind: Grow, ID: 3, Size: 0}},
+		"op,size,id\na,8,3\ng,9,3\nf,,3\n":   {{Kind: Alloc, ID: 3, Size: 8}, {Kind: Grow, ID: 3, Size: 9}, {Kind: Free, ID: 3, Size: 9}},
+		"op,id,size\na,0,1\ng,0,5000000\n":   {{Kind: Alloc, ID: 0, Size: 1}, {Kind: Grow, ID: 0, Size: 5000000}},
 	} {
 		if got, err := ops(text); err != nil || !slices.Equal(got, want) {
 			t.Errorf("%q: %v, %v; want %v", text, got, err, want)

@@ -21,7 +21,6 @@ func (t *Trace) Halves() (first, second *Trace) {
 		}
 		a.addOp(&op)
 		switch op.Kind {
-		case Step: // it has no ID
 		case Grow: // as if it had been made so
 			live[op.ID].Size = op.Size
 		default:

@@ -35,26 +35,6 @@ func TestHalves(t *testing.T) {
 	}
 }
 
-// Steps are no allocations, though they have a number.
-func TestHalvesOfSteps(t *testing.T) {
-	whole, err := Read(strings.NewReader("a,0,100\ns,,\na,1,50\nf,0,\ns,,\nf,1,\n"), "steps.csv")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, second := whole.Halves()
-	want := []Op{{Kind: Alloc, ID: 0, Size: 100}, {Kind: Alloc, ID: 1, Size: 50}, {Kind: Free, ID: 0, Size: 100}, {Kind: Step}, {Kind: Free, ID: 1, Size: 50}}
-	if got := slices.Collect(second.Ops()); !slices.Equal(got, want) || second.LiveBytes != 0 {
-		t.Errorf("%v with %d bytes live at the end, want %v", got, second.LiveBytes, want)
-	}
-	only, err := Read(strings.NewReader("s,,\ns,,\n"), "steps.csv")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if first, second := only.Halves(); first.Events() != 1 || second.Events() != 1 {
-		t.Errorf("%d and %d steps, want one each", first.Events(), second.Events())
-	}
-}
-
 // Threads, streams and times stay, and halves of more than a chunk can be replayed.
 func TestHalvesOfALongTrace(t *testing.T) {
 	var text strings.Builder

@@ -15,7 +15,6 @@ const (
 	Grow   Kind = 'G' // a live allocation goes on with another size; see slab.PooledBuffer.Grow
 	Get    Kind = 'g' // a request to the buffer of a key, see package growpool
 	Pledge Kind = 'p' // what the pool promised: see Promise
-	Step   Kind = 's' // the program began a step; see slab.Pool.Step. It has no ID and no Size
 )
 
 // String returns the letter of the op column. It is g for a Grow, which has an id, and for a Get, which

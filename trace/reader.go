@@ -74,8 +74,8 @@ func (r *Reader) Next() (Op, error) {
 func (r *Reader) next(op *Op) (slot uint32, err error) {
 	for r.err == nil {
 		*op = Op{}
-		slot, header, err := r.row(op)
-		if err == nil && !header {
+		slot, skip, err := r.row(op)
+		if err == nil && !skip {
 			return slot, nil
 		}
 		r.err = err
@@ -97,24 +97,24 @@ func (r *Reader) All() iter.Seq2[Op, error] {
 	}
 }
 
-// row reads one row; header reports whether it was the header.
-func (r *Reader) row(op *Op) (slot uint32, header bool, err error) {
+// row reads one row; skip reports that it is no op.
+func (r *Reader) row(op *Op) (slot uint32, skip bool, err error) {
 	if err := r.rows.next(); err != nil {
 		return 0, false, r.readError(err)
 	}
 	fields := r.rows.fields
 	if r.parse == nil {
 		r.width = len(fields)
-		if r.parse, header, err = formatOf(fields); err != nil || header {
-			return 0, header, r.syntaxError(r.rows.line, err)
+		if r.parse, skip, err = formatOf(fields); err != nil || skip {
+			return 0, skip, r.syntaxError(r.rows.line, err)
 		}
 	}
 	if len(fields) != r.width {
 		err = fmt.Errorf("%w: %d fields, want %d", ErrMalformed, len(fields), r.width)
-	} else if err = r.parse(fields, op); err == nil {
+	} else if err = r.parse(fields, op); err == nil && op.Kind != oldStep {
 		slot, err = r.check(op)
 	}
-	return slot, false, r.syntaxError(r.rows.line, err)
+	return slot, op.Kind == oldStep, r.syntaxError(r.rows.line, err)
 }
 
 // check fails unless op may follow the rows before it. It fills in the size that

@@ -3,9 +3,7 @@ package trace
 import (
 	"errors"
 	"math"
-	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -205,28 +203,5 @@ func TestALearnedReserveServesTheNextRun(t *testing.T) {
 	}
 	if mean := math.Pow(product, 1/float64(len(names))); mean > 1.025 {
 		t.Errorf("a footprint of %.3f", mean)
-	}
-}
-
-// Replay tells the pool where a step begins.
-func TestReplayMarksSteps(t *testing.T) {
-	record := filepath.Join(t.TempDir(), "trace.csv")
-	p := open(t, "device=virtual,strategy=plan,record="+record)
-	const text = "op,id,size\na,0,64\ns,,\nf,0,64\na,1,80\ns,,\nf,1,80\n"
-	_, err := Replay(read(t, text), p)
-	if err := errors.Join(err, p.Close()); err != nil {
-		t.Fatal(err)
-	}
-	got, _ := os.ReadFile(record)
-	got = regexp.MustCompile(`,\w+\n`).ReplaceAll(got, []byte{'\n'}) // without the time
-	if string(got) != text {
-		t.Errorf("the pool was told %q", got)
-	}
-	var kinds []Kind
-	for op := range read(t, text).Ops() {
-		kinds = append(kinds, op.Kind)
-	}
-	if !slices.Equal(kinds, []Kind{Alloc, Step, Free, Alloc, Step, Free}) || read(t, text).Events() != 6 {
-		t.Errorf("%v", kinds)
 	}
 }

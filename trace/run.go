@@ -58,8 +58,6 @@ func (r *replay) steps(c *chunk) (done int, err error) {
 			r.move(c, i)
 		}
 		switch {
-		case s.slot == begins:
-			r.pool.Step()
 		case s.size == freed:
 			err = r.handles[s.slot].Release()
 		case s.slot < grows:

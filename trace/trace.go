@@ -26,7 +26,6 @@ type Trace struct {
 	Warnings []string // what was wrong with the file and is no error
 
 	chunks  []*chunk
-	marks   int      // of steps
 	slots   int      // handles that a replay needs at a time
 	keys    []string // of Gets, by slot
 	threads []uint64 // in the order in which they came
@@ -37,8 +36,8 @@ type Trace struct {
 // are replayed through a growpool.Pool, see [Trace.Requests].
 func (t *Trace) Keyed() bool { return t.Gets > 0 }
 
-// Events returns how many rows there are: allocations, frees, grows, requests and marks of steps.
-func (t *Trace) Events() int { return t.Allocs + t.Frees + t.Grows + t.Gets + t.marks }
+// Events returns how many rows there are: allocations, frees, grows and requests.
+func (t *Trace) Events() int { return t.Allocs + t.Frees + t.Grows + t.Gets }
 
 // Threads returns how many threads the recording has, 1 where it has none: of a recording of a pool,
 // the processors that its calls ran on.
@@ -84,8 +83,6 @@ func (t *Trace) op(c *chunk, i int, sizes []int) Op {
 	switch {
 	case t.Keyed():
 		op.Kind, op.ID, op.Key, op.Size = Get, 0, t.keys[s.slot], c.size(s)
-	case s.slot == begins:
-		op.Kind, op.ID = Step, 0
 	case s.size == freed:
 		op.Size = sizes[s.slot]
 	default:

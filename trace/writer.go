@@ -100,13 +100,11 @@ func (w *Writer) Write(op Op) error {
 		w.timer.Reset(tracefile.Every)
 	}
 	w.buf = append(w.buf, op.Kind.letter(), ',')
-	if op.Kind != Get && op.Kind != Step {
+	if op.Kind != Get {
 		w.buf = strconv.AppendUint(w.buf, op.ID, 10)
 	}
 	w.buf = append(w.buf, ',')
-	if op.Kind != Step {
-		w.buf = strconv.AppendInt(w.buf, int64(op.Size), 10)
-	}
+	w.buf = strconv.AppendInt(w.buf, int64(op.Size), 10)
 	for _, name := range w.extra {
 		w.buf = appendColumn(append(w.buf, ','), name, op)
 	}

@@ -17,7 +17,6 @@ func TestWriterWritesWhatReaderReads(t *testing.T) {
 		{Kind: Alloc, ID: 0, Size: 100, Key: "plain", Stream: 1, Thread: 8, TimeNS: 5},
 		{Kind: Alloc, ID: 18446744073709551615, Size: 0, Key: " a,\"b\"\nc", Stream: 2, TimeNS: 6},
 		{Kind: Free, ID: 0, Size: 100, TimeNS: 7},
-		{Kind: Step, TimeNS: 8},
 	}
 	for _, extra := range [][]string{nil, {"key"}, {"time_ns", "thread", "stream", "key"}} {
 		var b bytes.Buffer

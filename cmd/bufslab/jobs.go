@@ -53,12 +53,9 @@ func (o *options) jobs(traces []*trace.Trace, plain, keyed []setup) (jobs []job,
 	return jobs, nil
 }
 
-// plainLines are what is compared if nothing else is asked for. Strategy plan wants a plan.
+// plainLines are what is compared if nothing else is asked for.
 func plainLines() (lines []string) {
 	for _, strategy := range slab.Strategies() {
-		if strategy == "plan" {
-			continue
-		}
 		lines = append(lines, "device=virtual,strategy="+strategy)
 	}
 	return append(lines, "device=virtual,strategy=slab,cache_bytes=0")

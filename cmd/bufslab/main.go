@@ -30,7 +30,6 @@ type subcommand struct {
 var commands = []subcommand{
 	{"replay", "run recorded allocations through pools and compare what they took", replay},
 	{"report", "write a page of HTML with what recorded programs take", reportPage},
-	{"plan", "find places for the buffers of a recording, for strategy=plan", plan},
 	{"tune", "find the line that suits a recorded program", tune},
 	{"verify", "hold a process against what a replay of its recording promises", verify},
 	{"devices", "list the places where memory can live", devices},

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"flag"
 	"fmt"
@@ -14,7 +13,7 @@ import (
 	"github.com/bufslab/bufslab/trace"
 )
 
-const tuneHelp = `bufslab tune [-config LINE] [-budget SHARE] [-ns N] [-procs N] [-plan FILE] [-limit TIME] [-json] TRACE...
+const tuneHelp = `bufslab tune [-config LINE] [-budget SHARE] [-ns N] [-procs N] [-limit TIME] [-json] TRACE...
 
 Searches for the configuration that suits the program of TRACE. It replays the first half
 of each TRACE on one line after another, changes an option at a time, and prints the lines
@@ -35,8 +34,6 @@ which the search did not see. It ends with one line to paste, and with how to ch
 	-ns N          the nanoseconds of a pair that a hundredth of the peak memory is worth; 50
 	               if it is left out. The fewer, the more time counts
 	-procs N       processors to judge by; as many as TRACE has threads if it is left out
-	-plan FILE     try strategy=plan, too, with a plan of the first half of TRACE. It is chosen
-	               if a plan of the first quarter pays on the second, and is then in FILE
 	-limit TIME    the search begins no replay after so long
 	-json          one JSON object a line that was tried, and the chosen one last
 
@@ -49,7 +46,7 @@ which the search did not see. It ends with one line to paste, and with how to ch
 	cost           (footprint + books) x (1 + pair ns / N / 100)
 	unseen         the same of the second half
 
-Without -limit and -plan the same TRACE gives the same line each time. The defaults are kept unless a
+Without -limit the same TRACE gives the same line each time. The defaults are kept unless a
 line costs 2 % less, and no more on the half that the search did not see; of the best lines the one is chosen that
 costs least on both. A reserve is tried where both halves have the same peak, to 5 %. A line for which there is no room is left out. It exits with 1 if a replay fails, with 2 if an option is wrong, with 3
 if TRACE is.
@@ -59,18 +56,15 @@ if TRACE is.
 type tuneOptions struct {
 	objective
 	base  string
-	plan  string
 	limit time.Duration
 	json  bool
 
 	file       string // the first TRACE
 	processors int    // 0: of each TRACE, its threads
-
-	planTime time.Duration
 }
 
 func tune(args []string, stdout, stderr io.Writer) int {
-	o := tuneOptions{objective: objective{misses: missBudget, ns: 50}, planTime: planTime}
+	o := tuneOptions{objective: objective{misses: missBudget, ns: 50}}
 	flags := o.define()
 	if code, done := parse(flags, args, tuneHelp, stdout, stderr); done {
 		return code
@@ -108,7 +102,6 @@ func (o *tuneOptions) define() *flag.FlagSet {
 		return err
 	})
 	flags.Float64Var(&o.ns, "ns", o.ns, "")
-	flags.StringVar(&o.plan, "plan", "", "")
 	flags.DurationVar(&o.limit, "limit", 0, "")
 	flags.BoolVar(&o.json, "json", false, "")
 	processorsVar(flags, &o.processors)
@@ -141,17 +134,6 @@ func (o *tuneOptions) takeLine() error {
 	return nil
 }
 
-// takesPlan fails where strategy=plan cannot stand beside what every line has.
-func (o *tuneOptions) takesPlan() error {
-	if o.plan == "" {
-		return nil
-	}
-	if _, err := configOf(strings.TrimPrefix(o.base+",strategy=plan,plan="+o.plan, ",")); err != nil {
-		return fmt.Errorf("-plan %s: %w", o.plan, err)
-	}
-	return nil
-}
-
 // writes refuses, for tune and report, what would have each of the many replays write a file, perhaps
 // TRACE itself. A reserve that is learned would be another one each time, too.
 func writes(c slab.Config) error {
@@ -168,15 +150,12 @@ func writes(c slab.Config) error {
 const leastNS = 1e-9
 
 func (o *tuneOptions) check(traces int) error {
-	faults := []error{cmp.Or(o.takeLine(), o.takesPlan())}
+	faults := []error{o.takeLine()}
 	if !(o.ns >= leastNS) {
 		faults = append(faults, fmt.Errorf("-ns %g: want a number of %g at least", o.ns, leastNS))
 	}
 	if o.limit < 0 {
 		faults = append(faults, fmt.Errorf("-limit %v: want a time", o.limit))
-	}
-	if o.plan != "" && traces > 1 {
-		faults = append(faults, errors.New("-plan is for one TRACE"))
 	}
 	if traces == 0 {
 		faults = append(faults, errors.New("tune wants a TRACE"))

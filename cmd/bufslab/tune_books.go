@@ -65,7 +65,7 @@ func (k crowd) books(c slab.Config) int64 {
 	switch cmp.Or(c.Strategy, usual(c.Device)) {
 	case "slab":
 		n += extentBytes * k.above256
-	case "bestfit", "plan":
+	case "bestfit":
 		n += extentBytes * k.all
 	case "sizeclass":
 		n += wholeBytes * k.above32K

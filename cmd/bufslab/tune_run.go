@@ -97,12 +97,10 @@ func (t *tuner) run() (*finding, error) {
 		s.until = begin.Add(t.limit)
 	}
 	defaults, best, err := s.run()
-	if err == nil {
-		best, err = t.tryPlan(choose(defaults, best))
-	}
 	if err != nil {
 		return nil, err
 	}
+	best = choose(defaults, best)
 	f := &finding{defaults: defaults, front: s.front(), unseen: map[string]score{}, tried: s.tried, late: s.late}
 	if err := t.lookAtUnseen(f, append([]score{defaults, best}, f.front...)); err != nil {
 		return nil, err

@@ -357,81 +357,11 @@ func TestTuneRefuses(t *testing.T) {
 		{[]string{"-limit", "-1s", good}, exitBad, "-limit -1s"},
 		{[]string{"-config", "strategy=sizeclass,bits=3", good}, exitBad, "bits"},
 		{[]string{"-config", "device=nowhere", good}, exitBad, "nowhere"},
-		{[]string{"-plan", "x", good, good}, exitBad, "-plan is for one TRACE"},
-		{[]string{"-plan", "x", "-config", "strategy=bestfit", good}, exitBad, "-plan x: "},
-		{[]string{"-plan", "x", "-config", `{"strategy":"slab"}`, good}, exitBad, "-plan x: "},
 		{[]string{keyed}, exitInput, "growpool"},
 		{[]string{"absent.csv"}, exitInput, "absent.csv"},
 	} {
 		if code, _, stderr := command(append([]string{"tune"}, c.args...)...); code != c.code || !strings.Contains(stderr, c.says) {
 			t.Errorf("%q: exit %d: %s", c.args, code, stderr)
-		}
-	}
-}
-
-// stepped writes steps of 80 allocations and frees in a random order, the same in each step
-// or another, and reads them.
-func stepped(t *testing.T, same bool) *trace.Trace {
-	var text strings.Builder
-	text.WriteString("op,id,size\n")
-	for step := range 8 {
-		r := rand.New(rand.NewPCG(3, 4))
-		if !same {
-			r = rand.New(rand.NewPCG(3, uint64(step)))
-		}
-		text.WriteString("s,,\n")
-		var live []int
-		for i := range 80 {
-			fmt.Fprintf(&text, "a,%d,%d\n", step*80+i, 1000+r.IntN(1<<uint(10+r.IntN(8))))
-			live = append(live, step*80+i)
-			for len(live) > 20 || i == 79 && len(live) > 0 {
-				k := r.IntN(len(live))
-				fmt.Fprintf(&text, "f,%d,\n", live[k])
-				live = slices.Delete(live, k, k+1)
-			}
-		}
-	}
-	whole, err := trace.Read(strings.NewReader(text.String()), "x.csv")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return whole
-}
-
-// A plan is chosen where a plan of one quarter pays on the next: of a program that does the
-// same in each step. The file is then a plan of the half that was seen, and no other is touched.
-func TestTuneTriesAPlan(t *testing.T) {
-	for _, same := range []bool{true, false} {
-		path := filepath.Join(t.TempDir(), "a.plan")
-		another := path + ".trial"
-		check.Must(t, os.WriteFile(another, []byte("mine"), 0o666))
-		o := tuneOptions{objective: objective{misses: missBudget, ns: 1e6}, plan: path, planTime: 20 * time.Millisecond}
-		whole := stepped(t, same)
-		tuner := newTuner(o, []*trace.Trace{whole}, io.Discard)
-		best, err := tuner.tryPlan(score{Config: fmt.Sprintf("strategy=bestfit,cache_bytes=0,reserve=%d", whole.PeakLiveBytes)})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := best.Config == "strategy=plan,plan="+path; got != same {
-			t.Errorf("%q is chosen; steps are the same: %v", best.Config, same)
-		}
-		if text, err := os.ReadFile(another); string(text) != "mine" {
-			t.Errorf("%s has %q, %v", another, text, err)
-		}
-		left := check.Ok(filepath.Glob(path + "*"))(t)
-		if !same {
-			if len(left) != 1 {
-				t.Errorf("%v are left of a plan that does not pay", left)
-			}
-			continue
-		}
-		c, err := configOf("strategy=plan,plan=" + path)
-		if err != nil || len(left) != 2 {
-			t.Fatal(left, err)
-		}
-		seen, err := tuner.judge("", c, tuner.seen)
-		if err != nil || seen.Footprint > 1.1 {
-			t.Errorf("footprint %.3f with a plan of the same half: %v", seen.Footprint, err)
 		}
 	}
 }

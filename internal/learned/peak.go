@@ -1,5 +1,4 @@
-// Package learned reads and writes what pools learn from earlier runs: the most bytes that one
-// had in use, and where the blocks of a recorded program lie best.
+// Package learned reads and writes what a pool learns from an earlier run: the most bytes that it had in use.
 package learned
 
 import (

@@ -17,8 +17,8 @@
 // upstream, and not the pages of a range that grows.
 //
 // Further methods of an upstream go through every wrapper, in any order, also through a [slab.Limit]:
-// FreeHeld, StopHolding, Trim, Step and Usage reach the nearest strategy below, and Reserve the device.
-// Without a strategy the first four do nothing, and Usage is zero. Without a device the error of Reserve
+// FreeHeld, StopHolding, Trim and Usage reach the nearest strategy below, and Reserve the device.
+// Without a strategy the first three do nothing, and Usage is zero. Without a device the error of Reserve
 // wraps device.ErrUnavailable. A Statistics and a Record pass blocks of the upstream on, so pools over
 // them share the upstream's budget. Blocks of a Check are parts of the upstream's blocks.
 //

@@ -57,12 +57,6 @@ func (r *Record) Free(b device.Block) {
 	r.upstream.Free(b)
 }
 
-// Step writes a row that marks the beginning of a step, and calls Step below: see [slab.Pool.Step].
-func (r *Record) Step() {
-	r.to.Step()
-	r.forward.Step()
-}
-
 // Close writes the buffered rows and returns the first error of w, again at each later call. It does
 // not close w. Active blocks stay valid; later calls are not recorded.
 func (r *Record) Close() error { return r.to.Close() }

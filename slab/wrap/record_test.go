@@ -5,8 +5,6 @@ import (
 	"encoding/csv"
 	"errors"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -14,7 +12,6 @@ import (
 
 	"github.com/bufslab/bufslab/device"
 	"github.com/bufslab/bufslab/internal/check"
-	"github.com/bufslab/bufslab/internal/learned"
 	"github.com/bufslab/bufslab/slab"
 	"github.com/bufslab/bufslab/slab/wrap"
 )
@@ -135,28 +132,5 @@ func TestRecordAllocatesNothing(t *testing.T) {
 	r := wrap.NewRecord(on("exact", &source{}, slab.Config{}), &full{n: 1 << 30})
 	if n := check.Allocs(1000, func() { r.Free(mustAlloc(t, r, 100)) }); n != 0 {
 		t.Errorf("%v allocations", n)
-	}
-}
-
-// Step reaches the strategy through what is over it, and a recording has a mark.
-func TestStepIsRecorded(t *testing.T) {
-	var plan, trace bytes.Buffer
-	d, _ := device.Open("virtual")
-	file := filepath.Join(t.TempDir(), "plan")
-	err := learned.WritePlan(&plan, learned.Plan{{{Size: 64, Off: 4096}, {Size: 64, Off: 0}}})
-	if err := errors.Join(err, os.WriteFile(file, plan.Bytes(), 0o600)); err != nil {
-		t.Fatal(err)
-	}
-	r := wrap.NewRecord(wrap.NewStatistics(on("plan", d, slab.Config{Plan: file})), &trace)
-	for range 2 {
-		r.Step()
-		b := mustAlloc(t, r, 64)
-		if b.Off != 4096 {
-			t.Errorf("a block at %d", b.Off)
-		}
-		r.Free(b)
-	}
-	if err := r.Close(); err != nil || trace.String() != "op,id,size\ns,,\na,0,64\nf,0,64\ns,,\na,1,64\nf,1,64\n" {
-		t.Errorf("%q, %v", trace.String(), err)
 	}
 }

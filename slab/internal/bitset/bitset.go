@@ -67,11 +67,3 @@ func (s *Set) Last() int {
 	}
 	return -1
 }
-
-// Count returns the number of set bits. It looks at all words.
-func (s *Set) Count() (n int) {
-	for _, w := range s.words {
-		n += bits.OnesCount64(w)
-	}
-	return n
-}

@@ -77,10 +77,6 @@ func (m *memory) addToMap(i int32) {
 	x := m.at(i)
 	seg := &m.segs[x.seg]
 	first := seg.pages.entry(x.off)
-	if *first == none {
-		seg.begins.Grow(x.off >> pageShift)
-		seg.begins.Set(x.off >> pageShift)
-	}
 	if *first == none || m.at(*first).off > x.off {
 		*first = i
 	}
@@ -107,7 +103,6 @@ func (m *memory) takeFromMap(i int32) {
 			return
 		}
 	}
-	m.segs[x.seg].begins.Clear(page)
 }
 
 // walk goes up from extent i to the extent that off lies in, none if that extent is not used.

@@ -55,12 +55,11 @@ type Heap struct {
 
 	mu *sync.Mutex // options.Lock; guards all below
 	memory
-	policy   growthPolicy
-	maxHeld  int64   // options.MaxHeld until StopHolding, then 0
-	expected int     // see Expect
-	drainAt  int64   // managed bytes from which draining is worth it again
-	freed    []int32 // the free extents that Frees made since ReleaseOverHeld, if too much is held
-	steps    int     // since the last check, in check builds
+	policy  growthPolicy
+	maxHeld int64   // options.MaxHeld until StopHolding, then 0
+	drainAt int64   // managed bytes from which draining is worth it again
+	freed   []int32 // the free extents that Frees made since ReleaseOverHeld, if too much is held
+	steps   int     // since the last check, in check builds
 }
 
 // Options of a Heap.

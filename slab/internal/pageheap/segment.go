@@ -2,7 +2,6 @@ package pageheap
 
 import (
 	"github.com/bufslab/bufslab/device"
-	"github.com/bufslab/bufslab/slab/internal/bitset"
 	"github.com/bufslab/bufslab/slab/internal/upstream"
 )
 
@@ -16,7 +15,6 @@ type segment struct {
 	isolated int          // extents in quarantine
 	lost     int64        // bytes in quarantine that have gone back
 	pages    pageMap
-	begins   bitset.Set // pages in which a used extent begins, if there is a page map
 }
 
 // unit is the unit of segments of small blocks, in which their pages go back: 4 KiB, or the alignment of

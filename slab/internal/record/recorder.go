@@ -31,7 +31,7 @@ const clockEvents = 64
 
 // An event is what a program asked for, in few bytes: a ring has many.
 type event struct {
-	what uint64 // (id<<onBits | processor)<<opBits | op of the row: 'a', 'f', 'g' for a grow, 's' for a step or 'p' for a promise
+	what uint64 // (id<<onBits | processor)<<opBits | op of the row: 'a', 'f', 'g' for a grow or 'p' for a promise
 	size uint64 // site, as sites numbers it,<<sizeBits | size
 	ns   int64  // since the Recorder was opened
 }
@@ -170,13 +170,6 @@ func (r *Recorder) Promise(align int, bits int) {
 		return
 	}
 	r.add(e)
-}
-
-// Step records that a step of the program begins.
-func (r *Recorder) Step() {
-	r.lock()
-	r.add(newEvent('s', 0, 0))
-	r.mu.Unlock()
 }
 
 // lock locks r.mu when there is room for an event.

@@ -36,15 +36,11 @@ const maxNumbers = 2 + 4*(maxDigits+1) + 1
 // maxRow is the most that a row has.
 const maxRow = maxNumbers + maxKey + 1
 
-// add appends a row. The key of a Free is empty, and a step has its processor and its time only.
+// add appends a row. The key of a Free is empty.
 func (w *writer) add(e *event, key string) {
 	rows := append(slices.Grow(w.rows, maxRow), e.op(), ',')
-	if e.op() == 's' {
-		rows = append(rows, ',')
-	} else {
-		rows = appendDecimal(rows, e.id())
-		rows = appendDecimal(append(rows, ','), e.bytes())
-	}
+	rows = appendDecimal(rows, e.id())
+	rows = appendDecimal(append(rows, ','), e.bytes())
 	if w.key {
 		rows = append(append(rows, ','), key...)
 	}

@@ -7,7 +7,6 @@
 //	sizeclass.go           keeps blocks by class, and carves the small ones from slabs: slabs.go
 //	bestfit.go             cuts blocks of any size from large regions
 //	slab.go                carves small blocks from blocks of bestfit
-//	plan.go                puts blocks where a plan has found the best places
 //
 // All are safe for concurrent use if their upstream is.
 package strategy

@@ -30,9 +30,6 @@ type holder interface {
 // A trimmer is a slab.Trimmer.
 type trimmer interface{ Trim(idle int) int64 }
 
-// A Stepper is a strategy that wants to know where a step begins.
-type Stepper interface{ Step() }
-
 // FreeHeld is that of the nearest layer that holds memory.
 func (f Forward) FreeHeld() {
 	if h, ok := LayerOf[holder](f.to); ok {
@@ -60,13 +57,6 @@ func (f Forward) Trim(idle int) int64 {
 		}
 	}
 	return 0
-}
-
-// Step is that of the nearest layer that has steps.
-func (f Forward) Step() {
-	if s, ok := LayerOf[Stepper](f.to); ok {
-		s.Step()
-	}
 }
 
 // Usage is that of the nearest layer that tells, else zero.
