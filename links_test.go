@@ -11,7 +11,6 @@ import (
 
 var (
 	link     = regexp.MustCompile(`\]\(([^)\s]+)\)`)
-	id       = regexp.MustCompile(`<a id="([^"]+)">`)
 	notWords = regexp.MustCompile(`[^\p{L}\p{N}_ -]`)
 )
 
@@ -55,9 +54,6 @@ func pages(t *testing.T) (list []string) {
 // anchors are the names by which links know the headings of a page.
 func anchors(text string) map[string]bool {
 	set := map[string]bool{}
-	for _, m := range id.FindAllStringSubmatch(text, -1) {
-		set[m[1]] = true
-	}
 	for line := range strings.Lines(text) {
 		if heading := strings.TrimLeft(line, "#"); heading != line && strings.HasPrefix(heading, " ") {
 			set[headingAnchor(heading)] = true
@@ -83,5 +79,28 @@ func TestDesignNamesFilesThatAreThere(t *testing.T) {
 				t.Errorf("%s: %v", page, err)
 			}
 		}
+	}
+}
+
+// docs/decisions.md stays short, and the tests that show its figures are there.
+func TestDecisions(t *testing.T) {
+	text := read(t, "docs/decisions.md")
+	if n := strings.Count(text, "\n"); n > 400 {
+		t.Errorf("%d lines", n)
+	}
+	named := map[string]bool{}
+	for _, name := range regexp.MustCompile(`\bTest\w+`).FindAllString(text, -1) {
+		named[name] = true
+	}
+	err := filepath.WalkDir(".", func(path string, _ fs.DirEntry, err error) error {
+		if strings.HasSuffix(path, "_test.go") {
+			for _, m := range regexp.MustCompile(`(?m)^func (Test\w+)`).FindAllStringSubmatch(read(t, path), -1) {
+				delete(named, m[1])
+			}
+		}
+		return err
+	})
+	if err != nil || len(named) > 0 {
+		t.Errorf("there are no tests %v, %v", named, err)
 	}
 }
