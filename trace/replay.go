@@ -20,7 +20,8 @@ func Replay(t *Trace, p *slab.Pool) (Result, error) { return Replayer{}.Run(t, p
 //
 //   - how many processors there are, and on which one a call runs: that of its thread in the recording.
 //     One goroutine plays them all, in the order of the recording;
-//   - the time: that of the recording, and where it has none a microsecond an event;
+//   - the time: that of the recording, and where it has none a microsecond an event; caches, which keep
+//     what is asked for often, then have the time of a program that touches all bytes of its buffers;
 //   - that nobody hears of the garbage collector. A replay forgets nothing, so nothing
 //     would be found;
 //   - that contents are neither cleared nor copied: nobody reads them.

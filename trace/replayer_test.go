@@ -3,6 +3,7 @@ package trace
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"runtime"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/internal/check"
 	"github.com/bufslab/bufslab/slab"
 )
 
@@ -33,6 +35,27 @@ func TestAReplayHasTheTimeOfTheRecording(t *testing.T) {
 	trims := read(t, "op,id,size\na,1,1000\nf,1,1000\n"+strings.Repeat("a,0,100\nf,0,100\n", 1000))
 	if r, err := Replay(trims, open(t, "device=virtual,strategy=exact,trim_after=1ms")); err != nil || r.UpstreamFrees != 1 {
 		t.Errorf("2000 microseconds untouched: %d frees, %v", r.UpstreamFrees, err)
+	}
+}
+
+// Caches keep what a program asks for often. How often it does is the time of the recording: one that asks a hundred
+// times as seldom has less in its caches, and none without times has what one has that touches all bytes of its Gets.
+func TestCachesHaveTheTimeOfTheRecording(t *testing.T) {
+	run := func(ns int) (r Result) {
+		var b strings.Builder
+		b.WriteString("op,id,size,time_ns\n")
+		for i := range 4000 {
+			for k := range 8 { // one after the other, so that one block of each size is out at a time
+				fmt.Fprintf(&b, "a,0,%d,%d\nf,0,,%d\n", 100_000<<(k%3), (8*i+k)*ns, (8*i+k)*ns)
+			}
+		}
+		r, err := Replay(read(t, b.String()), open(t, "device=heap"))
+		check.Must(t, err)
+		return r
+	}
+	often, seldom := run(1000), run(1_000_000)
+	if often.UncachedAllocs > seldom.UncachedAllocs/4 {
+		t.Errorf("%d Gets of 32,000 pass the caches where they come each microsecond, %d where they come each millisecond", often.UncachedAllocs, seldom.UncachedAllocs)
 	}
 }
 

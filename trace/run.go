@@ -52,7 +52,7 @@ func (r *replay) run(c *chunk, slots int) error {
 
 // steps is the loop that is timed. It returns how many steps went well.
 func (r *replay) steps(c *chunk) (done int, err error) {
-	moves := r.Processors > 1 || r.machine.Advance != nil
+	moves := r.Processors > 1 || r.machine.Advance != nil || !c.times.isZero()
 	for i, s := range c.steps {
 		if moves {
 			r.move(c, i)
@@ -87,15 +87,15 @@ func (r *replay) move(c *chunk, i int) {
 		r.on = on
 		r.machine.RunOn(on)
 	}
-	if r.machine.Advance == nil {
-		return
-	}
 	if c.times.isZero() {
 		r.now += stepNS
 	} else {
 		r.now = c.times.at(i)
+		r.machine.SetTime(r.now)
 	}
-	r.machine.Advance(r.now)
+	if r.machine.Advance != nil {
+		r.machine.Advance(r.now)
+	}
 }
 
 // end returns the result, and releases what is live.

@@ -8,6 +8,7 @@ package replaying
 type Machine struct {
 	RunOn   func(processor int)     // lets the calls that follow run as on a processor
 	Advance func(nanoseconds int64) // sets the clock, which stays where that is not later; nil where the pool has none
+	SetTime func(nanoseconds int64) // tells the caches the time of the recording; without it they estimate theirs
 
 	Uncached func() int64 // counts the Gets that no processor's cache has served
 }

@@ -51,6 +51,7 @@ type Cache struct {
 	stride  int          // from a processor's first in reach to the next processor's: classes, or 0
 	acting  *cpu         // that all calls run on, in a replay
 	number  int          // of acting
+	told    int64        // the time by SetTime, in a replay; 0 before the first
 	none    *ClassCache  // for processors without caches: always closed
 	cpus    []cpu
 	depot   depot
@@ -85,7 +86,7 @@ func (c *Cache) Open(o Options) {
 	c.classes = c.options.Grid.Index(o.Largest) + 1
 	c.mixed = make([]atomic.Bool, c.classes)
 	c.depot.classes = make([]depotClass, c.classes)
-	c.wants = newWants(&c.options, c.classes, clock(&c.options, &c.counts, c.cpus))
+	c.wants = newWants(&c.options, c.classes, clock(&c.options, &c.told, &c.counts, c.cpus))
 	n := c.classes * len(c.cpus)
 	all := make([]ClassCache, n+1, max(n+1, pageCaches))
 	c.caches, c.none = all[:n:n], &all[n]
