@@ -215,7 +215,7 @@ func TestGrowIsSeen(t *testing.T) {
 	}
 	text, err := os.ReadFile(file)
 	text = regexp.MustCompile(`,[^,]*,[^,]*\n`).ReplaceAll(text, []byte{'\n'}) // without the processor and the time
-	if err != nil || string(text) != "op,id,size\na,0,1000\ng,0,9000\nf,0,9000\n" {
+	if err != nil || string(text) != "op,id,size\nd,mmap,\na,0,1000\ng,0,9000\nf,0,9000\n" {
 		t.Errorf("%s, %v", text, err)
 	}
 }

@@ -1,6 +1,7 @@
 package slab
 
 import (
+	"github.com/bufslab/bufslab/device"
 	"github.com/bufslab/bufslab/slab/internal/record"
 	"github.com/bufslab/bufslab/slab/internal/watch"
 )
@@ -40,7 +41,7 @@ func (p *pool) openLog(c Config) (err error) {
 		o.Scopes = new(watch.Scopes)
 	}
 	if c.records() {
-		o.Record, err = openRecord(c, !p.config.replayed())
+		o.Record, err = openRecord(c, deviceOf(p.config.on), !p.config.replayed())
 	}
 	if h := c.Hooks; h != nil && h.DoubleRelease != nil {
 		o.DoubleRelease = func(bytes int) { h.DoubleRelease(c.Name, bytes) }
@@ -56,8 +57,11 @@ func (p *pool) openLog(c Config) (err error) {
 }
 
 // openRecord opens the recording that c asks for. It records processors if they are the machine's.
-func openRecord(c Config, processors bool) (*record.Recorder, error) {
+func openRecord(c Config, on device.Device, processors bool) (*record.Recorder, error) {
 	o := record.Options{Sample: c.RecordSample, Processors: processors, Times: true}
+	if on != nil {
+		o.Device = on.Name()
+	}
 	if c.RecordSites {
 		o.Site = watch.SiteOf
 	}

@@ -76,7 +76,7 @@ func TestACloseThatPanicsIsOver(t *testing.T) {
 	if check.Must(t, p.Close()); !d.closed || !p.Closed() {
 		t.Error("the device is open")
 	}
-	if text, err := os.ReadFile(file); err != nil || strings.Count(string(text), "\n") != 3 {
+	if text, err := os.ReadFile(file); err != nil || strings.Count(string(text), "\n") != 4 {
 		t.Errorf("%q, %v", text, err)
 	}
 }

@@ -55,7 +55,7 @@ func TestIdleRecordingSurvivesAKill(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.csv")
 	cmd, _ := startRecording(t, path)
 	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); runtime.Gosched() {
-		if text, _ := os.ReadFile(path); bytes.Count(text, []byte{'\n'}) == 101 {
+		if text, _ := os.ReadFile(path); bytes.Count(text, []byte{'\n'}) == 102 {
 			break
 		}
 	}

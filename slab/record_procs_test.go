@@ -40,7 +40,7 @@ func processorsOf(t *testing.T, goroutines int) map[string]int {
 	check.Must(t, p.WriteRecord(&b))
 	rows := map[string]int{}
 	for row := range strings.Lines(b.String()) {
-		if fields := strings.Split(row, ","); fields[0] != "op" {
+		if fields := strings.Split(row, ","); fields[0] == "a" || fields[0] == "f" {
 			rows[fields[3]]++
 		}
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/bufslab/bufslab/internal/check"
 )
 
-// recorded returns the rows that a ring has, without processors and times.
+// recorded returns the rows that a ring has after the one of the device, without processors and times.
 func recorded(t *testing.T, p *Pool) (rows []string) {
 	t.Helper()
 	var b bytes.Buffer
@@ -25,6 +25,10 @@ func recorded(t *testing.T, p *Pool) (rows []string) {
 	header, rest, _ := strings.Cut(b.String(), "\n")
 	if !strings.HasSuffix(header, ",thread,time_ns") {
 		t.Errorf("columns %s", header)
+	}
+	on, rest, _ := strings.Cut(rest, "\n")
+	if want := "d," + deviceOf(p.pool.config.on).Name() + ",,"; !strings.HasPrefix(on, want) {
+		t.Errorf("the first row is %q, want %q", on, want)
 	}
 	for row := range strings.Lines(rest) {
 		row = row[:strings.LastIndex(row, ",")]
@@ -183,7 +187,7 @@ func TestRecordBesideCheck(t *testing.T) {
 	if err := p.Close(); err != nil {
 		t.Error(err)
 	}
-	if text, err := os.ReadFile(path); err != nil || strings.Count(string(text), "\n") != 3 {
+	if text, err := os.ReadFile(path); err != nil || strings.Count(string(text), "\n") != 4 {
 		t.Errorf("%q, %v", text, err)
 	}
 }

@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -35,8 +36,7 @@ func (b *builder) next() (*chunk, error) {
 		if err != nil {
 			return nil, err
 		}
-		if op.Kind == Pledge {
-			b.Promise = b.Promise.with(op.Promise())
+		if b.tells(&op) {
 			continue
 		}
 		if err := b.row(c, slot, &op); err != nil {
@@ -45,6 +45,19 @@ func (b *builder) next() (*chunk, error) {
 	}
 	b.slots = len(b.rows.live.sizes)
 	return c, nil
+}
+
+// tells notes what a row says of the pool, and reports whether it is such a row.
+func (b *builder) tells(op *Op) bool {
+	switch op.Kind {
+	case Pledge:
+		b.Promise = b.Promise.with(op.Promise())
+	case On:
+		b.Device = cmp.Or(b.Device, op.Key)
+	default:
+		return false
+	}
+	return true
 }
 
 // row adds an event to a chunk.

@@ -28,8 +28,8 @@
 // another size, as after slab.PooledBuffer.Grow. The size of a free repeats the last one of its
 // allocation or is left empty. The columns key, stream, thread and time_ns may follow. Without a
 // header the columns are in that order. Each row ends with a newline: a last one without was cut
-// short and is dropped. gzip files may have several members, one after another. Rows s,, of older recordings are left
-// out.
+// short and is dropped. gzip files may have several members, one after another. A row d,heap, names the device
+// of the pool. Rows s,, of older recordings are left out.
 //
 // A keyed trace has the requests to the buffers of a growpool.Pool instead. Its rows g have a key and no id:
 //

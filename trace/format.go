@@ -89,6 +89,8 @@ func (op *Op) parseRow(order []column, fields [][]byte) error {
 	switch {
 	case op.Kind == oldStep:
 		return nil
+	case op.Kind == On && named:
+		*op = Op{Kind: On, Key: op.Key}
 	case op.Kind == Get && (!named || op.Size < 1):
 		return fmt.Errorf("%w: op g wants an id and a size, or a key and a size of 1 byte or more", ErrMalformed)
 	case !named || op.Kind != Free && op.Size == noSize:
@@ -115,15 +117,21 @@ func (op *Op) parse(c column, text []byte) (named bool, err error) {
 		if (op.Kind == Get || op.Kind == oldStep) && len(text) == 0 {
 			return false, nil
 		}
-		if op.Kind == Get {
+		switch op.Kind {
+		case Get:
 			op.Kind = Grow
+		case On:
+			op.Key = string(text)
+			return len(text) > 0, nil
 		}
 		op.ID, err = parseUint(text)
 		return true, err
 	case colSize:
 		op.Size, err = parseSize(text)
 	case colKey:
-		op.Key = string(text)
+		if op.Kind != On {
+			op.Key = string(text)
+		}
 		return op.Kind == Get, nil
 	case colStream:
 		op.Stream, err = parseOptional(text)
@@ -138,8 +146,8 @@ func (op *Op) parse(c column, text []byte) (named bool, err error) {
 }
 
 func parseKind(text []byte) (Kind, error) {
-	if len(text) != 1 || strings.IndexByte("afgps", text[0]) < 0 {
-		return 0, errors.New("want a, f, g or p")
+	if len(text) != 1 || strings.IndexByte("adfgps", text[0]) < 0 {
+		return 0, errors.New("want a, d, f, g or p")
 	}
 	return Kind(text[0]), nil
 }

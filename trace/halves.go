@@ -7,7 +7,7 @@ func (t *Trace) Halves() (first, second *Trace) {
 	if t.Keyed() {
 		return nil, nil
 	}
-	half := Trace{Name: t.Name, Promise: t.Promise, slots: t.slots}
+	half := Trace{Name: t.Name, Promise: t.Promise, Device: t.Device, slots: t.slots}
 	a, b := builder{Trace: half}, builder{Trace: half}
 	live := make([]Op, t.slots)
 	middle, n := t.Events()/2, 0

@@ -15,6 +15,7 @@ const (
 	Grow   Kind = 'G' // a live allocation goes on with another size; see slab.PooledBuffer.Grow
 	Get    Kind = 'g' // a request to the buffer of a key, see package growpool
 	Pledge Kind = 'p' // what the pool promised: see Promise
+	On     Kind = 'd' // the device of the pool, whose name is the Key; it stands in the column id
 )
 
 // String returns the letter of the op column. It is g for a Grow, which has an id, and for a Get, which
@@ -33,7 +34,7 @@ type Op struct {
 	Kind   Kind
 	ID     uint64 // of the allocation, its own as long as it is live; a Get has none
 	Size   int    // bytes, as the program asked for them; of a Grow the new ones
-	Key    string // the name of a keyed buffer, "" if there is none; a Get has one
+	Key    string // the name of a keyed buffer, "" if there is none; a Get and an On have one
 	Stream uint64 // the queue of device work that the memory is used on
 	Thread uint64 // that called, as the recording numbers threads; that of a pool has processors there
 	TimeNS int64  // since the beginning of the recording

@@ -69,7 +69,7 @@ func (r *Reader) Next() (Op, error) {
 	return op, err
 }
 
-// next reads the next op and returns its slot, which is 0 for a Get or a Pledge. After an error op
+// next reads the next op and returns its slot, which is 0 for a Get, a Pledge or an On. After an error op
 // is zero.
 func (r *Reader) next(op *Op) (slot uint32, err error) {
 	for r.err == nil {
@@ -123,7 +123,7 @@ func (r *Reader) check(op *Op) (slot uint32, err error) {
 	if op.Kind == Grow && op.Key != "" && (r.first == 0 || r.first == Get) {
 		op.Kind, op.ID = Get, 0 // older files may have ids there, which meant nothing
 	}
-	if op.Kind == Pledge {
+	if op.Kind == Pledge || op.Kind == On {
 		return 0, nil
 	}
 	if r.first == 0 {

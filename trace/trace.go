@@ -23,6 +23,7 @@ type Trace struct {
 	LargestBytes int64 // the sum of the largest request of each key
 
 	Promise  Promise  // of the pool, for all rows of the recording
+	Device   string   // that the pool drew on, as device.Open takes it; "" of a log, or of an older recording
 	Warnings []string // what was wrong with the file and is no error
 
 	chunks  []*chunk
@@ -60,7 +61,7 @@ func (t *Trace) Requests() iter.Seq2[int, int] {
 	}
 }
 
-// Ops ranges over all events, without rows that are in Promise, as a [Reader] of the recording does, but for what a Trace
+// Ops ranges over all events, without rows that are in Promise and Device, as a [Reader] of the recording does, but for what a Trace
 // does not keep: an ID is a small number that no other live allocation has, whatever it
 // was in the file, and of keys only those of requests are left.
 func (t *Trace) Ops() iter.Seq[Op] {

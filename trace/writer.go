@@ -99,19 +99,31 @@ func (w *Writer) Write(op Op) error {
 	if len(w.buf) == 0 {
 		w.timer.Reset(tracefile.Every)
 	}
-	w.buf = append(w.buf, op.Kind.letter(), ',')
-	if op.Kind != Get {
-		w.buf = strconv.AppendUint(w.buf, op.ID, 10)
-	}
-	w.buf = append(w.buf, ',')
-	w.buf = strconv.AppendInt(w.buf, int64(op.Size), 10)
-	for _, name := range w.extra {
-		w.buf = appendColumn(append(w.buf, ','), name, op)
-	}
-	if w.buf = append(w.buf, '\n'); len(w.buf) >= tracefile.PartBytes {
+	w.buf = appendRow(w.buf, op, w.extra)
+	if len(w.buf) >= tracefile.PartBytes {
 		w.flushLocked()
 	}
 	return w.err
+}
+
+// appendRow appends the row of an op with the columns of extra.
+func appendRow(row []byte, op Op, extra []string) []byte {
+	row = append(row, op.Kind.letter(), ',')
+	switch op.Kind {
+	case On:
+		row, op.Key = append(row, quoted(op.Key)...), ""
+	case Get:
+	default:
+		row = strconv.AppendUint(row, op.ID, 10)
+	}
+	row = append(row, ',')
+	if op.Kind != On {
+		row = strconv.AppendInt(row, int64(op.Size), 10)
+	}
+	for _, name := range extra {
+		row = appendColumn(append(row, ','), name, op)
+	}
+	return append(row, '\n')
 }
 
 // refuse keeps an error, if it is one. What is buffered goes out before, as nothing is written later.
@@ -124,6 +136,10 @@ func (w *Writer) refuse(err error) {
 
 func (w *Writer) check(op Op) error {
 	switch {
+	case op.Kind == On && op.Key == "":
+		return fmt.Errorf("trace: op d wants the name of a device as its Key: %w", ErrMalformed)
+	case op.Kind == On:
+		return checkLength(len(op.Key), maxField)
 	case w.keyed:
 		return checkLength(len(op.Key), maxText)
 	case op.Kind == Get:

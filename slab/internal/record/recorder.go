@@ -67,6 +67,7 @@ func (e event) at(site uint64) event {
 
 // Options say what is recorded.
 type Options struct {
+	Device     string                       // the name of the device that the pool draws on; "" is none
 	Sample     int                          // one Alloc in so many, with its Free; 0 and 1: all
 	Processors bool                         // rows have the column thread: the processor that a call ran on
 	Times      bool                         // rows have the column time_ns
@@ -74,7 +75,11 @@ type Options struct {
 }
 
 func (o Options) columns() columns {
-	return columns{key: o.Site != nil, on: o.Processors, time: o.Times}
+	c := columns{key: o.Site != nil, on: o.Processors, time: o.Times}
+	if len(o.Device) <= maxDevice {
+		c.device = field(o.Device)
+	}
+	return c
 }
 
 // A Recorder records. It is safe for concurrent use.

@@ -6,18 +6,24 @@ import (
 )
 
 // columns are those of the rows.
-type columns struct{ key, on, time bool }
+type columns struct {
+	key, on, time bool
+	device        string // of all rows, as a row d; "" is none
+}
 
+// header returns the first row, and the row of the device.
 func (c columns) header() []byte {
-	h := "op,id,size"
-	if c.key {
-		h += ",key"
+	h, d := "op,id,size", "d,"+c.device+","
+	for _, more := range []struct {
+		has  bool
+		name string
+	}{{c.key, ",key"}, {c.on, ",thread"}, {c.time, ",time_ns"}} {
+		if more.has {
+			h, d = h+more.name, d+","
+		}
 	}
-	if c.on {
-		h += ",thread"
-	}
-	if c.time {
-		h += ",time_ns"
+	if c.device != "" {
+		h += "\n" + d
 	}
 	return []byte(h + "\n")
 }
@@ -64,6 +70,9 @@ func (w *writer) timeOf(e *event) []byte {
 
 // maxKey is the most bytes of a key that a trace may have.
 const maxKey = 200
+
+// maxDevice is the most bytes of a device's name that a trace may have. A longer one is left out.
+const maxDevice = 64
 
 // field makes text one field of a row: its end, if it is too long.
 func field(text string) string {
