@@ -22,11 +22,12 @@ which the search did not see. It ends with one line to paste, and with how to ch
 
 	bufslab tune program.csv.gz
 	bufslab tune -budget 0.1% -ns 10 monday.csv.gz tuesday.csv.gz
-	bufslab tune -config device=heap,max_bytes=4GiB -limit 5m program.csv.gz
+	bufslab tune -config max_bytes=4GiB -limit 5m program.csv.gz
 
 	TRACE          a file, as bufslab replay takes it, of allocations; several are tuned for together
-	-config LINE   options that every line has; device=virtual if it names no device, which has
-	               addresses and no memory behind them. It writes no file: leave record and
+	-config LINE   options that every line has. If it names no device, that of TRACE is added. A TRACE that
+	               names none, or one that is not here, is judged on device=virtual, which has addresses
+	               and no memory behind them, and tune says so. LINE writes no file: leave record and
 	               reserve=learned:FILE out. What the pool of TRACE promised (align, zero, page-locked
 	               memory) is added to it
 	-budget SHARE  the share of allocations that may go to the device, 1% if it is left out.
@@ -60,6 +61,7 @@ type tuneOptions struct {
 	json  bool
 
 	file       string // the first TRACE
+	assumed    string // why the lines are judged on device=virtual, "" if they name a device
 	processors int    // 0: of each TRACE, its threads
 }
 
@@ -79,7 +81,10 @@ func tune(args []string, stdout, stderr io.Writer) int {
 	if err != nil {
 		return fail(stderr, exitInput, err)
 	}
-	if o.base, err = keepPromises(o.base, traces); err != nil {
+	if o.base, o.assumed, err = judgedOn(o.base, traces); err == nil {
+		o.base, err = keepPromises(o.base, traces)
+	}
+	if err != nil {
 		return fail(stderr, exitBad, err)
 	}
 	o.file = flags.Arg(0)
@@ -128,7 +133,11 @@ func (o *tuneOptions) takeLine() error {
 	if err != nil || !strings.HasPrefix(strings.TrimSpace(o.base), "{") {
 		return err
 	}
-	if o.base = c.String(); strings.HasPrefix(o.base, "{") {
+	names := onVirtual(o.base) == strings.TrimSpace(o.base)
+	if o.base = c.String(); !names {
+		o.base = strings.TrimPrefix(strings.TrimPrefix(o.base, "device="+virtual), ",")
+	}
+	if strings.HasPrefix(o.base, "{") {
 		return fmt.Errorf("-config %s: no line says this, and tune adds options to a line", o.base)
 	}
 	return nil

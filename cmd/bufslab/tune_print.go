@@ -22,7 +22,7 @@ func (f *finding) print(w io.Writer, o tuneOptions) error {
 		g.t.AppendRow(table.Row{f.mark(s), ratio3(s.Footprint), ratio3(s.Bookkeeping), percentOf(s.MissRatio),
 			fmt.Sprintf("%.0f", s.PairNS), ratio3(s.Cost), ratio3(u.Footprint), percentOf(u.MissRatio)})
 	}
-	_, err := fmt.Fprintf(w, "%s\n%s%s\n", g.t.Render(), f.advice(), f.howToVerify(o))
+	_, err := fmt.Fprintf(w, "%s\n%s%s\n", g.t.Render(), f.advice(o.assumed), f.howToVerify(o))
 	return err
 }
 
@@ -53,14 +53,21 @@ func ratio3(x float64) string { return fmt.Sprintf("%.3f", x) }
 func percentOf(share float64) string { return fmt.Sprintf("%.2f", 100*share) }
 
 // advice says what to do, what that saves, and what it rests on.
-func (f *finding) advice() string {
+func (f *finding) advice(assumed string) string {
 	var b strings.Builder
 	if f.late {
 		b.WriteString("The time was over before all was tried. ")
 	}
 	fmt.Fprintf(&b, "%d lines in %d replays, %.1f s.\n", len(f.tried), f.replays, f.took.Seconds())
+	if assumed != "" {
+		fmt.Fprintln(&b, assumed)
+	}
 	if f.chosen.Config == f.defaults.Config {
-		fmt.Fprintf(&b, "Keep the defaults: no line costs %.0f %% less.\n", 100*enough)
+		fmt.Fprintf(&b, "Keep the defaults: no line costs %.0f %% less.", 100*enough)
+		if f.chosen.Config != "" {
+			fmt.Fprintf(&b, " They are of %s.", f.chosen.Config)
+		}
+		b.WriteString("\n")
 		return b.String()
 	}
 	fmt.Fprintf(&b, "Use this line:\n\n\t%s\n\n", f.chosen.Config)
@@ -75,7 +82,7 @@ func (f *finding) advice() string {
 
 // howToVerify says how to hold the next run against what was promised.
 func (f *finding) howToVerify(o tuneOptions) string {
-	return fmt.Sprintf("To check the promise, run the program on the line, write json.Marshal(pool.Stats()) to a file at its end, and call, with the device in the line,\n\n\tbufslab verify %q stats.json %s\n", f.chosen.Config, o.file)
+	return fmt.Sprintf("To check the promise, run the program on the line, write json.Marshal(pool.Stats()) to a file at its end, and call\n\n\tbufslab verify %q stats.json %s\n", f.chosen.Config, o.file)
 }
 
 func saving(was, is float64) string {

@@ -19,7 +19,8 @@ the pool managed with those in STATS, of a process that ran on LINE.
 
 	bufslab verify 'device=mmap,strategy=slab,cache_bytes=0' stats.json program.csv.gz
 
-	LINE         the configuration of the process, as bufslab tune has printed it; name its device
+	LINE         the configuration of the process, as bufslab tune has printed it. If it names no device, that
+	             of TRACE is added; where TRACE does not name one that is here, device=virtual is judged
 	STATS        Stats of its pool as JSON, at the end of the run: json.Marshal(pool.Stats()), or
 	             the JSON of package inspect's page, of which the first pool is taken;
 	             - is the standard input
@@ -82,12 +83,19 @@ func verify(args []string, stdout, stderr io.Writer) int {
 	if err != nil {
 		return fail(stderr, exitInput, err)
 	}
+	line, assumed, err := judgedOn(words[0], traces)
+	if err == nil {
+		setups, err = setupsOf([]string{line}, nil)
+	}
+	if err != nil {
+		return fail(stderr, exitBad, err)
+	}
 	r, err := replayOne(traces[0], shortName(words[2]), setups[0], trace.Replayer{Processors: processors})
 	if err != nil {
 		return fail(stderr, codeOf(err), err)
 	}
 	v := judged(r, stats, *most)
-	if err := v.print(stdout, *asJSON); err != nil || !v.Holds {
+	if err := v.print(stdout, assumed, *asJSON); err != nil || !v.Holds {
 		return exitFailed
 	}
 	return exitOK
@@ -154,13 +162,16 @@ func judged(r row, s slab.Stats, most float64) verdict {
 	return v
 }
 
-func (v verdict) print(w io.Writer, asJSON bool) error {
+func (v verdict) print(w io.Writer, assumed string, asJSON bool) error {
 	if asJSON {
 		return newJSON(w).e.Encode(v)
 	}
 	says := "The promise holds."
 	if !v.Holds {
 		says = fmt.Sprintf("The promise does not hold: at most %.2f was to be.", v.Most)
+	}
+	if assumed != "" {
+		fmt.Fprintln(w, assumed)
 	}
 	_, err := fmt.Fprintf(w, "promised %s (footprint %.3f, %s live at most), live %s (footprint %.3f, %s live at most): %.3f of the promise. %s\n",
 		size(v.PromisedBytes), v.PromisedFootprint, size(v.ReplayedLiveBytes), size(v.LiveBytes), v.LiveFootprint, size(v.LiveActiveBytes), v.Ratio, says)
