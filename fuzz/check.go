@@ -85,6 +85,10 @@ func AllocatorProperty(factory func(upstream slab.Allocator) slab.Allocator, opt
 // and each holds what its owner wrote. At the end the pool is closed, with
 // buffers still out.
 //
+// A strategy that is registered needs no more than Alloc and Free. One that open puts between the
+// upstream and the pool has to be a [slab.UsageReporter] and a [slab.Holder]: else Stats cannot show
+// what the upstream gave.
+//
 // Forgotten buffers are not checked here: the collector decides when they come
 // back.
 func CheckPool(t *testing.T, open func(upstream slab.Allocator) (*slab.Pool, error), options ...Option) {

@@ -20,6 +20,12 @@ const (
 	states       = iota + 1
 )
 
+// stateNames are for what panics and tests print.
+var stateNames = [states]string{made: "made", unwanted: "unwanted", kept: "kept", shown: "shown", aside: "aside", replaced: "replaced",
+	dropped: "dropped", droppedShown: "dropped, shown", leaseOnly: "lease only", viewOnly: "view only", gone: "gone"}
+
+func (s state) String() string { return stateNames[s] }
+
 // An event is what happens to a buffer.
 type event uint8
 
@@ -33,6 +39,10 @@ const (
 	drop                 // a reference ends; the table says what follows if it is the last
 	events  = iota
 )
+
+func (ev event) String() string {
+	return [events]string{"keep", "lend", "show", "detach", "replace", "evict", "drop"}[ev]
+}
 
 // An action is a set of the steps that have to follow an event.
 type action uint8
@@ -108,7 +118,7 @@ func (l life) on(ev event) (life, action) {
 	}
 	c := transitions[from][ev]
 	if c.next == 0 {
-		panic(fmt.Sprintf("growpool: event %d of a buffer in state %d", ev, from))
+		panic(fmt.Sprintf("growpool: %v of a buffer that is %v", ev, from))
 	}
 	if ev == drop {
 		return lifeOf(c.next, 0), c.do

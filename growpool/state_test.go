@@ -1,6 +1,7 @@
 package growpool
 
 import (
+	"fmt"
 	"runtime"
 	"slices"
 	"testing"
@@ -48,14 +49,15 @@ func TestEveryCell(t *testing.T) {
 				p.happen(b, ev)
 			}
 			if b.state() != s {
-				t.Fatalf("state %d, want %d", b.state(), s)
+				t.Fatalf("state %v, want %v", b.state(), s)
 			}
 			if c := transitions[s][ev]; ev != evict && !slices.Contains(possible[ev], s) {
-				if text := recovered(func() { lifeOf(s, 1).on(ev) }); c != (cell{}) || text == "" {
-					t.Errorf("state %d, event %d: %+v, panic %q", s, ev, c, text)
+				want := fmt.Sprintf("growpool: %v of a buffer that is %v", ev, s)
+				if text := recovered(func() { lifeOf(s, 1).on(ev) }); c != (cell{}) || text != want {
+					t.Errorf("state %v, event %v: %+v, panic %q", s, ev, c, text)
 				}
 			} else if !cellFits(s, ev, c) {
-				t.Errorf("state %d, event %d: %+v", s, ev, c)
+				t.Errorf("state %v, event %v: %+v", s, ev, c)
 			} else if ev != drop {
 				p.happen(b, ev)
 			}

@@ -56,12 +56,20 @@ func (c *Config) UnmarshalJSON(text []byte) error {
 }
 
 // MarshalJSON returns the object that [ParseConfig] reads back to c, with the
-// keys that are not zero.
-func (c Config) MarshalJSON() ([]byte, error) { return options.JSON(c), nil }
+// keys that are not zero. JSON is UTF-8: the error is a *[ConfigError] if a name of a file or
+// device is not. A line can hold such a name.
+func (c Config) MarshalJSON() ([]byte, error) {
+	object, faults := options.JSON(c)
+	if len(faults) > 0 {
+		return nil, configError(faults)
+	}
+	return object, nil
+}
 
 // String returns the line that [ParseConfig] reads back to c: every key that
 // is not zero, in a fixed order. If a file or device name has commas or spaces
 // that a line cannot hold, String returns the JSON object instead.
+// Of a name that JSON cannot hold either no text reads back to c.
 func (c Config) String() string { return options.Line(c) }
 
 // Explain returns a line for every key in effect: the key, its value and the source of

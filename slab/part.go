@@ -42,6 +42,11 @@ func (b PooledBuffer) part(i, n int) (c PooledBuffer, err error) {
 	if b.slot == nil || !b.slot.Pin(b.gen) {
 		return c, ErrReleased
 	}
+	return b.pinnedPart(i, n)
+}
+
+// pinnedPart is part of a buffer that the caller has pinned, and that it unpins: a second pin would count as a part.
+func (b PooledBuffer) pinnedPart(i, n int) (c PooledBuffer, err error) {
 	defer b.unpin()
 	e, ok := b.slot.Part(b.ptr, i, n)
 	if !ok {

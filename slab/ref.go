@@ -50,7 +50,5 @@ func (r Ref) Get() (PooledBuffer, error) {
 	if !ok {
 		return PooledBuffer{}, ErrReleased
 	}
-	b := PooledBuffer{slot: e.Slot, ptr: e.Mem, gen: gen, n: n}
-	defer b.unpin()
-	return b.Share()
+	return PooledBuffer{slot: e.Slot, ptr: e.Mem, gen: gen, n: n}.pinnedPart(0, n)
 }

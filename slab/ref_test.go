@@ -300,7 +300,7 @@ func TestLeaksListsWhatRefsOpened(t *testing.T) {
 	mustRelease(t, b)
 }
 
-// A Ref of a buffer with as many parts as it can have opens no more.
+// A Ref of a buffer with as many parts as it can have opens no more, and before as many as Share gives.
 func TestRefOfTooManyParts(t *testing.T) {
 	p := openPool(t, "heap", Config{})
 	b := mustGet(t, p, 1)
@@ -314,6 +314,9 @@ func TestRefOfTooManyParts(t *testing.T) {
 			break
 		}
 		list = append(list, c)
+	}
+	if len(list) != 1<<15 {
+		t.Errorf("%d parts by Ref, %d by Share", len(list), 1<<15)
 	}
 	releaseAll(t, list)
 	mustRelease(t, mustResolve(t, b.Ref()))

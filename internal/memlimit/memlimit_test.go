@@ -100,3 +100,24 @@ func TestAdjustTogether(t *testing.T) {
 	large()
 	wantLimit(t, None, "after both")
 }
+
+// A stop while the limit is followed ends that, though what follows it is between two looks at the totals.
+func TestStopWhileItFollows(t *testing.T) {
+	limit(t, 1<<30)
+	synctest.Test(t, func(t *testing.T) {
+		calls := 0
+		var stop func()
+		stop = Adjust(0, func() int64 {
+			if calls++; calls == 2 { // the first call is that of Adjust itself
+				stop()
+			}
+			return 256 << 20
+		})
+		time.Sleep(10 * every)
+		synctest.Wait()
+		if calls != 2 {
+			t.Errorf("asked %d times for what is off the heap, the second time it ended", calls)
+		}
+		wantLimit(t, 1<<30, "after stop")
+	})
+}

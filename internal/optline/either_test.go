@@ -40,7 +40,7 @@ func TestEither(t *testing.T) {
 	if f := rooms.Faults(both); len(f) != 1 || f[0] != "room=50%: it is 7 as well" {
 		t.Errorf("%q", f)
 	}
-	if got := string(rooms.JSON(room{share: 0.5})); got != `{"room":"50%"}` {
+	if got, _ := rooms.JSON(room{share: 0.5}); string(got) != `{"room":"50%"}` {
 		t.Error(got)
 	}
 	if got := rooms.Explain(room{share: 0.5}); got != "room  50%  set by you\n" {

@@ -6,21 +6,25 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode/utf8"
 )
 
 // JSON returns the object that [Table.Parse] reads back to c: every key that is
 // not zero, in the order of the table.
-func (t Table[C]) JSON(c C) []byte {
+func (t Table[C]) JSON(c C) (object []byte, faults []string) {
 	var members []string
 	for _, o := range t.given(c) {
 		text := o.text(c)
 		if !o.bare() || !json.Valid([]byte(text)) { // the word none of a number needs quotes
+			if !utf8.ValidString(text) {
+				faults = append(faults, fmt.Sprintf("%s: %q is not UTF-8, and JSON is", o.name(), text))
+			}
 			quoted, _ := json.Marshal(text) // cannot fail for a string
 			text = string(quoted)
 		}
 		members = append(members, fmt.Sprintf("%q:%s", o.name(), text))
 	}
-	return []byte("{" + strings.Join(members, ",") + "}")
+	return []byte("{" + strings.Join(members, ",") + "}"), faults
 }
 
 // splitJSON walks the object token by token, as a map would hide repeated keys.

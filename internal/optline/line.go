@@ -19,7 +19,8 @@ func (t Table[C]) Line(c C) string {
 	for _, o := range t.given(c) {
 		p := pair{o.name(), o.text(c)}
 		if back, _ := splitLine(p.String()); back[0] != p {
-			return string(t.JSON(c))
+			object, _ := t.JSON(c)
+			return string(object)
 		}
 		parts = append(parts, p.String())
 	}

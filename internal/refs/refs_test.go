@@ -36,7 +36,7 @@ func TestTextsAreReadBack(t *testing.T) {
 		if got, ok := Parse("ref-", text); !ok || got != n {
 			t.Errorf("%q is read as %v, %v", text, got, ok)
 		}
-		for _, bad := range []string{"", "ref-", text + "0", " " + text, strings.ToUpper(text), strings.TrimPrefix(text, "ref-"), strings.Replace(text, "0", "", 1)} {
+		for _, bad := range []string{"", "ref-", "ref-0", "ref-x-1", "ref-1-x", text + "0", " " + text, strings.ToUpper(text), strings.TrimPrefix(text, "ref-"), strings.Replace(text, "0", "", 1)} {
 			if got, ok := Parse("ref-", bad); ok && bad != text && got.Text("ref-") != bad {
 				t.Errorf("%q is read as %v", bad, got)
 			}

@@ -11,24 +11,13 @@ import (
 func (n Name) Text(prefix string) string { return fmt.Sprintf("%s%016x-%x", prefix, n.Table, n.Number) }
 
 // Parse reads the text that Text returns for a prefix, and no other: of several spellings of a number one
-// is ours.
+// is ours. So what is no number need not be told from a number here: no name has that text.
 func Parse(prefix, text string) (n Name, ok bool) {
-	n, ok = numbersOf(prefix, text)
-	if !ok || n.Text(prefix) != text {
+	table, number, _ := strings.Cut(strings.TrimPrefix(text, prefix), "-")
+	n.Table, _ = strconv.ParseUint(table, 16, 64)
+	n.Number, _ = strconv.ParseUint(number, 16, 64)
+	if n.Text(prefix) != text {
 		return Name{}, false
 	}
 	return n, true
-}
-
-func numbersOf(prefix, text string) (n Name, ok bool) {
-	table, number, ok := strings.Cut(strings.TrimPrefix(text, prefix), "-")
-	if !ok {
-		return n, false
-	}
-	a, err := strconv.ParseUint(table, 16, 64)
-	if err != nil {
-		return n, false
-	}
-	b, err := strconv.ParseUint(number, 16, 64)
-	return Name{a, b}, err == nil
 }

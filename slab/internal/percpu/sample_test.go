@@ -139,6 +139,28 @@ func TestWhatComesFromTheDepotIsSampled(t *testing.T) {
 	}
 }
 
+// A class cache that is due and empty stays due when a magazine of the depot fills it: its sample is not lost.
+func TestTheDepotTakesNoSampleAway(t *testing.T) {
+	s := oneCPU(t, Options{Largest: 1 << 10, Bytes: 1 << 20, Depot: 1 << 20, Pace: profile.NewPace(1)})
+	class := s.Class(100)
+	m := &magazine{class: int32(class), n: 3}
+	for i := range m.n {
+		m.entries[i] = s.get(t, 100)
+	}
+	s.release(s.get(t, 100), 100)
+	s.get(t, 100)
+	k := s.At(0, class)
+	if k.n() != 0 || !k.isDue() {
+		t.Fatalf("%d blocks, due %t, want a class cache that is empty and due", k.n(), k.isDue())
+	}
+	s.options.Pace = profile.NewPace(1 << 60) // a new draw would not be due for long
+	s.depot.push(m, 0)
+	s.get(t, 100)
+	if k.n() != 2 || !k.isDue() {
+		t.Errorf("%d blocks from the depot, due %t", k.n(), k.isDue())
+	}
+}
+
 // A reclaim of what is idle spares a class cache that only Gets or only Releases have used.
 func TestTouched(t *testing.T) {
 	s := oneCPU(t, Options{Largest: 1 << 10, Bytes: 1 << 20, Depot: 1 << 20})
