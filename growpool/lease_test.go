@@ -1,6 +1,7 @@
 package growpool
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"math/rand/v2"
@@ -105,6 +106,33 @@ func TestAcquireWaitsFirstComeFirstServed(t *testing.T) {
 		}
 	})
 	wantStats(t, p, "k", KeyStats{Misses: 1, Grows: 9, Hits: 1, Bytes: 80})
+}
+
+// T12 of docs/reports.md. While an Acquire waits to grow a buffer, its lease reads and writes its own memory. The larger
+// buffer is made when the lease has ended, also if another goroutine ends it.
+func TestALeaseBesideAGrowingAcquire(t *testing.T) {
+	p := open(t, Config{})
+	synctest.Test(t, func(t *testing.T) {
+		l := acquire[byte](t, p, "k", 1000)
+		device.Fill(l.Slice(), 7)
+		grown := make(chan *Lease[byte])
+		go func() {
+			next := acquire[byte](t, p, "k", 5000)
+			device.Fill(next.Slice(), 0xEE)
+			grown <- next
+		}()
+		synctest.Wait() // it stands in line
+		if s := l.Slice(); !l.Valid() || bytes.Count(s, []byte{7}) != 1000 {
+			t.Errorf("%d bytes of the lease are as they were", bytes.Count(s, []byte{7}))
+		}
+		go func() { release(t, l) }()
+		next := <-grown
+		if l.Release() == nil || next.Len() != 5000 || !next.Valid() {
+			t.Errorf("the next lease has %d elements", next.Len())
+		}
+		release(t, next)
+	})
+	wantStats(t, p, "k", KeyStats{Misses: 1, Grows: 1, Bytes: 5000})
 }
 
 func TestWaitingEndsWithTheContext(t *testing.T) {

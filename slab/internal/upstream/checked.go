@@ -141,7 +141,7 @@ func (c Checked) fault(b device.Block, size int) string {
 	}
 	if m := device.Bytes(b); m != nil {
 		if a := uintptr(unsafe.Pointer(unsafe.SliceData(m))); a&uintptr(c.align-1) != 0 {
-			return fmt.Sprintf("an address that is no multiple of %d", c.align)
+			return fmt.Sprintf("an address that is no multiple of %d, %#x,", c.align, a)
 		}
 	}
 	return ""
