@@ -18,9 +18,10 @@ import (
 //
 // The first chunk has 8 KiB, each further one twice as much, to 1 MiB. Reset keeps one chunk,
 // of the size that recent rounds needed. A Get of more than half the next chunk has a buffer of
-// its own.
+// its own. Where the pool has no room for a chunk the Arena tries smaller ones, down to 8 KiB.
 //
-// An Arena is not safe for concurrent use, and must not be copied. The zero Arena, a nil Arena
+// An Arena is not safe for concurrent use, and must not be copied. If you keep Arenas in a sync.Pool,
+// Put each once, after Reset or Release: an Arena that was Put twice has two owners. The zero Arena, a nil Arena
 // and an Arena of a nil Pool have no memory: each Get fails with an error that wraps slab.ErrClosed.
 // The chunks of a forgotten Arena come back as buffers do, see [slab.Pool]. On the Go heap its
 // slices keep their memory. Elsewhere they do not: keep the Arena.
@@ -60,10 +61,10 @@ func New(p *slab.Pool) *Arena { return &Arena{pool: p} }
 
 // Get returns n bytes, aligned to 16 or to a lower Config.Align, with undefined contents,
 // cleared with Config.Zero; the capacity is n. Do not use the bytes after Reset or Release.
-// The error is that of [slab.Pool.Get]: no room means no room for the n bytes alone. Where the
-// CPU cannot reach the pool's memory it wraps device.ErrUnavailable. After an error earlier
-// pieces are as before. After Close of the pool Get still succeeds for 0 bytes, which take no
-// memory, and for pieces that fit into the rest of a chunk.
+// The error is that of [slab.Pool.Get]: no room means no room for 8 KiB, or for the n bytes alone
+// if they are more than 4 KiB. Where the CPU cannot reach the pool's memory it wraps
+// device.ErrUnavailable. After an error earlier pieces are as before. After Close of the pool Get
+// still succeeds for 0 bytes, which take no memory, and for pieces that fit into the rest of a chunk.
 func (a *Arena) Get(n int) ([]byte, error) {
 	if a != nil && uint(n-1) < uint(a.left) {
 		a.left -= roundPiece(n)
@@ -112,8 +113,14 @@ func (a *Arena) getSlow(n int) ([]byte, error) {
 	case n == 0:
 		return []byte{}, nil
 	}
-	if size := a.chunkSize(); n > 0 && n <= size/2 && a.change(size) {
-		return a.Get(n)
+	if size := a.chunkSize(); n > 0 && n <= size/2 {
+		err := a.change(size, n)
+		if err == nil {
+			return a.Get(n)
+		}
+		if n <= leastChunk/2 { // a buffer for each such piece would take a search of the whole pool
+			return nil, err
+		}
 	}
 	b, m, err := a.take(n)
 	if err != nil {
@@ -136,18 +143,22 @@ func (a *Arena) chunkSize() int {
 	return min(size, mostChunk)
 }
 
-// change takes another chunk. If there is no room for it the old chunk stays.
-func (a *Arena) change(size int) bool {
+// change takes another chunk, of which a piece of n bytes is at most half. Where there is no room it halves the
+// size, down to 8 KiB. After an error the old chunk stays.
+func (a *Arena) change(size, n int) error {
 	b, m, err := a.take(size)
+	for size /= 2; errors.Is(err, device.ErrOutOfMemory) && size >= max(leastChunk, 2*n); size /= 2 {
+		b, m, err = a.take(size)
+	}
 	if err != nil {
-		return false
+		return err
 	}
 	if len(a.chunk) > 0 {
 		a.full = append(a.full, a.block)
 		a.used += len(a.chunk) - a.left
 	}
 	a.block, a.chunk, a.left = b, m, len(m)
-	return true
+	return nil
 }
 
 // Reset frees all pieces since the last Reset. It keeps a chunk for the next round if the chunk

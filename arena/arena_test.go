@@ -189,11 +189,11 @@ func TestArenaWithoutAPool(t *testing.T) {
 	}
 }
 
-// A Get that fails changes nothing. It fails only where there is no room for the piece alone.
+// A Get that fails changes nothing. It fails only where there is no room for 8 KiB, or for a large piece alone.
 func TestArenaWithoutRoom(t *testing.T) {
 	p := openLine(t, "device=heap,max_bytes=64KiB,strategy=direct")
 	u := &arenaUser{t: t, a: New(p)}
-	for range 64 { // in chunks of 8, 16 and 32 KiB, and what is left one by one
+	for range 64 { // in chunks of 8, 16, 32 and again 8 KiB
 		u.get(1008)
 	}
 	before := p.Stats()
@@ -209,6 +209,41 @@ func TestArenaWithoutRoom(t *testing.T) {
 	u.reset()
 	u.get(2000)
 	u.check()
+}
+
+// Beside a budget that is nearly used up an Arena takes smaller chunks, and then fails: it does not take a buffer
+// for each piece. It has then used the budget but for 8 KiB, and pieces that it had are as they were.
+func TestArenaBesideAFullBudget(t *testing.T) {
+	for _, line := range []string{"device=heap,max_bytes=8MiB", "device=mmap,max_bytes=8MiB"} {
+		p := openLine(t, line)
+		out := check.Ok(p.Get(4 << 20))(t)
+		before := p.Stats()
+		u, n := &arenaUser{t: t, a: New(p)}, 0
+		for ; ; n++ {
+			m, err := u.a.Get(100)
+			if errors.Is(err, device.ErrOutOfMemory) {
+				break
+			}
+			check.Must(t, err)
+			m[0], m[99] = byte(n), byte(n>>8)
+			u.pieces = append(u.pieces, m)
+		}
+		now := p.Stats()
+		if taken, failed := gets(p)-1, now.Failed-before.Failed; taken > 40 || failed > 40 {
+			t.Errorf("%s: %d pieces by %d Gets, and %d that failed", line, n, taken, failed)
+		}
+		if free := now.MaxBytes - now.ActiveBytes; free >= 8<<10+4<<10 {
+			t.Errorf("%s: %d bytes are free", line, free)
+		}
+		for i, m := range u.pieces {
+			if m[0] != byte(i) || m[99] != byte(i>>8) {
+				t.Fatalf("%s: piece %d has changed", line, i)
+			}
+		}
+		u.a.Release()
+		check.Must(t, out.Release())
+		p.Close()
+	}
 }
 
 // After Release an Arena begins anew. Without a Get Release does nothing.
