@@ -47,12 +47,13 @@ var (
 // of the pool. Afterwards the Buffer is empty and can be used again. The error is nil today; after an
 // error the Buffer still has its contents.
 func (b *Buffer) Body() (*Body, error) {
-	full, last, at := b.full, segment{b.block, b.data}, b.read
-	m := &shared{after: b.end()}
-	for _, s := range full {
+	last, at, m := segment{b.block, b.data}, b.read, &shared{}
+	for _, s := range b.full {
 		m.add(s.block, s.data[at:])
 		at = 0
 	}
+	clear(b.full) // or its room would keep the memory alive
+	b.end()
 	if len(last.data) > at {
 		m.add(last.block, last.data[at:])
 	} else {

@@ -473,14 +473,3 @@ func TestClosedBodyKeepsNothing(t *testing.T) {
 		t.Error("it has its segments still")
 	}
 }
-
-// The typical size of a pool's Buffers learns of those that became bodies.
-func TestBodyIsNoted(t *testing.T) {
-	p := openLine(t, "")
-	b := New(p)
-	mustWrite(t, b, text(100_000))
-	check.Ok(b.Body())(t).Close()
-	if got := b.sizes.size(); got < 100_000 {
-		t.Errorf("typical size %d", got)
-	}
-}

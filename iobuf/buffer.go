@@ -11,16 +11,22 @@ import (
 // its front, and it grows as it has to. Its methods do the same as those of bytes.Buffer, but return
 // an error where there is no room; then the contents are as before.
 //
-// The first block has the size that Buffers of the pool typically end with, 512 bytes to 16 MiB, or
-// the size that the first Write needs. When the block is full the Buffer takes a further block, of an
-// eighth of its size or of the bytes to write, and copies nothing: its contents are then a list of
-// segments. [Buffer.Segments], Read and WriteTo go through the segments one by one; Bytes and Detach
-// join them. A Buffer takes memory only for bytes that came, and not for bytes that the N of an
-// io.LimitedReader or a Len announces.
+// What a Buffer holds follows from the bytes that came, and from nothing else: not from the messages of
+// others, and not from a length that the N of an io.LimitedReader or a Len announces. Before a byte has
+// come ReadFrom takes 512 bytes. When they are full the Buffer moves to a block of 4 KiB. From there on
+// it takes a further block when the last one is full, and copies nothing: its contents are then a list of
+// segments. A segment has 4 KiB, from 16 KiB on what is left to 64 KiB, then 40 KiB, from 320 KiB on some
+// eighth of what came, or what a Write needs. So a Buffer holds at most 4 KiB until so many bytes have
+// come, at most 64 KiB until 32 KiB have come, and then at most twice what has come. [Buffer.Segments],
+// Read and WriteTo go through the segments one by one; Bytes and Detach join them.
 //
-// A Buffer can be kept for reuse, also in a sync.Pool. Reset keeps a single block, unless the block
-// has been too large for some rounds. After Release the next Write takes a new block. The blocks of a
-// forgotten Buffer come back as buffers do, see [slab.Pool].
+// Where the pool has no room for a segment the Buffer tries smaller ones, each half as large, down to a
+// sixteenth or to what a Write needs, and then fails. So the last bytes of a budget do not become many
+// small blocks. What came before the error can be read.
+//
+// A Buffer can be kept for reuse, also in a sync.Pool: Reset keeps a block of up to 4 KiB. Put it once: a
+// Buffer that was Put twice has two owners. After Release the next Write takes a new block. The blocks of
+// a forgotten Buffer come back as buffers do, see [slab.Pool].
 //
 // Every call that writes, Truncate, Reset, Detach and Release make slices of Bytes and Segments
 // stale: the memory may belong to another buffer then. Slices of Segments are also stale after a call
@@ -36,15 +42,11 @@ import (
 // for strings that outlive the Buffer: Bytes does not copy a single segment.
 type Buffer struct {
 	pool   *slab.Pool
-	sizes  *typicalSize      // of the Buffers of pool; nil if that is
 	full   []segment         // all before the last one, each with bytes that were not read
 	before int               // bytes of full, including bytes that were read
 	block  slab.PooledBuffer // of the last segment
 	data   []byte            // the bytes written to block; with block's capacity
 	read   int               // bytes of the first segment that were read
-	peak   int               // most bytes since the last Reset, not counting the bytes of now
-	low    int               // Resets in a row that found most of the block unused
-	parted bool              // it has had more than one segment since the last Reset
 }
 
 // none is the handle of no block.
@@ -59,17 +61,8 @@ var (
 	_ io.WriterTo     = (*Buffer)(nil)
 )
 
-// lowRounds is the number of Resets in a row that find less than a quarter of a block used before the block goes.
-const lowRounds = 8
-
 // New returns an empty Buffer that takes its memory from p. It takes none before the first write.
-func New(p *slab.Pool) *Buffer {
-	b := &Buffer{pool: p}
-	if p != nil {
-		b.sizes = typicalSizes.Of(p)
-	}
-	return b
-}
+func New(p *slab.Pool) *Buffer { return &Buffer{pool: p} }
 
 // Len returns the number of bytes that were written and not yet read.
 func (b *Buffer) Len() int { return b.before + len(b.data) - b.read }
@@ -104,8 +97,10 @@ func (b *Buffer) Segments() [][]byte {
 	return all
 }
 
-// Grow makes room for n more bytes: to write them then takes no memory. The error wraps
-// slab.ErrSize if n is negative or too large to be counted, or is the error of [slab.Pool.Get].
+// Grow makes room for n more bytes: to write them then takes no memory. It takes the memory at once, so it
+// is not for a length that a peer declares: ReadFrom needs none. The error wraps slab.ErrSize if n is negative
+// or too large to be counted, or is the error of [slab.Pool.Get]. It is that error also where only less than a
+// sixteenth of the next segment is free.
 func (b *Buffer) Grow(n int) error {
 	if n >= 0 && n <= b.room() {
 		return nil
@@ -122,7 +117,6 @@ func (b *Buffer) Truncate(n int) {
 	if n < 0 || n > b.Len() {
 		panic(fmt.Sprintf("iobuf: Truncate of a Buffer of %d bytes to %d", b.Len(), n))
 	}
-	b.notePeak()
 	var gone []segment
 	for n < b.Len()-len(b.data) { // the last segment goes
 		gone = append(gone, b.pop())
@@ -132,36 +126,22 @@ func (b *Buffer) Truncate(n int) {
 	discardAll(gone, none)
 }
 
-// Reset empties the Buffer. It keeps a single block. The block goes if eight Resets in a row have found
-// less than a quarter of it used, and the pool's other Buffers are smaller, too.
+// Reset empties the Buffer. It keeps a single block of up to 4 KiB for the next round. Other memory goes back:
+// the next bytes may be those of another peer, which may be silent.
 func (b *Buffer) Reset() {
-	switch used := b.used(); {
-	case used == 0:
-	case len(b.full) > 0 || b.block == none || b.isLow(used):
+	if len(b.full) > 0 || b.block == none || cap(b.data) > pageStep {
 		b.Release()
-	default:
-		b.sizes.note(used)
-		b.data, b.read, b.peak, b.parted = b.data[:0], 0, 0, false
+		return
 	}
-}
-
-// isLow counts Resets that find little of the block used, and reports whether the block has to go.
-func (b *Buffer) isLow(used int) bool {
-	if used >= cap(b.data)/4 || cap(b.data) <= b.sizes.size() {
-		b.low = 0
-		return false
-	}
-	b.low++
-	return b.low == lowRounds
+	b.data, b.read = b.data[:0], 0
 }
 
 // Release empties the Buffer and gives its memory back. Without memory it does nothing. After a later
 // Write Release has to be called again.
 func (b *Buffer) Release() {
 	full, last := b.full, b.block
-	after := b.end() // first, as the next calls may panic
+	b.end() // first, as the next call may panic
 	discardAll(full, last)
-	after()
 }
 
 // Detach hands the contents over as a handle of Len bytes, which the caller releases. It joins
@@ -184,7 +164,7 @@ func (b *Buffer) Detach() (slab.PooledBuffer, error) {
 	if err != nil {
 		return none, err
 	}
-	b.end()()
+	b.end()
 	return block, nil
 }
 
@@ -195,23 +175,8 @@ func (b *Buffer) dropStale() {
 	}
 }
 
-// end forgets all memory of the Buffer, and notes the number of bytes. Call after when the blocks have
-// gone back: if Buffers begin with a larger block from now on, a pool on the Go heap then gives back
-// its many small blocks, as they do not merge.
-func (b *Buffer) end() (after func()) {
-	used, parted, p := b.used(), b.parted, b.pool
-	*b = Buffer{pool: p, sizes: b.sizes}
-	if used > 0 && b.sizes.note(used) && parted && b.sizes.onHeap {
-		return p.FreeHeld
-	}
-	return func() {}
-}
-
-// used returns the most bytes since the last Reset.
-func (b *Buffer) used() int { return max(b.peak, b.before+len(b.data)) }
-
-// notePeak is called before bytes go.
-func (b *Buffer) notePeak() { b.peak = b.used() }
+// end forgets all memory of the Buffer. The list of segments keeps its room, and the caller clears it.
+func (b *Buffer) end() { *b = Buffer{pool: b.pool, full: b.full[:0]} }
 
 // room returns the bytes that can be written to the last segment.
 func (b *Buffer) room() int { return cap(b.data) - len(b.data) }

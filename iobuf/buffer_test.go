@@ -175,107 +175,6 @@ func TestBufferAsALongQueueGrows(t *testing.T) {
 	}
 }
 
-// Reset keeps the block; in the eighth round that uses less than a quarter it goes, unless
-// one in between has used more.
-func TestBufferResetDropsAnOutliersBlock(t *testing.T) {
-	b := New(openPool(t, "heap", slab.Config{}))
-	mustWrite(t, b, text(100)) // it is typical
-	b.Release()
-	round := func(n int) int {
-		mustWrite(t, b, text(n))
-		b.Reset()
-		b.Reset() // is no round
-		return b.Cap()
-	}
-	large := round(10 << 20)
-	if large < 10<<20 {
-		t.Fatalf("Cap %d", large)
-	}
-	for i := range 3 * lowRounds {
-		if i%lowRounds == lowRounds-1 {
-			round(large/4 + 1)
-		} else if have := round(100); have != large {
-			t.Fatalf("round %d: Cap %d", i, have)
-		}
-	}
-	for i := range lowRounds {
-		if have := round(100); (have == 0) != (i == lowRounds-1) {
-			t.Fatalf("round %d: Cap %d", i, have)
-		}
-	}
-	if have := round(100); have != 512 {
-		t.Errorf("Cap %d afterwards", have)
-	}
-	for i := range 3 * lowRounds { // there is none that is smaller
-		if have := round(10); have != 512 {
-			t.Fatalf("round %d: Cap %d", i, have)
-		}
-	}
-}
-
-// The first block is as large as eight of nine Buffers of the pool end; an outlier changes
-// nothing, and a large Write has what it needs.
-func TestBufferBeginsWithTheTypicalSize(t *testing.T) {
-	p, many := openPool(t, "heap", slab.Config{}), make([]byte, 10<<20)
-	use := func(n int) (first int) {
-		b := New(p)
-		mustWrite(t, b, many[:1])
-		first = b.Cap()
-		mustWrite(t, b, many[1:n])
-		b.Release()
-		return first
-	}
-	for range 40 {
-		use(60_000)
-	}
-	if first := use(10 << 20); first != 64<<10 {
-		t.Errorf("%d bytes after 40 Buffers of 60,000", first)
-	}
-	if first := use(60_000); first != 64<<10 {
-		t.Errorf("%d bytes after an outlier", first)
-	}
-	for range 200 {
-		use(100)
-	}
-	if first := use(100); first != 512 {
-		t.Errorf("%d bytes after 200 Buffers of 100", first)
-	}
-	for range 50 {
-		use(3 << 20)
-	}
-	if first := use(100); first != 3<<20 {
-		t.Errorf("%d bytes after 50 Buffers of 3 MiB", first)
-	}
-	b := New(p)
-	if mustWrite(t, b, many[:5<<20]); b.Cap() != 5<<20 {
-		t.Errorf("%d bytes for a Write of 5 MiB", b.Cap())
-	}
-}
-
-// Bytes that were read, cut or moved count for the size that a Buffer has had.
-func TestBufferCountsItsPeak(t *testing.T) {
-	for name, empty := range map[string]func(b *Buffer){
-		"Truncate": func(b *Buffer) { b.Truncate(1) },
-		"Read":     func(b *Buffer) { io.Copy(io.Discard, b) },
-		"compact":  func(b *Buffer) { b.read = 29_999; b.compact() },
-		"Detach": func(b *Buffer) {
-			x, _ := b.Detach()
-			x.Release()
-		},
-	} {
-		p := openPool(t, "heap", slab.Config{})
-		for range 100 {
-			b := New(p)
-			mustWrite(t, b, text(30_000))
-			empty(b)
-			b.Release()
-		}
-		if got := typicalSizes.Of(p).size(); got != 30<<10 {
-			t.Errorf("%s: %d bytes are typical", name, got)
-		}
-	}
-}
-
 // After Release a Buffer begins anew. Without memory Release does nothing.
 func TestBufferRelease(t *testing.T) {
 	p := openPool(t, "heap", slab.Config{Strict: true}) // a second Release would panic
@@ -484,24 +383,6 @@ func TestLeaksNameTheCaller(t *testing.T) {
 		t.Errorf("%d blocks are out", len(list))
 	}
 	b.Release()
-}
-
-// The typical size of a pool goes with the pool, and keeps none.
-func TestTypicalSizeGoesWithItsPool(t *testing.T) {
-	before := typicalSizes.Len()
-	kept := openPool(t, "heap", slab.Config{})
-	for range 20 {
-		b := New(check.Ok(slab.OpenConfig(slab.Config{}))(t))
-		mustWrite(t, b, text(5000))
-		b.Release()
-	}
-	b := New(kept)
-	mustWrite(t, b, text(5000))
-	b.Release()
-	collected(t, "the sizes of forgotten pools go", func() bool { return typicalSizes.Len() <= before+1 })
-	if typicalSizes.Of(kept).size() != 5120 || New(kept).sizes != b.sizes {
-		t.Error("that of a pool in use has gone")
-	}
 }
 
 // New takes the Buffer, and a key of some bytes to look the pool up.

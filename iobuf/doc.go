@@ -9,9 +9,10 @@
 //	}
 //	_, err = b.WriteTo(conn) // without a copy
 //
-// A [Buffer] grows by further segments and copies nothing. Bytes joins the segments, Segments returns
-// them, Detach hands the contents over as a [slab.PooledBuffer]. A Buffer begins with the size that the
-// Buffers of its pool typically end with.
+// A [Buffer] grows by further segments and copies nothing. Bytes joins the segments, which is a copy of all;
+// WriteTo and Segments have them as they are; Detach hands the contents over as a [slab.PooledBuffer]. What a
+// Buffer holds follows from the bytes that came: a peer that sends nothing takes 512 bytes, whatever it
+// announces, and whatever others sent. docs/bodies.md has a handler for uploads, and says what a full budget does.
 //
 // A [Body] is for code that reads and closes at any time, such as a transport of HTTP. Its memory
 // goes back once, with the last reader. Package iobuf/httpbody gives it to an http.Request.

@@ -19,45 +19,38 @@ type segment struct {
 }
 
 const (
-	// While a Buffer is small it takes sizes that strategies cut from slabs without much rest. A block
-	// of 100 KiB would take 120 KiB of the Go heap.
-	smallStep, smallBelow = 512, 6 << 10
-	pageStep, pageBelow   = 4 << 10, 64 << 10
-	// Larger blocks have a region of their own: sizeclass cuts smaller blocks from slabs.
-	wholeStep, wholeBelow = 40 << 10, 8 * wholeStep
+	// leastBlock is what a read takes before a byte has come.
+	leastBlock = 512
+	// While a Buffer is small it takes two sizes, as each size has a slab of its own on the Go heap: 512, and
+	// 4 KiB, which strategies cut from slabs without much rest. A block of 100 KiB would take 120 KiB there.
+	pageStep, pageBelow = 4 << 10, 16 << 10
+	// Blocks above 32 KiB have a region of their own: sizeclass cuts smaller blocks from slabs. The first one
+	// fills up to wholeFrom bytes.
+	wholeFrom, wholeStep, wholeBelow = 64 << 10, 40 << 10, 8 * wholeStep
 	// stepShare is the share of its size, as a divisor, that a Buffer takes from there on.
 	stepShare = 8
+	// halvings is how often a Buffer halves a segment that there is no room for.
+	halvings = 4
+	// firstSegments is the room of the list of segments to begin with: that many have some 64 KiB.
+	firstSegments = 8
 )
 
 // errNoPool is the error of calls that need memory in a Buffer without a Pool.
 var errNoPool = fmt.Errorf("iobuf: a Buffer without a Pool: %w", slab.ErrClosed)
 
-// size returns the size of the next segment, for need bytes.
-func (b *Buffer) size(need int) int { return max(need, b.step(need)) }
-
-// step is size if little is written. Small steps are powers of two, so that there are few slabs.
-func (b *Buffer) step(need int) int {
-	switch have := b.before + len(b.data); {
-	case have == 0:
-		return b.whole(b.sizes.size())
-	case have <= smallBelow && need <= pageStep:
-		return max(smallStep, 1<<bits.Len(uint(need-1)))
-	case have <= pageBelow:
+// step returns the size of the next segment of a Buffer that has some bytes in all. Sizes above wholeBelow are
+// four a doubling: pools on the Go heap have such size classes by default, and all Buffers take the same sizes, so
+// that the blocks of one fit the next.
+func step(have int) int {
+	switch {
+	case have < pageBelow:
 		return pageStep
-	case have <= wholeBelow:
-		return wholeStep
+	case have < wholeBelow:
+		return max(wholeFrom-have, min(wholeStep, have))
 	default:
-		return b.whole(roundUp(have/stepShare, pageStep))
+		n := have / stepShare
+		return roundUp(n, 1<<(bits.Len(uint(n-1))-3))
 	}
-}
-
-// whole returns a size of at least n and 512 bytes that fills a block. Pools on the Go heap have size
-// classes by default, four a doubling; other pools cut blocks of the size that was asked for.
-func (b *Buffer) whole(n int) int {
-	if !b.sizes.onHeap {
-		return n
-	}
-	return roundUp(n, 1<<(bits.Len(uint(n-1))-3))
 }
 
 // roundUp returns the next multiple of a power of two.
@@ -75,12 +68,30 @@ func (b *Buffer) makeRoom(n, fit int) (next segment, err error) {
 		return next, fmt.Errorf("iobuf: Grow of a Buffer of %d bytes by %d: %w", b.Len(), n, slab.ErrSize)
 	case b.moveUp(n, 2):
 		return next, nil
+	case len(b.full) == 0 && b.Len()+n <= pageStep:
+		err = b.moveTo(b.Len() + n)
+	case b.Len() == 0:
+		next, err = b.get(n)
+	default:
+		next, err = b.take(max(n-fit, step(b.before+len(b.data)+fit)), n-fit)
 	}
-	next, err = b.take(b.size(n-fit), n-fit)
 	if outOfMemory(err) && b.moveUp(n, 1) {
 		err = nil
 	}
 	return next, err
+}
+
+// moveTo moves the contents of a small Buffer to a block of at least n bytes, and of more than it has.
+func (b *Buffer) moveTo(n int) error {
+	size := max(n, leastBlock)
+	if b.Len() > 0 {
+		size = max(pageStep, 2*cap(b.data))
+	}
+	s, err := b.take(size, n)
+	if err == nil {
+		b.joinTo(s)
+	}
+	return err
 }
 
 // moveUp moves the unread bytes to the front of the block, if it is the only block and has room for n
@@ -96,18 +107,21 @@ func (b *Buffer) moveUp(n, part int) bool {
 // compact moves the unread bytes of the only segment to the front of its block.
 func (b *Buffer) compact() {
 	if b.read > 0 {
-		b.notePeak()
 		b.data, b.read = b.data[:copy(b.data, b.data[b.read:])], 0
 	}
 }
 
-// take gets a segment of size bytes, or, if there is no room for that, of need bytes.
-func (b *Buffer) take(size, need int) (segment, error) {
-	s, err := b.get(size)
-	if outOfMemory(err) && size > need {
-		return b.get(need)
+// take gets a segment of size bytes. Where there is no room for that it halves the size some times, down to
+// need bytes, and then fails: to go on in ever smaller segments takes a search of the whole pool for each.
+func (b *Buffer) take(size, need int) (s segment, err error) {
+	least := max(need, min(size, leastBlock), size>>halvings)
+	for {
+		s, err = b.get(size)
+		if size == least || !outOfMemory(err) {
+			return s, err
+		}
+		size = max(size/2, least)
 	}
-	return s, err
 }
 
 // get gets a segment of n bytes, which only the Buffer gives back.
@@ -131,9 +145,12 @@ func outOfMemory(err error) bool { return errors.Is(err, device.ErrOutOfMemory) 
 func (b *Buffer) push(s segment) {
 	old := segment{block: b.block}
 	if len(b.data) > 0 {
+		if b.full == nil {
+			b.full = make([]segment, 0, firstSegments)
+		}
 		b.full = append(b.full, segment{b.block, b.data})
 		b.before += len(b.data)
-		b.parted, old = true, segment{}
+		old = segment{}
 	}
 	b.block, b.data = s.block, s.data
 	_ = old.block.Release() // or there is none
@@ -150,7 +167,7 @@ func (b *Buffer) pop() segment {
 
 // join makes all segments one, with room for n bytes.
 func (b *Buffer) join(n int) error {
-	s, err := b.take(n, n)
+	s, err := b.get(n)
 	if err == nil {
 		b.joinTo(s)
 	}
@@ -167,12 +184,13 @@ func (b *Buffer) joinAnyhow() {
 }
 
 func (b *Buffer) joinTo(s segment) {
-	b.notePeak()
-	for _, p := range b.Segments() {
-		s.data = append(s.data, p...)
+	at := b.read
+	for _, p := range b.full {
+		s.data, at = append(s.data, p.data[at:]...), 0
 	}
+	s.data = append(s.data, b.data[at:]...)
 	full, last := b.full, b.block
-	b.full, b.before, b.read = nil, 0, 0
+	b.full, b.before, b.read = full[:0], 0, 0
 	b.block, b.data = s.block, s.data
 	discardAll(full, last)
 }
@@ -188,7 +206,6 @@ func (b *Buffer) first() []byte {
 // advance counts n bytes as read. Segments that were read go back. Once all bytes are read, the next
 // bytes are written to the front of the last segment.
 func (b *Buffer) advance(n int) {
-	b.notePeak()
 	i := 0
 	for ; i < len(b.full) && n >= len(b.full[i].data)-b.read; i++ {
 		n -= len(b.full[i].data) - b.read

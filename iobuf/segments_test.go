@@ -157,9 +157,9 @@ func TestBufferKeepsTheRoomOfGrow(t *testing.T) {
 // A Grow that is not used gives way to a larger one.
 func TestBufferReplacesASegmentWithoutBytes(t *testing.T) {
 	p := openPool(t, "heap", slab.Config{})
-	b, want := ofSegments(t, p, 5000)
+	b, want := ofSegments(t, p, 10_000)
 	for _, n := range []int{10_000, 100_000, 1_000_000} {
-		if err := b.Grow(n); err != nil || b.Cap() > 5000+n*5/4 {
+		if err := b.Grow(n); err != nil || b.Cap() > 10_000+n*5/4 {
 			t.Errorf("Cap %d after Grow(%d): %v", b.Cap(), n, err)
 		}
 	}
@@ -198,24 +198,30 @@ func TestPutRefusesSegments(t *testing.T) {
 	}
 }
 
-// Reset gives many segments back: the next round begins with a block for all of it.
-func TestBufferResetOfSegments(t *testing.T) {
+// Reset gives segments back, and a block of more than 4 KiB. It keeps a smaller one.
+func TestBufferReset(t *testing.T) {
 	p := openPool(t, "heap", slab.Config{})
 	b, _ := ofSegments(t, p, 300_000)
 	b.Reset()
+	b.Reset()
 	checkNoneOut(t, p)
-	for range 3 {
-		for i := 0; i < 300_000; i += 1000 {
-			mustWrite(t, b, text(1000))
-		}
-		if len(b.Segments()) != 1 {
-			t.Errorf("%d segments", len(b.Segments()))
-		}
+	for _, c := range []struct{ n, keeps int }{{100, 512}, {4096, 4096}, {4097, 0}, {16 << 20, 0}} {
+		mustWrite(t, b, make([]byte, c.n))
+		io.CopyN(io.Discard, struct{ io.Reader }{b}, 10)
 		b.Reset()
+		if b.Len() != 0 || b.Cap() != c.keeps || p.Stats().ActiveBytes != int64(c.keeps) {
+			t.Errorf("%d bytes: Len %d, Cap %d after Reset", c.n, b.Len(), b.Cap())
+		}
 	}
-	if n := gets(p); b.Cap() == 0 || p.Stats().ActiveBlocks != 1 {
-		t.Errorf("Cap %d after %d Gets", b.Cap(), n)
+	mustWrite(t, b, text(500))
+	b.Reset()
+	before := gets(p)
+	mustWrite(t, b, text(500))
+	if wantContents(t, b, text(500)); gets(p) != before {
+		t.Error("a Write after Reset took memory")
 	}
+	b.Release()
+	checkNoneOut(t, p)
 }
 
 // A forgotten Buffer of several blocks comes back.
@@ -235,7 +241,7 @@ func TestBufferOfSegmentsWhoseReleasePanics(t *testing.T) {
 		"Read":     func(b *Buffer) { b.Read(make([]byte, b.Len())) },
 	} {
 		p := checkedPool(t)
-		b, want := ofSegments(t, p, 5000)
+		b, want := ofSegments(t, p, 10_000)
 		writeBeyond(b.full[1].block)
 		if !doesPanic(func() { f(b) }) {
 			t.Fatalf("%s: no panic", what)

@@ -14,7 +14,6 @@ type shared struct {
 	list  []piece
 	size  int // bytes of all
 	users atomic.Int64
-	after func() // called when the blocks have gone back, or nil
 }
 
 // A piece is a segment with its place in the whole. A piece without data is used by With of its handle:
@@ -71,9 +70,6 @@ func (m *shared) giveBack() {
 	}
 	m.list = nil // a reader that is kept keeps no memory alive
 	discardAll(segments, none)
-	if m.after != nil {
-		m.after()
-	}
 }
 
 // copyTo copies the bytes from a place on to p, which is no longer than these bytes.

@@ -104,8 +104,8 @@ func intoPooled(_ *slab.Pool, r *http.Request, use func([]byte)) error {
 	return nil
 }
 
-// intoBuffer needs no Content-Length either. The pool's Buffers begin with the size that
-// others ended with, so after a few uploads there is little to copy.
+// intoBuffer needs no Content-Length either. Bytes copies what came into one buffer: a checksum alone could be
+// written to by b.WriteTo, without a copy.
 func intoBuffer(p *slab.Pool, r *http.Request, use func([]byte)) error {
 	b := iobuf.New(p)
 	defer b.Release()
