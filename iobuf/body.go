@@ -63,8 +63,8 @@ func (b *Buffer) Body() (*Body, error) {
 }
 
 // NewBody takes h over: its Bytes are the contents, and the Body releases it. Do not write to the
-// memory any more. If a copy of h is released all the same, Read returns slab.ErrReleased and no bytes
-// of the next owner. The error is slab.ErrReleased if h is stale, or wraps device.ErrUnavailable if
+// memory any more. If a copy of h is released all the same, Read, WriteTo and Another return slab.ErrReleased, and
+// no bytes of the next owner. The error is slab.ErrReleased if h is stale, or wraps device.ErrUnavailable if
 // the CPU does not reach its memory; then nothing changes.
 func NewBody(h slab.PooledBuffer) (*Body, error) {
 	reached := true
@@ -115,10 +115,15 @@ func (b *Body) Close() error {
 
 // Another returns a second reader of the same memory, from its start, for http.Request.GetBody. It is
 // a *Body, to be closed on its own. b may be closed, as long as another reader is open. When the
-// memory has gone back the error is ErrClosed.
+// memory has gone back the error is ErrClosed. It is slab.ErrReleased if a copy of the handle of NewBody was
+// released.
 func (b *Body) Another() (io.ReadCloser, error) {
 	if b.memory == nil || !b.memory.enter() {
 		return nil, ErrClosed
+	}
+	if err := b.memory.stale(); err != nil {
+		b.memory.leave()
+		return nil, err
 	}
 	return &Body{memory: b.memory}, nil
 }

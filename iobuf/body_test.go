@@ -420,7 +420,13 @@ func TestBodyWhoseHandleWasReleased(t *testing.T) {
 	if n, err := b.WriteTo(io.Discard); n != 0 || err != slab.ErrReleased {
 		t.Errorf("%d, %v", n, err)
 	}
+	if r, err := b.Another(); r != nil || err != slab.ErrReleased {
+		t.Errorf("another reader: %v, %v", r, err)
+	}
 	b.Close()
+	if _, err := b.Another(); err != ErrClosed {
+		t.Errorf("after Close: %v", err)
+	}
 	if err := other.Release(); err != nil {
 		t.Errorf("the next owner has lost its memory: %v", err)
 	}

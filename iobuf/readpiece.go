@@ -1,8 +1,10 @@
 package iobuf
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"net"
 
 	"github.com/bufslab/bufslab/device"
 	"github.com/bufslab/bufslab/slab"
@@ -11,8 +13,8 @@ import (
 // Reads of connections that do not tell when bytes have come.
 
 const (
-	pieceBytes = 512 // what such a connection holds while it is idle
-	mostEmpty  = 100 // Reads without bytes or an error in a row
+	pieceBytes = leastBlock // what such a connection holds while it is idle
+	mostEmpty  = 100        // Reads without bytes or an error in a row
 )
 
 // readPiece reads once into a small buffer, and moves the bytes into a buffer of n bytes.
@@ -60,8 +62,11 @@ func readOnce(r io.Reader, h slab.PooledBuffer) (n int, err error) {
 				panic(fmt.Sprintf("iobuf: a Reader has put %d bytes into %d of a buffer", n, len(m)))
 			}
 		}
-		if n > 0 {
+		switch {
+		case n > 0:
 			err = nil
+		case errors.Is(err, io.ErrClosedPipe): // of net.Pipe, which wraps nothing
+			err = fmt.Errorf("%w: %w", net.ErrClosed, err)
 		}
 	})
 	if stale != nil {

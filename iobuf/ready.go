@@ -23,7 +23,10 @@ import (
 // goroutine for that: c's read deadline is set to the past. Afterwards c has no read deadline, even if
 // it had one before. So set deadlines again after such an error. If bytes have come by then, the call
 // returns them, and c has no deadline either. If c has no SetReadDeadline, or is a file that package os
-// cannot wait for, ReadReady looks at ctx only before the wait.
+// cannot wait for, ReadReady looks at ctx only before the wait. A nil ctx is never done.
+//
+// n is the caller's: a peer that has sent one byte holds n bytes. Do not take a length that the peer declares
+// for n, but the most that one read should bring, and a [Buffer] for what is longer.
 //
 // ReadReady is for one reader of c at a time: another reader may take the bytes, and then the wait goes
 // on. It is for types that read bytes of the system, such as *net.TCPConn, *net.UnixConn and *os.File
@@ -59,6 +62,9 @@ func ReadConn(ctx context.Context, c net.Conn, p *slab.Pool, n int) (slab.Pooled
 func untilDone(ctx context.Context, c any, n int, read func() (slab.PooledBuffer, error)) (h slab.PooledBuffer, err error) {
 	if n == 0 || uint64(n) > math.MaxUint32 { // as a negative n is, too
 		return none, fmt.Errorf("iobuf: a read of %d bytes: %w", n, slab.ErrSize)
+	}
+	if ctx == nil {
+		ctx = context.Background()
 	}
 	if ctx.Err() != nil {
 		return none, doneError(ctx)

@@ -202,6 +202,31 @@ func TestReadReadyOfADeadline(t *testing.T) {
 	})
 }
 
+// A Close of a net.Pipe, which wraps nothing, is net.ErrClosed as well; the end of the other side is io.EOF.
+func TestReadConnOfAClosedPipe(t *testing.T) {
+	p := openPool(t, "heap", slab.Config{})
+	here, there := net.Pipe()
+	check.Must(t, there.Close())
+	if _, err := ReadConn(t.Context(), here, p, 10); err != io.EOF {
+		t.Errorf("the other side is closed: %v", err)
+	}
+	check.Must(t, here.Close())
+	check.Wraps(t, check.Err(ReadConn(t.Context(), here, p, 10)), net.ErrClosed, io.ErrClosedPipe)
+	checkNoneOut(t, p)
+}
+
+// A nil context is never done.
+func TestReadReadyOfNoContext(t *testing.T) {
+	everyReadable(t, func(t *testing.T, r readable, p *slab.Pool) {
+		check.Ok(r.there.Write([]byte("hello")))(t)
+		h, err := r.read(nil, p, 10) //lint:ignore SA1012 that is what it is about
+		if err != nil || string(h.Bytes()) != "hello" {
+			t.Fatalf("%v, %v", h, err)
+		}
+		mustRelease(t, h)
+	})
+}
+
 // The end of a context, before or while a read waits, ends it. Nothing is read, and the connection
 // goes on without a deadline.
 func TestReadReadyOfAContextThatEnds(t *testing.T) {

@@ -86,6 +86,16 @@ func (m *shared) copyTo(p []byte, from int) (n int, err error) {
 	return n, nil
 }
 
+// stale returns slab.ErrReleased if a copy of a handle was released.
+func (m *shared) stale() (err error) {
+	for _, p := range m.list {
+		if err == nil {
+			err = p.use(func([]byte) {})
+		}
+	}
+	return err
+}
+
 // use calls f with the bytes of a piece. The error is slab.ErrReleased if a copy of its handle was
 // released.
 func (p piece) use(f func([]byte)) error {

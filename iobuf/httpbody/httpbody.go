@@ -31,12 +31,14 @@ var errBegun = errors.New("httpbody: the Body was read from already, or is close
 
 // Set sets Body, GetBody and ContentLength of r to the bytes of b. The request gets readers of its
 // own. b stays the caller's: keep it open until the client has returned, and close it then. A client
-// closes the request's reader also where it fails; if r is never sent, close r.Body.
+// closes the request's reader also where it fails; if r is never sent, close r.Body. Set takes no memory of
+// the pool.
 //
 // For an empty b Set uses http.NoBody: net/http would send another empty body in chunks. Set does not
 // close the earlier body of r. Call it again for the next try, and for many requests at a time. The
-// error wraps iobuf.ErrClosed if the memory has gone back. It is another error if b was closed or read
-// from: a redirect would not send the same bytes. After an error r is as before.
+// error wraps iobuf.ErrClosed if the memory has gone back, and slab.ErrReleased if a copy of the handle of
+// NewBody was released. It is another error if b was closed or read from: a redirect would not send the same
+// bytes. After an error r is as before.
 func Set(r *http.Request, b *iobuf.Body) error {
 	body, err := b.Another()
 	if err != nil {
