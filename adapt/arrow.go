@@ -16,6 +16,9 @@ type ArrowAllocator struct{ pool *slab.Pool }
 // Blocks of p have to begin at multiples of 64, too. With every strategy they do, unless the
 // configuration has an align below 64. Then Arrow and Allocate panic.
 //
+// Arrow's IPC reader takes a message of the length that its sender declares before the bytes have
+// come: bound the pool (max_bytes) where you do not trust the sender.
+//
 // memory.Allocator has no errors. Where p has no room, or is closed, Allocate and Reallocate
 // panic with p's error, as arrow's own allocators do; functions of Arrow that return an
 // error recover from that panic.

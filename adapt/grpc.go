@@ -19,6 +19,9 @@ type GRPCPool struct {
 // With any pool gRPC forgets some buffers of calls that time out or are cancelled. On the Go
 // heap they come back; off the heap they stay active for good. So give gRPC a pool on the heap.
 //
+// Before they have come gRPC takes the bytes of a frame, at most 16 KiB, but not of a message: what a
+// peer declares as the length of a message takes nothing.
+//
 // A server that runs out of pooled memory should answer more slowly, not fail: where p has no
 // room, or is closed, Get makes a buffer, and counts it in Made. Put leaves such buffers to the
 // collector. From the first one on, Put no longer counts slices that p does not know.

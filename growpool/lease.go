@@ -37,7 +37,8 @@ type lessor interface {
 //
 // Where the slab.Pool has no room, Acquire waits for memory until ctx is done, as
 // [slab.Pool.GetContext] does and in the same queue; the error is then a *[slab.WaitError].
-// For room in Config.MaxBytes it does not wait.
+// For room in Config.MaxBytes it does not wait. Acquire takes the whole shape at once: bound one that a
+// peer declares first.
 //
 // Errors are those of Get, except ErrLeased. With a budget, keys that are not in use
 // lose their buffers if a lease needs the room.
