@@ -26,6 +26,7 @@ type holder struct {
 	calls   int64
 	held    int64
 	kept    int64 // by keepers
+	stuck   int64 // held, and cannot go back
 	asked   int
 	ages    int
 	log     bytes.Buffer
@@ -42,7 +43,7 @@ func (h *holder) Calls() int64 {
 func (h *holder) HeldBytes() int64 {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.held
+	return h.held + h.stuck
 }
 
 func (h *holder) GiveBack(n int64, keepers bool, why string) int64 {
@@ -270,8 +271,8 @@ func TestShortOfTheMemoryLimit(t *testing.T) {
 	}
 }
 
-// While nothing can be given back the watcher asks at most once a minute in the end, and looks no more
-// than ten times a second.
+// While nothing can be given back the watcher asks at most once in again, and looks no more than ten times a
+// second.
 func TestWatcherDoesNotSpin(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPod(100)
@@ -280,7 +281,7 @@ func TestWatcherDoesNotSpin(t *testing.T) {
 		g := p.group()
 		g.join(m)
 		pass(10 * time.Minute)
-		if m.now().asked < 2 || m.now().asked > 20 {
+		if n := m.now().asked; n < 2 || n > 1+int(10*time.Minute/again) {
 			t.Errorf("asked %d times in ten minutes", m.now().asked)
 		}
 		p.mu.Lock()
@@ -341,6 +342,35 @@ func TestOddFilesAreALogLine(t *testing.T) {
 			pass(2 * calm)
 		})
 	}
+}
+
+// A hard limit that changes is one line of the log, and counts from then on. A file that vanishes for a while is none.
+func TestAChangedLimitIsALogLine(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, m := newPod(512), &holder{held: 64 << 20}
+		p.set("memory.current", "250")
+		g := p.group()
+		g.join(m)
+		pass(time.Minute)
+		p.remove("memory.max")
+		pass(time.Minute)
+		p.set("memory.max", "512")
+		p.set("memory.high", "500")
+		if pass(time.Minute); m.log.Len() > 0 || m.now().asked > 0 {
+			t.Errorf("asked %d times; log: %s", m.now().asked, &m.log)
+		}
+		p.remove("memory.high")
+		p.set("memory.max", "256")
+		pass(time.Second)
+		if text := m.log.String(); strings.Count(text, "\n") != 1 || !strings.Contains(text, "memory.max is 256 bytes and was 512") {
+			t.Errorf("log: %s", text)
+		}
+		if m.now().asked == 0 {
+			t.Error("nothing was given back below the new limit")
+		}
+		g.leave(m)
+		pass(2 * calm)
+	})
 }
 
 // The watcher of the process starts with the first member, and again after the last has left.

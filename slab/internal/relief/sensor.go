@@ -2,6 +2,8 @@ package relief
 
 import (
 	"fmt"
+	"maps"
+	"path"
 	"runtime/metrics"
 
 	"github.com/bufslab/bufslab/internal/cgroup"
@@ -22,29 +24,40 @@ const (
 
 // A sensor says whether memory is short.
 type sensor struct {
-	system cgroup.System
-	events map[cgroup.Group]int64 // as read last
-	odd    string                 // names a file whose contents make no sense
-	used   float64                // the largest used share of a limit at the last look; 1 before the first
-	live   []metrics.Sample
+	system   cgroup.System
+	events   map[cgroup.Group]int64 // as read last
+	answered map[cgroup.Group]int64 // events that a step has followed
+	limits   map[cgroup.Group]int64 // hard ones, as read last
+	changed  string                 // says which of them has changed, until the watcher has logged it
+	odd      string                 // names a file whose contents make no sense
+	used     float64                // the largest used share of a limit at the last look; 1 before the first
+	live     []metrics.Sample
 }
 
 func newSensor(s cgroup.System) *sensor {
-	n := &sensor{system: s, events: map[cgroup.Group]int64{}, odd: s.Limit().Odd, used: 1}
+	n := &sensor{system: s, events: map[cgroup.Group]int64{}, answered: map[cgroup.Group]int64{},
+		limits: map[cgroup.Group]int64{}, odd: s.Limit().Odd, used: 1}
 	n.live = []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	for _, g := range s.Groups() {
-		n.events[g] = s.Usage(g, 0).Events
+		u := s.Usage(g, 0)
+		n.answered[g] = u.Events
+		n.noteLimit(g, u)
 	}
+	n.changed = ""
 	return n
 }
 
-// short says which memory is short, or returns "". The process may be in other groups than last time.
+// short says which memory is short, or returns "". An event says so until answer. The process may be in other
+// groups than last time.
 func (n *sensor) short() (why string) {
 	n.used = 0
 	for _, g := range n.system.Groups() {
 		u := n.system.Usage(g, shortAt)
-		before, known := n.events[g]
-		n.events[g] = u.Events
+		before, known := n.answered[g]
+		if n.events[g] = u.Events; !known {
+			n.answered[g] = u.Events
+		}
+		n.noteLimit(g, u)
 		n.used = max(n.used, u.Used())
 		switch {
 		case known && u.Events > before:
@@ -58,6 +71,19 @@ func (n *sensor) short() (why string) {
 	}
 	return why
 }
+
+// noteLimit notes that a hard limit has changed. A limit of memory.high may change at any time, and is not noted.
+func (n *sensor) noteLimit(g cgroup.Group, u cgroup.Usage) {
+	was := n.limits[g]
+	if u.Limit == 0 || u.Limit == was || path.Base(u.Source) == "memory.high" {
+		return
+	}
+	n.limits[g] = u.Limit
+	n.changed = fmt.Sprintf("%s is %d bytes and was %d", u.Source, u.Limit, was)
+}
+
+// answer says that a step has followed the events that were read.
+func (n *sensor) answer() { maps.Copy(n.answered, n.events) }
 
 // heap says that live objects and the pools leave the collector too little of GOMEMLIMIT.
 func (n *sensor) heap() string {

@@ -1,27 +1,38 @@
 package relief
 
-import "runtime/debug"
+import (
+	"math"
+	"runtime/debug"
+)
 
-// leastStep is the held memory that a step does not halve: all of it goes, and keepers release buffers, too.
-const leastStep = 1 << 20
+const (
+	// leastStep is the held memory that a step does not halve: all of it goes, and keepers release buffers, too.
+	leastStep = 1 << 20
+	// leastGain is what a step has to give back to be worth another one.
+	leastGain = leastStep / 16
+)
 
-// step gives back half of the held memory, and returns the bytes. The member that was unused for the longest
-// time gives back first. When little is held, step gives back all, and asks keepers of buffers.
+// step gives back half of the held memory, and returns the bytes. When little is held, or members cannot give
+// back what they hold, step gives back all, and asks keepers of buffers.
 func (g *group) step(why string) (sum int64) {
-	list := g.looked()
-	var held, garbage int64
-	for _, m := range list {
-		held += m.HeldBytes()
+	if held := g.held(); held > leastStep {
+		if sum = g.ask(held/2, false, why); sum > leastGain {
+			return sum
+		}
 	}
-	want, all := held/2, held <= leastStep
-	for _, m := range list {
+	return sum + g.ask(math.MaxInt64, true, why)
+}
+
+// ask has members give back memory until want bytes have come. The member that was unused for the longest time
+// is asked first.
+func (g *group) ask(want int64, keepers bool, why string) (sum int64) {
+	var garbage int64
+	for _, m := range g.looked() {
 		n := min(m.HeldBytes(), want-sum)
-		if all {
-			n = m.HeldBytes()
-		} else if n <= 0 {
+		if n <= 0 && !keepers {
 			continue
 		}
-		got := m.GiveBack(n, all, why)
+		got := m.GiveBack(n, keepers, why)
 		sum += got
 		if m.OnGoHeap() {
 			garbage += got
