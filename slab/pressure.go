@@ -32,25 +32,28 @@ func (p pressed) Calls() int64 {
 // HeldBytes returns the held bytes of the pool.
 func (p pressed) HeldBytes() int64 { return p.stats().HeldBytes }
 
-// GiveBack gives back about n bytes, and counts a step. If another goroutine holds reclaimMu, to empty the
-// caches or to wait for a stream, GiveBack does nothing.
+// GiveBack gives back about n bytes. What went back counts as a step, also if keepers had it. If another
+// goroutine holds reclaimMu, to empty the caches or to wait for a stream, GiveBack only asks keepers.
 func (p pressed) GiveBack(n int64, keepers bool, why string) int64 {
+	before := p.stats().ManagedBytes
 	if keepers {
 		p.reclaimers.Reclaim(nil)
 		n = math.MaxInt64
 	}
-	if !p.reclaimMu.TryLock() {
-		return 0
+	if p.reclaimMu.TryLock() {
+		p.shrinkLocked(n)
 	}
-	bytes := p.shrinkLocked(n)
-	p.counted.steps.Add(1)
-	p.counted.relieved.Add(bytes)
-	p.config.Hooks.pressure(p.config.Name, bytes, why)
+	bytes := max(0, before-p.stats().ManagedBytes)
+	if bytes > 0 {
+		p.counted.steps.Add(1)
+		p.counted.relieved.Add(bytes)
+		p.config.Hooks.pressure(p.config.Name, bytes, why)
+	}
 	return bytes
 }
 
 // shrinkLocked gives back about n bytes, and unlocks reclaimMu.
-func (p *pool) shrinkLocked(n int64) int64 {
+func (p *pool) shrinkLocked(n int64) {
 	defer p.reclaimMu.Unlock()
 	before := p.stats().ManagedBytes
 	p.sweepLocked()
@@ -60,15 +63,15 @@ func (p *pool) shrinkLocked(n int64) int64 {
 	if n -= before - p.stats().ManagedBytes; n > 0 {
 		below(p.upstream).FreeHeld()
 	}
-	return max(0, before-p.stats().ManagedBytes)
 }
 
-// Age ends an epoch of held memory, unless the pool's clock does.
+// Age ends an epoch of held memory, unless the pool's clock does, or another goroutine holds reclaimMu, as a
+// StopHolding does that waits for a stream.
 func (p pressed) Age() {
-	if p.clock.Ticks() {
-		return
+	if !p.clock.Ticks() && p.reclaimMu.TryLock() {
+		defer p.reclaimMu.Unlock()
+		p.trimLocked(math.MaxInt)
 	}
-	p.trim(math.MaxInt)
 }
 
 // Log returns where the pool logs.

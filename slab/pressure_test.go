@@ -96,6 +96,37 @@ func TestKeepersAreAskedInTheEnd(t *testing.T) {
 	}
 }
 
+// A step counts where something went back, and what only keepers had goes back in it, too.
+func TestAStepCountsIfSomethingWentBack(t *testing.T) {
+	p := openPool(t, "mmap", Config{Strategy: "direct"}) // which holds nothing: a Release goes upstream
+	k := &oneKeeper{b: mustGet(t, p, 1<<20)}
+	p.AddReclaimer(k)
+	defer p.RemoveReclaimer(k)
+	if n := (pressed{p.pool}).GiveBack(1<<20, false, "a test"); n != 0 || p.Stats().PressureSteps != 0 {
+		t.Errorf("%d bytes, %d steps where nothing could go back", n, p.Stats().PressureSteps)
+	}
+	if n := (pressed{p.pool}).GiveBack(1<<20, true, "a test"); n < 1<<20 || p.Stats().PressureSteps != 1 || p.Stats().PressureBytes != n {
+		t.Errorf("%d bytes of a keeper, %+v", n, p.Stats())
+	}
+	if n := (pressed{p.pool}).GiveBack(1<<20, true, "a test"); n != 0 || p.Stats().PressureSteps != 1 {
+		t.Errorf("%d bytes, %d steps afterwards", n, p.Stats().PressureSteps)
+	}
+	check.Must(t, p.Close())
+}
+
+// The watcher does not wait for a pool that waits for a stream.
+func TestTheWatcherDoesNotWait(t *testing.T) {
+	p := holdingPool(t, Config{}, "mmap", 4)
+	p.pool.reclaimMu.Lock() // as StopHolding does meanwhile
+	pressed{p.pool}.Age()
+	n := pressed{p.pool}.GiveBack(1<<20, false, "a test")
+	p.pool.reclaimMu.Unlock()
+	if n != 0 || p.Stats().HeldBytes < 4<<20 {
+		t.Errorf("%d bytes, %d are held", n, p.Stats().HeldBytes)
+	}
+	check.Must(t, p.Close())
+}
+
 type oneKeeper struct {
 	b        PooledBuffer
 	released bool

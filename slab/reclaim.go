@@ -79,6 +79,10 @@ func (p *pool) trimHeld(idle int) int64 {
 func (p *pool) trim(idle int) int64 {
 	p.reclaimMu.Lock()
 	defer p.reclaimMu.Unlock()
+	return p.trimLocked(idle)
+}
+
+func (p *pool) trimLocked(idle int) int64 {
 	before := p.stats().ManagedBytes // emptying the caches sends memory upstream, too
 	p.sweepLocked()
 	p.emptyCachesLocked(idle > 0)

@@ -67,7 +67,7 @@ type Stats struct {
 	TrimmedBytes int64 `json:"trimmed_bytes"` // that Trims gave upstream
 	Collections  int64 `json:"collections"`   // of garbage that the pool has run: see docs/leaks.md
 
-	PressureSteps int64 `json:"pressure_steps"` // requests to give back because memory was short: see Config.Pressure
+	PressureSteps int64 `json:"pressure_steps"` // steps that gave memory back because it was short: see Config.Pressure
 	PressureBytes int64 `json:"pressure_bytes"` // that went upstream then
 
 	Waiters  int64         `json:"waiters"`      // calls of GetContext that wait now
