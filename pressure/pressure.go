@@ -2,7 +2,7 @@
 // garbage collector that does not see memory off the heap.
 //
 //	for p := range pressure.Pools() { ... }         // the pools that are open
-//	n := pressure.FreeAll()                         // give back their held memory
+//	n := pressure.FreeAll()                         // give back held memory, also what growpool and unified keep
 //	stop := pressure.AdjustMemoryLimit(512 << 20)   // the heap and the pools together
 //	defer stop()
 //
@@ -15,6 +15,7 @@ package pressure
 import (
 	"fmt"
 	"iter"
+	"slices"
 
 	"github.com/bufslab/bufslab/internal/memlimit"
 	"github.com/bufslab/bufslab/internal/poolset"
@@ -34,14 +35,24 @@ func Pools() iter.Seq[*slab.Pool] {
 	}
 }
 
-// FreeAll calls FreeHeld of all Pools, and returns the bytes that went back to their devices. Bytes of
-// device heap go to the garbage collector. FreeAll waits for no stream, and does not ask keepers of
-// buffers of a pool. Other calls during FreeAll can make the number too small.
+// FreeAll has all Pools give back held memory, and first has keepers of their buffers release what is idle: keys of
+// growpool that leases alone have shown, and released buffers of unified. It returns the bytes that went back to
+// devices. Bytes of device heap go to the garbage collector. FreeAll waits for no stream. Other calls during FreeAll
+// can make the number too small.
 func FreeAll() (bytes int64) {
-	for p := range Pools() {
-		before := p.Stats().ManagedBytes
-		p.FreeHeld()
-		bytes += max(0, before-p.Stats().ManagedBytes)
+	pools := slices.Collect(Pools())
+	before := managed(pools)
+	for _, m := range poolset.All() {
+		if m.Front() != nil {
+			m.GiveNow()
+		}
+	}
+	return max(0, before-managed(pools))
+}
+
+func managed(pools []*slab.Pool) (bytes int64) {
+	for _, p := range pools {
+		bytes += p.Stats().ManagedBytes
 	}
 	return bytes
 }

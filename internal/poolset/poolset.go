@@ -14,6 +14,8 @@ import (
 type Member interface {
 	// Front returns what the program has, a *slab.Pool. It is nil if that was closed or forgotten.
 	Front() any
+	// GiveNow gives back held memory without a wait, also what keepers of the pool's buffers release.
+	GiveNow()
 	// OffHeapBytes returns the managed bytes of host memory that the collector does not see.
 	OffHeapBytes() int64
 }
