@@ -2,15 +2,20 @@ package slab
 
 import (
 	"errors"
+	"fmt"
 	"runtime"
 
+	"github.com/bufslab/bufslab/internal/inside"
 	"github.com/bufslab/bufslab/slab/internal/budget"
 )
 
-// Close stops holding, see StopHolding, and makes further Gets fail with ErrClosed. If
-// buffers are still active the error wraps a *LeakError; these buffers stay valid, and their
+// Close has keepers of its buffers release what is idle, stops holding, see StopHolding, and makes further Gets fail
+// with ErrClosed. If buffers are still active the error wraps a *LeakError; these buffers stay valid, and their
 // memory goes upstream as they are released. The error wraps each *[GuardError] of a write, too.
 // Later calls return nil.
+//
+// Close also logs the LeakError, at Warn, as a deferred Close drops its error: Config.Logger can be told to drop it.
+// Buffers that growpool has left to the collector are no leaks.
 //
 // The device of a pool of [OpenConfig] is closed when no buffer is active: by Close, by the last
 // Release after Close, or when the last buffer is found forgotten. Until then the device copies,
@@ -20,7 +25,19 @@ func (p *Pool) Close() (err error) {
 		return errNotOpened
 	}
 	defer runtime.KeepAlive(p) // it is not abandoned meanwhile
-	return p.pool.close()
+	err = p.pool.close()
+	if leak := (*LeakError)(nil); errors.As(err, &leak) && !p.pool.config.replayed() {
+		p.pool.config.log().Warn(leak.Error())
+	}
+	return err
+}
+
+func init() {
+	inside.Close = func(p any) error {
+		defer runtime.KeepAlive(p)
+		return p.(*Pool).opened().close()
+	}
+	inside.Left = func(p any) *inside.Tally { return &p.(*Pool).opened().left }
 }
 
 func (p *pool) close() (err error) {
@@ -30,6 +47,7 @@ func (p *pool) close() (err error) {
 	p.endWaits()
 	p.clock.Stop()
 	defer func() { err = p.end() }() // also if the upstream panics
+	p.reclaimers.Reclaim(nil)
 	p.stopHolding(below(p.upstream).FreeHeld)
 	return nil
 }
@@ -80,10 +98,30 @@ func (p *pool) leaveBudgets() {
 }
 
 func (p *pool) leakError(s Stats) error {
-	if s.ActiveBlocks == 0 {
+	e := &LeakError{Leaks: p.listLeaks(), Pool: p.config.Name, forgotten: s.Forgotten, keepers: p.reclaimers.Len()}
+	e.leftBlocks, e.leftBytes = p.left.Blocks.Load(), p.left.Bytes.Load()
+	e.Blocks, e.Bytes = s.ActiveBlocks-e.leftBlocks, max(0, s.ActiveBytes-e.leftBytes)
+	if e.Blocks <= 0 {
 		return nil
 	}
-	return &LeakError{Blocks: s.ActiveBlocks, Bytes: s.ActiveBytes, Leaks: p.listLeaks(), Pool: p.config.Name}
+	return e
+}
+
+// more says what else is known of the buffers that are out.
+func (e *LeakError) more() (text string) {
+	if e.leftBlocks > 0 {
+		text += fmt.Sprintf("\n\t%d more of %d bytes are left to the collector by growpool, and are no leaks", e.leftBlocks, e.leftBytes)
+	}
+	if e.keepers > 0 {
+		text += fmt.Sprintf("\n\t%d growpools, or others that keep buffers of it, are not closed and may have them", e.keepers)
+	}
+	if len(e.Leaks) > 0 {
+		return text // which has those that were found
+	}
+	if e.forgotten > 0 {
+		text += fmt.Sprintf("\n\t%d others were found forgotten before", e.forgotten)
+	}
+	return text + "\n\twith on_forget=report the pool knows where they were got"
 }
 
 // abandon closes a pool whose user has forgotten it, except for Grow of active buffers. It may wait for

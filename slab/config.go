@@ -74,7 +74,7 @@ type Config struct {
 }
 
 // log returns the logger of a pool: Config.Logger or slog.Default, with the pool's name. A pool
-// logs a warning when it is opened on a deferred device. It logs errors: faults that Config.Check
+// logs a warning when it is opened on a deferred device, and when it is closed with buffers active. It logs errors: faults that Config.Check
 // finds where no caller could recover from a panic, and faults that Config.Guard finds.
 func (c Config) log() *slog.Logger {
 	return cmp.Or(c.Logger, slog.Default()).With("pool", c.Name)

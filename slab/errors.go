@@ -142,9 +142,14 @@ type LeakError struct {
 	Blocks, Bytes int64  // active, bytes as asked for
 	Leaks         []Leak // as Pool.Leaks lists them
 	Pool          string // its name: see Pool.Name
+
+	forgotten             int64 // found before
+	leftBlocks, leftBytes int64 // active as well, and no leaks
+	keepers               int   // not closed
 }
 
-// Error adds the leaks up by site, and lists the ten sites with the most bytes.
+// Error adds the leaks up by site, and lists the ten sites with the most bytes. It says how many others were
+// found forgotten before.
 func (e *LeakError) Error() string {
 	var s strings.Builder
 	fmt.Fprintf(&s, "slab: pool %s closed with %d buffers of %d bytes%s out", e.Pool, e.Blocks, e.Bytes, about(e.Bytes))
@@ -158,7 +163,7 @@ func (e *LeakError) Error() string {
 	if n := len(sites) - leakLines; n > 0 {
 		fmt.Fprintf(&s, "\n\tand %d more sites", n)
 	}
-	return s.String()
+	return s.String() + e.more()
 }
 
 // about is a large number of bytes in units, for the text of an error.

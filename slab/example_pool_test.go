@@ -99,6 +99,7 @@ func ExamplePool_Close() {
 	fmt.Println(b.Release())
 	// Output:
 	// slab: pool device=heap closed with 1 buffers of 100 bytes out
+	// 	with on_forget=report the pool knows where they were got
 	// slab: pool closed
 	// <nil>
 }

@@ -7,6 +7,7 @@ import (
 	"weak"
 
 	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/internal/inside"
 	"github.com/bufslab/bufslab/internal/pin"
 	"github.com/bufslab/bufslab/slab/internal/budget"
 	"github.com/bufslab/bufslab/slab/internal/canary"
@@ -90,6 +91,7 @@ type pool struct {
 	profile watch.Sampler
 
 	reclaimers budget.Members   // keepers of buffers of the pool
+	left       inside.Tally     // buffers that they have left to the collector
 	budgets    []*budget.Budget // all that may refuse memory, the nearest first; at least one
 	waits      waits
 	reclaimMu  sync.Mutex // held by the goroutine that empties caches and queues

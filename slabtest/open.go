@@ -4,6 +4,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/bufslab/bufslab/internal/inside"
 	"github.com/bufslab/bufslab/slab"
 )
 
@@ -59,7 +60,7 @@ func end(t testing.TB, p *slab.Pool) {
 		}
 		t.Errorf("%s", text)
 	}
-	for _, err := range errorsOf(p.Close()) {
+	for _, err := range errorsOf(inside.Close(p)) {
 		t.Errorf("closing pool %s: %v", p.Name(), err)
 	}
 }

@@ -1,8 +1,10 @@
 package slabtest_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"runtime"
 	"runtime/debug"
@@ -323,4 +325,17 @@ func BenchmarkOpen(b *testing.B) {
 	for b.Loop() {
 		get(b, p, 1000).Release()
 	}
+}
+
+// The leaks of a test are told by the test, and not in the log as well.
+func TestLeaksAreNotLogged(t *testing.T) {
+	var log bytes.Buffer
+	defer slog.SetDefault(slog.Default())
+	slog.SetDefault(slog.New(slog.NewTextHandler(&log, nil)))
+	var kept slab.PooledBuffer
+	want(t, failures(func(t testing.TB) { kept = get(t, slabtest.Open(t, "name=quiet"), 10) }), "still out")
+	if strings.Contains(log.String(), "quiet") {
+		t.Errorf("log: %s", &log)
+	}
+	runtime.KeepAlive(kept)
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/bufslab/bufslab/device"
 	"github.com/bufslab/bufslab/internal/gcwatch"
+	"github.com/bufslab/bufslab/internal/inside"
 )
 
 // memories finds the memory that all buffers of a device share. It holds a memory strongly
@@ -66,7 +67,7 @@ func dropClosed() {
 			continue // of all calls this disturbs a device least
 		}
 		if m := e.weak.Value(); m != nil {
-			_ = m.device.Close()
+			_ = inside.Close(m.device)
 		}
 		delete(memories.of, d)
 	}

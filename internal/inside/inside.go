@@ -1,0 +1,20 @@
+// Package inside has what packages of this module need of a slab.Pool, and no program does. Package slab sets it.
+package inside
+
+import "sync/atomic"
+
+// Close is Close of a *slab.Pool without a line in the log, for callers that report leaks themselves.
+var Close func(pool any) error
+
+// Left returns the buffers of a *slab.Pool that a keeper has left to the collector on purpose, and that the collector
+// has not found dead. They are active, and no leaks.
+var Left func(pool any) *Tally
+
+// A Tally counts buffers and their bytes, as asked for.
+type Tally struct{ Blocks, Bytes atomic.Int64 }
+
+// Add counts so many buffers of so many bytes each, fewer if blocks is negative.
+func (t *Tally) Add(blocks, bytes int64) {
+	t.Blocks.Add(blocks)
+	t.Bytes.Add(blocks * bytes)
+}
