@@ -6,16 +6,18 @@ import (
 	"sync/atomic"
 
 	"github.com/bufslab/bufslab/internal/gcwatch"
+	"github.com/bufslab/bufslab/internal/inside"
 )
 
 // A buffer that Get has shown is left to the collector when its key loses it. These counts say
 // when to run the collector, which knows no budget, and no memory off the heap.
 type left struct {
-	trigger int64        // 0 is never
-	now     atomic.Int64 // bytes that were left, and that the collector has not found dead
-	after   atomic.Int64 // now, after the last collection that the pool ran: Views have these
-	since   atomic.Int64 // bytes left since that collection
-	one     sync.Mutex   // held while relieve collects; other callers do not wait for it
+	total   *inside.Tally // of the slab.Pool
+	trigger int64         // 0 is never
+	now     atomic.Int64  // bytes that were left, and that the collector has not found dead
+	after   atomic.Int64  // now, after the last collection that the pool ran: Views have these
+	since   atomic.Int64  // bytes left since that collection
+	one     sync.Mutex    // held while relieve collects; other callers do not wait for it
 }
 
 // An abandoned is reached only by a buffer that is left to the collector, so that its
@@ -30,7 +32,11 @@ func (l *left) add(size int) *abandoned {
 	a := &abandoned{l, int64(size)}
 	l.now.Add(a.size)
 	l.since.Add(a.size)
-	runtime.SetFinalizer(a, func(a *abandoned) { a.left.now.Add(-a.size) })
+	l.total.Add(int64(min(size, 1)), a.size) // a buffer of no bytes is none of the slab.Pool
+	runtime.SetFinalizer(a, func(a *abandoned) {
+		a.left.now.Add(-a.size)
+		a.left.total.Add(-min(a.size, 1), a.size)
+	})
 	return a
 }
 

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/bufslab/bufslab/internal/inside"
 	"github.com/bufslab/bufslab/internal/ticker"
 	"github.com/bufslab/bufslab/internal/underway"
 	"github.com/bufslab/bufslab/slab"
@@ -140,7 +141,7 @@ func New[K comparable](pool *slab.Pool, c Config) *Pool[K] {
 	}
 	p := &Pool[K]{slab: pool, config: c, ended: underway.Watcher(pool)}
 	p.budget = &budget{max: math.MaxInt64, room: math.MaxInt64, pool: pool.Name()}
-	p.budget.left.trigger = c.GCTrigger
+	p.budget.left.trigger, p.budget.left.total = c.GCTrigger, inside.Left(pool)
 	p.life, p.end = context.WithCancel(context.Background())
 	p.table.init()
 	if c.MaxBytes > 0 {
@@ -155,7 +156,8 @@ func New[K comparable](pool *slab.Pool, c Config) *Pool[K] {
 }
 
 // Close is Clear, and makes every later Get and Acquire fail with ErrClosed.
-// Active leases stay valid until they are released; the error has their number.
+// Active leases stay valid until they are released; the error has their number. Close a Pool before its slab.Pool,
+// which then reports leases alone: what Get has shown is left to the collector, and is no leak.
 func (p *Pool[K]) Close() error {
 	p.must()
 	if p.closed.Swap(true) {
