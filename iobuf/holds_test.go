@@ -55,6 +55,8 @@ func mostFor(came int) int64 {
 		return 4 << 10 // for ReadFrom 512 at first; a Buffer that was Reset keeps up to 4 KiB
 	case came <= 32<<10:
 		return 64 << 10
+	case came >= 512<<10:
+		return 6 * int64(came) / 5 // says docs/bodies.md
 	}
 	return 2 * int64(came)
 }
