@@ -21,8 +21,8 @@ const (
 )
 
 // stateNames are for what panics and tests print.
-var stateNames = [states]string{made: "made", unwanted: "unwanted", kept: "kept", shown: "shown", aside: "aside", replaced: "replaced",
-	dropped: "dropped", droppedShown: "dropped, shown", leaseOnly: "lease only", viewOnly: "view only", gone: "gone"}
+var stateNames = [states]string{made: "made", unwanted: "unwanted", kept: "kept", shown: "shown", aside: "aside",
+	replaced: "replaced", dropped: "dropped", droppedShown: "dropped, shown", leaseOnly: "lease only", viewOnly: "view only", gone: "gone"}
 
 func (s state) String() string { return stateNames[s] }
 

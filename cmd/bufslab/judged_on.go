@@ -20,14 +20,17 @@ func judgedOn(line string, traces []*trace.Trace) (judged, why string, err error
 	first := traces[0]
 	for _, t := range traces[1:] {
 		if t.Device != first.Device {
-			return line, "", fmt.Errorf("%s is of %s, %s of %s: name the device in the line", first.Name, deviceOf(first), t.Name, deviceOf(t))
+			return line, "", fmt.Errorf("%s is of %s, %s of %s: name the device in the line",
+				first.Name, deviceOf(first), t.Name, deviceOf(t))
 		}
 	}
 	if first.Device == "" {
-		return line, fmt.Sprintf("%s does not name its device, so this is judged on device=virtual. Name yours in the line.", first.Name), nil
+		return line, first.Name + " does not name its device, so this is judged on device=virtual. Name yours in the line.", nil
 	}
 	if err := opens(first.Device); err != nil {
-		return line, fmt.Sprintf("%s is of %s, which is not here (%v), so this is judged on device=virtual.", first.Name, deviceOf(first), err), nil
+		why = fmt.Sprintf("%s is of %s, which is not here (%v), so this is judged on device=virtual.",
+			first.Name, deviceOf(first), err)
+		return line, why, nil
 	}
 	return strings.TrimSuffix(deviceOf(first)+","+line, ","), "", nil
 }
