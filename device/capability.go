@@ -1,5 +1,7 @@
 package device
 
+import "fmt"
+
 // These interfaces are for abilities that only some devices and regions have. A
 // program finds out by a type assertion. Facts about a device are in [Traits].
 
@@ -73,6 +75,24 @@ type Overseer interface {
 	// UnderWay reports whether work of a stream that is not done uses bytes of b. It ignores work of the
 	// streams but, and work that these streams wait for.
 	UnderWay(b Block, but ...Stream) bool
+}
+
+// An Accepter is a Stream that knows which memory it can work on.
+type Accepter interface {
+	// Accepts returns nil if the stream takes work on b, and leaves no trace. If b is memory that the stream cannot
+	// reach, such as memory of another device, the error wraps ErrUnavailable. After Close it wraps ErrClosed.
+	Accepts(b Block) error
+}
+
+// Accepts is s.Accepts(b), and nil if s is no [Accepter]. For a nil s the error wraps ErrUnavailable.
+func Accepts(s Stream, b Block) error {
+	if s == nil {
+		return fmt.Errorf("device: no stream: %w", ErrUnavailable)
+	}
+	if a, ok := s.(Accepter); ok {
+		return a.Accepts(b)
+	}
+	return nil
 }
 
 // A Quarantiner is a Region that can give up some of its bytes for good, because code that has

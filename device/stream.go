@@ -58,6 +58,21 @@ func (s *immediate) Record() (Event, error) {
 	return past{}, nil
 }
 
+// Accepts makes it an [Accepter]: all memory that the CPU reaches is memory of a host's stream.
+func (s *immediate) Accepts(b Block) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return s.err
+	}
+	h, ok := s.dev.(hostMemory)
+	if !ok || b.Len == 0 {
+		return nil
+	}
+	_, err := HostBytes(h.Name(), b)
+	return err
+}
+
 func (s *immediate) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -1,6 +1,7 @@
 package slab
 
 import (
+	"errors"
 	"fmt"
 	"runtime"
 
@@ -30,7 +31,8 @@ import (
 // way then.
 //
 // After Release UsedOn returns ErrReleased, which does not count in Stats.DoubleReleases.
-// A nil stream gives an error that wraps device.ErrUnavailable. For an empty buffer
+// For a nil stream, and for a stream that cannot work on the memory, as one of another
+// device (see [device.Accepter]), the error wraps device.ErrUnavailable. For an empty buffer
 // UsedOn does nothing.
 func (b PooledBuffer) UsedOn(s device.Stream) error {
 	if s == nil {
@@ -40,9 +42,13 @@ func (b PooledBuffer) UsedOn(s device.Stream) error {
 		return ErrReleased
 	}
 	defer b.unpin() // until then Release leaves it to us
-	if b.n > 0 {
-		poolOf(b.slot).pending.Use(b.slot.Root(), s)
+	if b.n == 0 {
+		return nil
 	}
+	if err := device.Accepts(s, b.Block()); err != nil && !errors.Is(err, device.ErrClosed) {
+		return err
+	}
+	poolOf(b.slot).pending.Use(b.slot.Root(), s)
 	return nil
 }
 
@@ -59,6 +65,9 @@ func (b PooledBuffer) UsedOn(s device.Stream) error {
 // before it waits as Get does. If that other stream fails, s fails, too. With
 // Config.Zero or Check blocks have to pass through the strategy: then GetOn waits for
 // events as Get does.
+//
+// For a nil stream, and for one that cannot work on the memory of the pool, the error wraps
+// device.ErrUnavailable; for a closed one it wraps device.ErrClosed.
 func (p *Pool) GetOn(size int, s device.Stream) (PooledBuffer, error) {
 	if s == nil {
 		return PooledBuffer{}, fmt.Errorf("slab: GetOn of %d bytes on no stream: %w", size, device.ErrUnavailable)
@@ -66,13 +75,20 @@ func (p *Pool) GetOn(size int, s device.Stream) (PooledBuffer, error) {
 	if !p.isOpened() {
 		return PooledBuffer{}, errNotOpened
 	}
+	defer runtime.KeepAlive(p)
+	if err := device.Accepts(s, device.Block{}); err != nil {
+		return PooledBuffer{}, err
+	}
 	q := p.pool
 	b, err := q.getOn(size, s)
-	if err == nil && b.n > 0 {
-		q.pending.Use(b.slot, s)
+	if err != nil || b.n == 0 {
+		return b, err
 	}
-	runtime.KeepAlive(p)
-	return b, err
+	if err := device.Accepts(s, b.Block()); err != nil {
+		return PooledBuffer{}, errors.Join(err, b.Release())
+	}
+	q.pending.Use(b.slot, s)
+	return b, nil
 }
 
 func (p *pool) getOn(size int, s device.Stream) (PooledBuffer, error) {

@@ -2,6 +2,7 @@ package unified
 
 import (
 	"errors"
+	"fmt"
 	"sync"
 	"unsafe"
 
@@ -55,6 +56,11 @@ func newArray(m *memory, n, elem int, pinned bool) *array {
 // the calling goroutine or in order on a stream. Until all actions are done or
 // enqueued no state changes.
 func (a *array) access(lo, hi int, c access, s device.Stream) error {
+	if s != nil {
+		if err := a.accepts(s); err != nil {
+			return err
+		}
+	}
 	steps, err := a.prepare(lo, hi, c, s)
 	if err != nil {
 		return err
@@ -71,6 +77,19 @@ func (a *array) access(lo, hi int, c access, s device.Stream) error {
 	}
 	a.res.grant(lo, hi, c)
 	a.res.limit(a.unsettled)
+	return nil
+}
+
+// accepts refuses a stream that is closed, or that cannot work on the device side. A device side without memory
+// gets it by slab.Pool.GetOn, which refuses, too.
+func (a *array) accepts(s device.Stream) error {
+	var b device.Block
+	if m := &a.sides[onDevice]; m.has {
+		b = m.buf.Block()
+	}
+	if err := device.Accepts(s, b); err != nil {
+		return fmt.Errorf("unified: a stream for a buffer of %s: %w", a.mem.dev.Name(), err)
+	}
 	return nil
 }
 

@@ -31,13 +31,16 @@ func (b *Buffer[T]) DeviceOverwriteOn(s device.Stream) (device.Block, error) {
 // UsedOn says that s has all its work on these elements. Without UsedOn, an access
 // that depends on that work waits for all work that s has at the time of the access.
 // Call UsedOn or Sync the stream before you close it: a closed stream does not say
-// whether its work has failed.
+// whether its work has failed. For a nil stream the error wraps device.ErrUnavailable.
 func (b *Buffer[T]) UsedOn(s device.Stream) error {
 	a, err := b.lock()
 	if err != nil {
 		return err
 	}
 	defer a.mu.Unlock()
+	if err := a.accepts(s); err != nil {
+		return err
+	}
 	for i := range a.uses {
 		if u := &a.uses[i]; u.stream == s && u.meets(b.lo, b.hi) {
 			if err := u.close(); err != nil {

@@ -45,8 +45,10 @@
 // device and return. A later access waits for the work if it needs elements that the
 // work writes, or would overwrite elements that the work reads or writes. An access
 // without a stream waits in the calling goroutine, an access on another stream by an
-// event. With a nil stream a method is the method of the shorter name. Copies of
-// memory that is not pinned may be done within the call.
+// event. With a nil stream a method is the method of the shorter name. A stream that cannot
+// work on the device side, as one of another device, is refused with an error that wraps
+// device.ErrUnavailable, and a closed one with device.ErrClosed, before anything else happens
+// (see [device.Accepter]). Copies of memory that is not pinned may be done within the call.
 //
 // Work can fail late. A failed copy counts as not done: the next access that needs
 // the copy makes it again, and the stream keeps its error. Results of the caller's

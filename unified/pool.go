@@ -47,7 +47,8 @@ func NewPool(dev device.Device, c PoolConfig) *Pool { return openPool(c)(memoryO
 // would go past the budget of host. If host is nil AcquirePinned takes the device's default.
 //
 // Every Acquire fails with device.ErrUnavailable if dev or its [slab.Pool.Device] is nil,
-// and with slab.ErrClosed if host is closed or [slab.Open] did not return it. If the CPU
+// and with slab.ErrClosed if host was closed before NewPoolOn or [slab.Open] did not return it. If
+// a slab pool is closed later, each access that needs its memory fails with slab.ErrClosed. If the CPU
 // does not reach the memory of host, every access of the host side fails with
 // device.ErrUnavailable.
 func NewPoolOn(host, dev *slab.Pool, c PoolConfig) *Pool { return openPool(c)(memoryOn(host, dev)) }

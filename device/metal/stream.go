@@ -74,6 +74,23 @@ func (s *Stream) do(call func() error) error {
 	return nil
 }
 
+// Accepts makes a Stream a [device.Accepter].
+func (s *Stream) Accepts(b device.Block) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return s.dev.base.StreamClosed()
+	}
+	if b.Len == 0 {
+		return nil
+	}
+	p, err := s.hw.locate(b)
+	if err == nil {
+		p.drop()
+	}
+	return err
+}
+
 // noted returns the first error of the stream, which is err if there was none before. What is open
 // was asked for before err, and is done.
 func (s *Stream) noted(err error) error {

@@ -63,6 +63,23 @@ func (s *Stream) do(call func() error) error {
 	return nil
 }
 
+// Accepts makes a Stream a [device.Accepter].
+func (s *Stream) Accepts(b device.Block) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return s.dev.base.StreamClosed()
+	}
+	if b.Len == 0 {
+		return nil
+	}
+	p, err := s.ctx.locate(b)
+	if err == nil {
+		p.drop()
+	}
+	return err
+}
+
 // behind enqueues a command behind all others, and behind cause if there is one.
 // The caller has mu.
 func (s *Stream) behind(cause *Event, c command) (done eventID, k code, call string) {

@@ -100,6 +100,20 @@ func (s *Stream) Record() (device.Event, error) {
 	return &event{stream: s, number: s.dev.number(), at: s.tail}, nil
 }
 
+// Accepts makes a Stream a [device.Accepter]. It takes no time and strikes no fault.
+func (s *Stream) Accepts(b device.Block) error {
+	s.dev.mu.Lock()
+	defer s.dev.mu.Unlock()
+	if s.closed {
+		return s.dev.base.StreamClosed()
+	}
+	if b.Len == 0 {
+		return nil
+	}
+	_, err := s.dev.locate(b)
+	return err
+}
+
 // Sync moves the clock on to the end of the work.
 func (s *Stream) Sync() error {
 	s.dev.mu.Lock()
