@@ -4,7 +4,6 @@
 //
 //	device       where memory lives: heap, mmap, virtual, sim, and how bytes move
 //	slab         how memory is reused: strategies, the pool in front, its Config
-//	slab/wrap    what goes through an Allocator: counted, recorded, checked
 //	iobuf        a bytes.Buffer in pooled memory, bodies that own theirs, reads that wait without any
 //	arena        many small pieces of pooled memory that are freed at once
 //	pressure     all pools of a process, and what the collector should know of their memory

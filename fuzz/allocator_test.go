@@ -1,14 +1,12 @@
 package fuzz_test
 
 import (
-	"io"
 	"testing"
 
 	"pgregory.net/rapid"
 
 	"github.com/bufslab/bufslab/fuzz"
 	"github.com/bufslab/bufslab/slab"
-	"github.com/bufslab/bufslab/slab/wrap"
 )
 
 // A factory makes a strategy over an upstream.
@@ -85,10 +83,7 @@ func TestStrategiesOnDevicesOfLessThanIsAsked(t *testing.T) {
 
 func TestWrappers(t *testing.T) {
 	wrappers := map[string]factory{
-		"limit":      func(u slab.Allocator) slab.Allocator { return slab.NewLimit(u, 300<<10) },
-		"statistics": func(u slab.Allocator) slab.Allocator { return wrap.NewStatistics(u) },
-		"record":     func(u slab.Allocator) slab.Allocator { return wrap.NewRecord(u, io.Discard) },
-		"check":      func(u slab.Allocator) slab.Allocator { return wrap.NewCheck(u) },
+		"limit": func(u slab.Allocator) slab.Allocator { return slab.NewLimit(u, 300<<10) },
 	}
 	for name, wrap := range wrappers {
 		for _, inner := range []string{"sizeclass", "slab"} {

@@ -36,8 +36,7 @@
 //
 //	Allocator     Alloc and Free: a device, a strategy or a wrapper
 //	strategy      an Allocator that keeps blocks of its upstream: see [NewStrategy], [Register]
-//	wrapper       an Allocator that does one thing more: [Limit], and the wrappers of
-//	              package [github.com/bufslab/bufslab/slab/wrap]
+//	wrapper       an Allocator that does one thing more: [Limit]
 //
 // docs/design.md in the repository follows a buffer from Get to Release, and lists the
 // locks and the invariants; docs/leaks.md says what happens to a buffer that is never

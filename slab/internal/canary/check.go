@@ -1,5 +1,5 @@
 // Package canary finds misuse of memory: a write beyond a block, and a write into a block that was
-// freed. Config.Check puts it before the strategy of a pool, and wrap.Check before any Allocator.
+// freed. Config.Check puts it before the strategy of a pool.
 //
 //	check.go   a Check passes allocations through, with canaries around each block
 //	freed.go   where the poison of freed blocks is, and what was written into it
