@@ -28,10 +28,11 @@ func (h *Heap) detach(i int32, n int) (d departure, ok bool) {
 	if h.at(i).state != free {
 		return d, false
 	}
-	seg := &h.segs[h.at(i).seg]
+	s := h.at(i).seg
+	seg := &h.segs[s]
 	switch {
-	case seg.used == 0 && n >= h.at(i).len:
-		return h.detachSegment(h.at(i).seg), true
+	case seg.used == 0 && int64(n) >= h.committed(s):
+		return h.detachSegment(s), true
 	case seg.rng != nil:
 		return h.detachPages(i, n)
 	}

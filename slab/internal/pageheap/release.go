@@ -1,5 +1,7 @@
 package pageheap
 
+import "github.com/bufslab/bufslab/slab/internal/align"
+
 // FreeHeld gives regions that are wholly free upstream, and free pages within ranges.
 func (h *Heap) FreeHeld() {
 	h.growMu.Lock()
@@ -70,12 +72,35 @@ func (h *Heap) releaseIdle(idle int) int64 {
 func (h *Heap) idleExtents(idle int) (list []int32) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for i := range h.each(free) {
-		if int64(h.epoch-h.at(i).stamp) >= int64(idle) {
+	add := func(i int32) {
+		if i != none && int64(h.epoch-h.at(i).stamp) >= int64(idle) {
 			list = append(list, i)
 		}
 	}
+	least := h.unit()
+	for s := range h.segs {
+		if add(h.freeSegment(int32(s))); h.segs[s].isolated > 0 {
+			least = 0
+		}
+	}
+	for i := range h.each(free, least) {
+		if h.mayGo(i) {
+			add(i)
+		}
+	}
 	return list
+}
+
+// mayGo reports whether a part of the free extent i, of a segment that is in use, could go upstream: whole pages of a
+// range, or pages beside quarantine. Most free extents of a heap are shorter than a page.
+func (h *Heap) mayGo(i int32) bool {
+	x := h.at(i)
+	seg := &h.segs[x.seg]
+	if seg.rng == nil || seg.isolated > 0 {
+		return seg.isolated > 0
+	}
+	page := seg.rng.Page()
+	return align.Up(x.off, page) < align.Down(x.off+x.len, page)
 }
 
 // releaseSegments gives wholly free segments back, until at least n bytes have gone.
@@ -90,11 +115,14 @@ func (h *Heap) releaseSegments(n int64) int64 {
 	return sum
 }
 
-// unusedSegment returns the only extent of a segment that is wholly free and no
-// range, else none.
 func (h *Heap) unusedSegment(s int32) int32 {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	return h.freeSegment(s)
+}
+
+// freeSegment returns the only extent of a segment that is wholly free and no range, else none.
+func (h *Heap) freeSegment(s int32) int32 {
 	if seg := &h.segs[s]; seg.end == none || seg.used > 0 || seg.rng != nil {
 		return none
 	}

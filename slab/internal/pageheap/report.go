@@ -35,7 +35,7 @@ var drawn = [...]replaying.State{
 func (h *Heap) FreeExtents() (bytes, largest int64, bySize []int64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for i := range h.each(free) {
+	for i := range h.each(free, 0) {
 		n := h.at(i).len
 		largest = max(largest, int64(n))
 		k := bits.Len(uint(n)) - 1

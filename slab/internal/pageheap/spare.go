@@ -3,6 +3,8 @@ package pageheap
 import (
 	"cmp"
 	"slices"
+
+	"github.com/bufslab/bufslab/slab/internal/align"
 )
 
 // A trim gives memory back while a program runs. A free extent is as young as the memory that came
@@ -38,22 +40,26 @@ func (h *Heap) Shrink(n int64) {
 	}
 }
 
-// partOf is the number of bytes of extent i that go if n bytes are wanted.
+// partOf is the number of bytes of extent i that go if n bytes are wanted: whole pages of a range.
 func (h *Heap) partOf(i int32, n int64) int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	x := h.at(i)
-	if x.state == free && h.segs[x.seg].rng == nil && int64(x.len) <= 2*min(n, int64(maxInt/2)) {
+	part := int(min(n, int64(maxInt/2)))
+	switch r := h.segs[x.seg].rng; {
+	case r != nil:
+		return align.Up(part, r.Page())
+	case x.state == free && x.len <= 2*part:
 		return maxInt
 	}
-	return int(min(n, int64(maxInt)))
+	return part
 }
 
 // oldest returns the free extents in the order of Shrink.
 func (h *Heap) oldest() []int32 {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	list := slices.Collect(h.each(free))
+	list := slices.Collect(h.each(free, 0))
 	slices.SortFunc(list, func(i, j int32) int {
 		a, b := h.at(i), h.at(j)
 		return cmp.Or(cmp.Compare(a.stamp, b.stamp), cmp.Compare(b.len, a.len))
@@ -84,7 +90,7 @@ func (h *Heap) spare(idle int) (list []int32, bytes int64) {
 	if bytes = h.managed - most; !ended || bytes < leastSpare {
 		return nil, 0
 	}
-	for i := range h.each(free) {
+	for i := range h.each(free, leastSpare) {
 		if x := h.at(i); x.len >= leastSpare && h.segs[x.seg].rng != nil {
 			list = append(list, i)
 		}

@@ -1,6 +1,11 @@
 package pageheap
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/slab/internal/upstream"
+)
 
 // While one block comes and goes, a trim gives the other memory back after idle epochs, though
 // both are one extent when the block is free. The block's own memory stays: no call upstream.
@@ -59,5 +64,51 @@ func TestWindow(t *testing.T) {
 	}
 	if w != (window{most: 1}) {
 		t.Errorf("%+v", w)
+	}
+}
+
+// A trim looks at the free extents that can go, and not at what is shorter than a page, or in a segment, between blocks
+// in use: a heap has thousands of these.
+func TestTrimLooksAtWhatMayGo(t *testing.T) {
+	for name, up := range map[string]upstream.Source{"a range": &pages{RangeBytes: 64 << 20}, "segments": &source{}} {
+		p := start(up, Options{})
+		var out []device.Block
+		for range 1000 {
+			out = append(out, p.mustAlloc(t, page/2))
+		}
+		p.Trim(0) // the head-room
+		for i := 0; i < len(out); i += 2 {
+			p.free(out[i])
+		}
+		if n, all := len(p.idleExtents(0)), p.index[free].count; n > 1 || all < 500 {
+			t.Errorf("%s: it looks at %d of %d", name, n, all)
+		}
+		for i := 401; i < 410; i += 2 { // whole pages are free now
+			p.free(out[i])
+			out[i] = device.Block{}
+		}
+		if n := p.Trim(0); name == "a range" && n < 4*page || name == "segments" && n != 0 {
+			t.Errorf("%s: %d bytes went", name, n)
+		}
+		for i := 1; i < len(out); i += 2 {
+			if out[i] != (device.Block{}) {
+				p.free(out[i])
+			}
+		}
+		if p.Trim(0); p.managed != 0 {
+			t.Errorf("%s: %d bytes are left", name, p.managed)
+		}
+	}
+}
+
+// Of a range without blocks in use as much goes as was asked for, in whole pages, and not all of it.
+func TestShrinkOfAnUnusedRange(t *testing.T) {
+	p := start(&pages{RangeBytes: 64 << 20}, Options{})
+	p.freeAll(fill(t, p, 640))
+	p.Trim(1) // the head-room
+	for _, c := range []struct{ bytes, left int64 }{{1, 639}, {page, 638}, {100*page - 1, 538}, {1 << 62, 0}} {
+		if p.Shrink(c.bytes); p.managed != c.left*page {
+			t.Errorf("Shrink(%d): %d bytes are left, want %d pages", c.bytes, p.managed, c.left)
+		}
 	}
 }

@@ -129,11 +129,12 @@ func (e *extents) largest(s state) int32 {
 	return x.heads[l]
 }
 
-// each yields every extent of the state. The loop must not change the index.
-func (e *extents) each(s state) iter.Seq[int32] {
+// each yields every extent of the state of at least n bytes, and some that are little shorter. The loop must not
+// change the index.
+func (e *extents) each(s state, n int) iter.Seq[int32] {
 	return func(yield func(i int32) bool) {
 		x := &e.index[s]
-		for l := x.lists.Next(0); l >= 0; l = x.lists.Next(l + 1) {
+		for l := x.lists.Next(e.listFor(n)); l >= 0; l = x.lists.Next(l + 1) {
 			for i := x.heads[l]; i != none; i = e.at(i).down {
 				if !yield(i) {
 					return

@@ -54,13 +54,13 @@ func TestEachVisitsEveryExtentOnce(t *testing.T) {
 		e.appendTop(e.segment(s), 16*int(1+s), free)
 	}
 	seen := map[int32]int{}
-	for i := range e.each(free) {
+	for i := range e.each(free, 0) {
 		seen[i]++
 	}
 	if len(seen) != 100 {
 		t.Errorf("%d of 100 visited", len(seen))
 	}
-	for i := range e.each(free) { // a loop may end early
+	for i := range e.each(free, 0) { // a loop may end early
 		if i != none {
 			break
 		}
