@@ -39,12 +39,13 @@ type Config struct {
 
 	// What is kept for reuse.
 	MaxHeld       int64         // bytes kept for reuse at most, up to a quarter of them in caches; 0 is no limit, -1 keeps nothing
+	HeldShare     float64       // MaxHeld as a share of the most bytes that were active in the last minute, up to 1; 0 is none. In text it is max_held=25%
 	MaxHeldBlocks int           // exact, bitlog: blocks kept for reuse at most; 0 is no limit (exact: 100), -1 keeps nothing, with sizeclass too
 	MaxBlockBytes int64         // larger blocks are never kept; 0 is no limit (exact: 1 GiB)
 	CacheBytes    int64         // per-processor caches, bytes a processor at most; 0 is the strategy's default, -1 turns them off
-	TrimAfter     time.Duration // held memory that was idle for this time goes back; 0 is never
+	TrimAfter     time.Duration // held memory that was unused for this time goes back; 0 is as long as Idle, 10 s where both are 0, -1 is never
 	Pressure      bool          // held memory goes back as the system runs short of memory, half of it at a time: see docs/containers.md
-	Idle          time.Duration // a pool without a Get or Release for this time gives back all held memory; 0 is 10 s on heap and never elsewhere, -1 is never
+	Idle          time.Duration // a pool without a Get or Release for this time gives back all held memory; 0 is as long as TrimAfter, -1 is never
 
 	// What happens to buffers that are forgotten or misused. With Guard n, about one buffer in n is
 	// withheld after its Release until nothing can reach its memory, and a use of it meanwhile is a

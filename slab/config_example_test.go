@@ -29,8 +29,8 @@ func ExampleConfig_Explain() {
 	// max_held_blocks  none                      default
 	// max_block_bytes  none                      default
 	// cache_bytes      64MiB                     default of sizeclass
-	// trim_after       none                      default
-	// idle             10s                       default on heap
+	// trim_after       10s                       default
+	// idle             10s                       as trim_after
 	// pressure         off                       default
 	// name             the line of this Config   default
 	// on_forget        return                    default

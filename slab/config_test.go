@@ -17,11 +17,13 @@ func TestKeys(t *testing.T) {
 		"device=virtual:fixed,64MiB": {Device: "virtual:fixed,64MiB"},
 		"strategy=bitlog,bits=16":    {Strategy: "bitlog", Bits: 16},
 		"strategy=bitlog,bits=0":     {Strategy: "bitlog", Bits: -1},
-		"steps=64,align=4096":        {Steps: 64, Align: 4096},
+		"steps=64,align=4KiB":        {Steps: 64, Align: 4096},
 		"strategy=slab,miss_target=0.05,decommit=true":          {Strategy: "slab", MissTarget: 0.05, Decommit: true},
 		"strategy=slab,reserve=2MiB":                            {Strategy: "slab", Reserve: "2MiB"},
 		"strategy=slab,reserve=learned:a,b":                     {Strategy: "slab", Reserve: "learned:a,b"},
 		"max_bytes=4GiB,max_held=5KiB":                          {MaxBytes: 4 << 30, MaxHeld: 5 << 10},
+		"device=mmap,align=2MiB,max_held=12.5%":                 {Device: "mmap", Align: 2 << 20, HeldShare: 0.125},
+		"trim_after=none,idle=keep":                             {TrimAfter: -1, Idle: -1},
 		"max_held=0,max_held_blocks=0":                          {MaxHeld: -1, MaxHeldBlocks: -1},
 		"strategy=exact,max_held_blocks=7,max_block_bytes=3MiB": {Strategy: "exact", MaxHeldBlocks: 7, MaxBlockBytes: 3 << 20},
 		"max_held_blocks=none,max_block_bytes=none":             {MaxHeldBlocks: math.MaxInt, MaxBlockBytes: math.MaxInt64},
@@ -41,7 +43,7 @@ func TestKeys(t *testing.T) {
 			t.Errorf("%q is %+v, written %s and %s, %v", line, c, c, object, err)
 		}
 	}
-	if c, err := ParseConfig("reserve=none,max_bytes=none,max_held=none,trim_after=none"); err != nil || c != (Config{}) {
+	if c, err := ParseConfig("reserve=none,max_bytes=none,max_held=none"); err != nil || c != (Config{}) {
 		t.Errorf("%+v, %v", c, err)
 	}
 }
@@ -77,7 +79,7 @@ func TestEveryValueOutOfRangeIsNamed(t *testing.T) {
 	const want = `device=: want a name for device.Open
 miss_target=0: want a share above 0 and up to 1 (1% is 0.01)
 max_bytes=0: want a size of 1 byte or more or a share up to 100% or none
-max_held=-1: want a size or 0 or none
+max_held=-1: want a size or a share up to 100% or 0 or none
 max_held_blocks=-1: want 1 block or more or 0 or none
 max_block_bytes=0: want a size of 1 byte or more or none
 cache_bytes=-1: want a size or 0
@@ -92,7 +94,7 @@ idle=0: want a positive duration like 30s or keep
 strategy=best: want direct, exact, bitlog, sizeclass, bestfit, slab
 bits=17: want 1 to 16 or 0
 steps=3: want a power of two, 1 to 64
-align=3: want a power of two, 8 to 2097152
+align=3: want a power of two, 8 to 2MiB
 reserve=0: want a size or learned:FILE or none
 trim_after=-1s: want a positive duration like 30s or none`
 	c, err := ParseConfig(strings.TrimSuffix(regexp.MustCompile(`: .*\n?`).ReplaceAllString(want, ","), ","))
@@ -133,16 +135,16 @@ func TestKeysWithoutUse(t *testing.T) {
 
 func TestDefaults(t *testing.T) {
 	for line, want := range map[string]string{
-		"":                    "device=heap,strategy=sizeclass,steps=4,cache_bytes=64MiB,idle=10s,on_forget=return",
-		"device=mmap":         "device=mmap,strategy=slab,align=16,miss_target=0.01,cache_bytes=64MiB,idle=keep,on_forget=return,gc_trigger=64MiB",
-		"device=virtual:1GiB": "device=virtual:1GiB,strategy=slab,align=16,miss_target=0.01,cache_bytes=64MiB,idle=keep,on_forget=return,gc_trigger=0",
-		"strategy=bestfit":    "device=heap,strategy=bestfit,align=64,miss_target=0.01,cache_bytes=64MiB,idle=10s,on_forget=return",
-		"strategy=bitlog":     "device=heap,strategy=bitlog,bits=4,cache_bytes=0,idle=10s,on_forget=return",
-		"strategy=exact":      "device=heap,strategy=exact,max_held_blocks=100,max_block_bytes=1GiB,cache_bytes=0,idle=10s,on_forget=return",
+		"":                    "device=heap,strategy=sizeclass,steps=4,cache_bytes=64MiB,trim_after=10s,idle=10s,on_forget=return",
+		"device=mmap":         "device=mmap,strategy=slab,align=16,miss_target=0.01,cache_bytes=64MiB,trim_after=10s,idle=10s,on_forget=return,gc_trigger=64MiB",
+		"device=virtual:1GiB": "device=virtual:1GiB,strategy=slab,align=16,miss_target=0.01,cache_bytes=64MiB,trim_after=10s,idle=10s,on_forget=return,gc_trigger=0",
+		"strategy=bestfit":    "device=heap,strategy=bestfit,align=64,miss_target=0.01,cache_bytes=64MiB,trim_after=10s,idle=10s,on_forget=return",
+		"strategy=bitlog":     "device=heap,strategy=bitlog,bits=4,cache_bytes=0,trim_after=10s,idle=10s,on_forget=return",
+		"strategy=exact":      "device=heap,strategy=exact,max_held_blocks=100,max_block_bytes=1GiB,cache_bytes=0,trim_after=10s,idle=10s,on_forget=return",
 		"strategy=direct":     "device=heap,strategy=direct,cache_bytes=0,on_forget=return",
-		"check=true":          "device=heap,strategy=sizeclass,steps=4,cache_bytes=0,idle=10s,on_forget=return,check=true",
-		"record=x":            "device=heap,strategy=sizeclass,steps=4,cache_bytes=64MiB,idle=10s,on_forget=return,record=x,record_sample=1",
-		"record_last=9":       "device=heap,strategy=sizeclass,steps=4,cache_bytes=64MiB,idle=10s,on_forget=return,record_last=9,record_sample=1",
+		"check=true":          "device=heap,strategy=sizeclass,steps=4,cache_bytes=0,trim_after=10s,idle=10s,on_forget=return,check=true",
+		"record=x":            "device=heap,strategy=sizeclass,steps=4,cache_bytes=64MiB,trim_after=10s,idle=10s,on_forget=return,record=x,record_sample=1",
+		"record_last=9":       "device=heap,strategy=sizeclass,steps=4,cache_bytes=64MiB,trim_after=10s,idle=10s,on_forget=return,record_last=9,record_sample=1",
 	} {
 		c, err := ParseConfig(line)
 		got := c.withDefaults()

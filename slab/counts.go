@@ -22,7 +22,7 @@ func (p *pool) stats() Stats {
 
 	out := active(cached, forgotten)
 	s.ActiveBlocks, s.ActiveBytes = out.Blocks, out.Bytes
-	s.PeakActiveBytes = p.peak.raise(p.activeBytes())
+	s.PeakActiveBytes = p.peak.all(p.activeBytes())
 	s.Forgotten = forgotten.Blocks + parts
 	s.DoubleReleases, s.ForeignPuts = p.leaks.Misuse()
 	s.Failed, s.Collections = p.counted.failed.Load(), p.gc.Ran()

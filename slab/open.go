@@ -12,7 +12,6 @@ import (
 	"github.com/bufslab/bufslab/internal/gcwatch"
 	"github.com/bufslab/bufslab/internal/poolset"
 	"github.com/bufslab/bufslab/slab/internal/budget"
-	"github.com/bufslab/bufslab/slab/internal/clock"
 	"github.com/bufslab/bufslab/slab/internal/guard"
 	"github.com/bufslab/bufslab/slab/internal/handle"
 	"github.com/bufslab/bufslab/slab/internal/percpu"
@@ -74,31 +73,11 @@ func (p *pool) open() error {
 	p.onClose = append(p.onClose, release) // last: until then the files are written
 	p.enterBudgets()
 	if !p.config.replayed() {
-		clock.Start(&p.clock, p, (*pool).ownClock, (*pool).isOpen)
+		p.startClock()
 		watchCollections(p)
 		watchPressure(p)
 	}
 	return nil
-}
-
-// setClock sets the clock. On the Go heap held memory makes collections rarer: there a pool in use also
-// gives back whole blocks that it does not touch.
-func (p *pool) setClock(c Config) {
-	trim, idle := max(0, c.TrimAfter), max(0, c.Idle)
-	if trim == 0 && rowOf(c.Strategy).whole && onHeap(c) {
-		trim = idle
-	}
-	p.clock.Set(trim, idle, p.calls, func(idle int) { p.trimHeld(idle) })
-}
-
-func (p *pool) ownClock() *clock.Clock { return &p.clock }
-
-func (p *pool) isOpen() bool { return !p.closed.Load() }
-
-// calls is the clock's usage.
-func (p *pool) calls() (calls, managed int64) {
-	u := p.cache.Usage()
-	return u.Gets + u.Releases, p.stats().ManagedBytes
 }
 
 // stack builds the layers of a pool over an upstream.

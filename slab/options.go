@@ -23,7 +23,7 @@ var strategyNames = optline.Range[string]{
 
 type key[T comparable] = optline.Key[Config, T]
 
-var sizes = optline.Sizes(device.ParseSize)
+var sizes = optline.Sizes[int64](device.ParseSize)
 
 // options lists the keys of a Config. Device and strategy come first: the
 // defaults of the others depend on them.
@@ -37,8 +37,8 @@ var options = optline.Table[Config]{
 		Range: optline.Between(1, 16), Words: map[string]int{"0": -1}, Needs: onlyWith("bits"), Default: 4},
 	key[int]{Name: "steps", Field: func(c *Config) *int { return &c.Steps }, Kind: optline.Counts,
 		Range: optline.PowerOfTwo(1, 64), Needs: onlyWith("steps"), Default: 4},
-	key[int]{Name: "align", Field: func(c *Config) *int { return &c.Align }, Kind: optline.Counts,
-		Range: optline.PowerOfTwo(8, 2<<20), Needs: needsAlign, DefaultFor: defaultAlign, ZeroText: "16 (64 from 64 bytes up)"},
+	key[int]{Name: "align", Field: func(c *Config) *int { return &c.Align }, Kind: optline.Sizes[int](device.ParseSize),
+		Range: alignments, Needs: needsAlign, DefaultFor: defaultAlign, ZeroText: "16 (64 from 64 bytes up)"},
 	key[float64]{Name: "miss_target", Field: func(c *Config) *float64 { return &c.MissTarget }, Kind: optline.Fractions,
 		Range: optline.Range[float64]{Want: "a share above 0 and up to 1 (1% is 0.01)", Has: func(v float64) bool { return v > 0 && v <= 1 }},
 		Needs: onlyWith("miss_target"), Default: 0.01},
@@ -53,10 +53,14 @@ var options = optline.Table[Config]{
 		First: key[int64]{Name: "max_bytes", Field: func(c *Config) *int64 { return &c.MaxBytes }, Kind: sizes,
 			Range: optline.Positive[int64]("a size of 1 byte or more or a share up to 100%"), Words: map[string]int64{"none": 0}, Needs: roomForABlock, ZeroText: "none"},
 		Second: key[float64]{Name: "max_bytes", Field: func(c *Config) *float64 { return &c.MaxShare }, Kind: optline.Shares, Range: shares},
-		Is:     func(text string) bool { return strings.HasSuffix(text, "%") },
+		Is:     isShare,
 	},
-	key[int64]{Name: "max_held", Field: func(c *Config) *int64 { return &c.MaxHeld }, Kind: sizes,
-		Range: optline.Positive[int64]("a size"), Words: map[string]int64{"0": -1, "none": 0}, Needs: holding, ZeroText: "none"},
+	optline.Either[Config]{
+		First: key[int64]{Name: "max_held", Field: func(c *Config) *int64 { return &c.MaxHeld }, Kind: sizes,
+			Range: optline.Positive[int64]("a size or a share up to 100%"), Words: map[string]int64{"0": -1, "none": 0}, Needs: holding, ZeroText: "none"},
+		Second: key[float64]{Name: "max_held", Field: func(c *Config) *float64 { return &c.HeldShare }, Kind: optline.Shares, Range: shares, Needs: holding},
+		Is:     isShare,
+	},
 	key[int]{Name: "max_held_blocks", Field: func(c *Config) *int { return &c.MaxHeldBlocks }, Kind: optline.Counts,
 		Range: optline.Positive[int]("1 block or more"), Words: map[string]int{"0": -1, "none": math.MaxInt},
 		Needs: countsBlocks, DefaultFor: defaultOf(func(r row) int { return r.maxBlocks }), ZeroText: "none"},
@@ -67,8 +71,8 @@ var options = optline.Table[Config]{
 		Range: optline.Positive[int64]("a size"), Words: map[string]int64{"0": -1}, Needs: caching, DefaultFor: defaultCache},
 
 	key[time.Duration]{Name: "trim_after", Field: func(c *Config) *time.Duration { return &c.TrimAfter }, Kind: optline.Durations,
-		Range: optline.Positive[time.Duration]("a positive duration like 30s"), Words: map[string]time.Duration{"none": 0},
-		Needs: holding, ZeroText: "none"},
+		Range: optline.Positive[time.Duration]("a positive duration like 30s"), Words: map[string]time.Duration{"none": -1},
+		Needs: holding, DefaultFor: defaultTrim},
 	key[time.Duration]{Name: "idle", Field: func(c *Config) *time.Duration { return &c.Idle }, Kind: optline.Durations,
 		Range: optline.Positive[time.Duration]("a positive duration like 30s"), Words: map[string]time.Duration{"keep": -1},
 		Needs: holding, DefaultFor: defaultIdle},
@@ -161,15 +165,6 @@ func roomForABlock(c Config) string {
 		return fmt.Sprintf("no block fits, as a region of device %s has at least %d bytes", name, grain)
 	}
 	return ""
-}
-
-// defaultIdle keeps memory off the heap until the pool is told to give it back: only the program
-// knows what else could use it. On the heap everything could.
-func defaultIdle(c Config) (time.Duration, string) {
-	if onHeap(c) {
-		return 10 * time.Second, "default on heap"
-	}
-	return -1, "default off the heap"
 }
 
 // countsBlocks refuses a bound that sizeclass could not keep: a slab with one active block
@@ -292,4 +287,5 @@ var names = optline.Range[string]{
 // mostName bounds the bytes of a name, as each error and each metric has the name.
 const mostName = 200
 
-var shares = optline.Range[float64]{Want: "a share above 0 and up to 100%", Has: func(v float64) bool { return 0 < v && v <= 1 }}
+// alignments is a power of two whose bounds are written as sizes are.
+var alignments = optline.Range[int]{Want: "a power of two, 8 to 2MiB", Has: optline.PowerOfTwo(8, 2<<20).Has}

@@ -15,16 +15,17 @@ import (
 // are strings, numbers or booleans. Keys are the fields of [Config] in lower
 // case with underscores; [Config.Explain] lists those in effect. In a line a
 // part without = belongs to the value before it, as in
-// device=virtual:fixed,64MiB. A strategy's main option may follow its name: strategy=bitlog:4 is
+// device=virtual:fixed,64MiB, unless it is the name of a switch: check alone is check=true.
+// A strategy's main option may follow its name: strategy=bitlog:4 is
 // strategy=bitlog,bits=4. The main options of sizeclass (steps), bestfit and slab (miss_target) may
 // follow in the same way. [device.ParseSize] reads sizes, [time.ParseDuration]
 // reads durations, and a miss_target is 0.01 or 1%. max_bytes=75% is a share of the device's
-// memory: see MaxShare in Config.
+// memory, max_held=25% one of the bytes that were active lately: see MaxShare and HeldShare in Config.
 //
 // An omitted key takes its default. cache_bytes=0, max_held=0, max_held_blocks=0 and gc_trigger=0
 // mean off. In the Config such a zero is -1, and bits=0 is -1, too. reserve, max_bytes, max_held,
-// max_held_blocks, max_block_bytes, guard, profile_rate and trim_after take none for no limit, and
-// idle takes keep. Any other explicit zero is validated like every value.
+// max_held_blocks, max_block_bytes, guard and profile_rate take none for no limit. trim_after takes none and
+// idle takes keep for never, which is -1. Any other explicit zero is validated like every value.
 //
 // Nothing is ignored. One *[ConfigError] names every unknown or repeated key,
 // every option that the strategy cannot use and every value out of range; the

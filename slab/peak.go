@@ -8,7 +8,8 @@ import "sync/atomic"
 // missing from the peak then.
 type activePeak struct {
 	left   atomic.Int64 // bytes of Gets that pass the caches until one looks
-	most   atomic.Int64
+	most   atomic.Int64 // since next was called
+	before atomic.Int64 // until then
 	skips  atomic.Int64 // Gets of the last size that need not look: doubles while looks find no more
 	enough int64        // bytes of Gets that are worth a look
 }
@@ -55,18 +56,35 @@ func (a *activePeak) look(p *pool, size int) {
 	a.left.Store(max(most/peakShare, most-n, min(skips*int64(size), a.enough)))
 }
 
-func (a *activePeak) raise(n int64) (most int64) {
+func (a *activePeak) raise(n int64) (most int64) { return raise(&a.most, n) }
+
+func raise(most *atomic.Int64, n int64) int64 {
 	for {
-		if most = a.most.Load(); n <= most || a.most.CompareAndSwap(most, n) {
-			return max(n, most)
+		if m := most.Load(); n <= m || most.CompareAndSwap(m, n) {
+			return max(n, m)
 		}
 	}
 }
 
+// all returns the peak, if n bytes are active now.
+func (a *activePeak) all(n int64) int64 { return max(a.raise(n), a.before.Load()) }
+
 // reset begins the peak anew, at the active bytes of now.
 func (a *activePeak) reset(p *pool) {
+	a.before.Store(0)
 	a.most.Store(max(0, p.activeBytes()))
 	a.left.Store(0)
+}
+
+// next returns the most active bytes since it was called last.
+func (a *activePeak) next(p *pool) int64 {
+	now := max(0, p.activeBytes())
+	for most := a.raise(now); ; most = a.most.Load() {
+		if raise(&a.before, most); a.most.CompareAndSwap(most, now) { // in this order: the peak never falls
+			a.left.Store(0)
+			return most
+		}
+	}
 }
 
 func (p *pool) activeBytes() int64 { return p.cache.OutBytes() - p.leaks.ForgottenBytes() }

@@ -40,9 +40,8 @@ import (
 // Memory that streams of a device work on may be released as soon as the work is
 // enqueued: see [PooledBuffer.UsedOn] and [Pool.GetOn].
 //
-// A pool holds memory until a call gives it back, or until the pool was idle for Config.Idle.
-// By default that is 10 seconds on the Go heap, where a sizeclass pool in use also gives back
-// memory that it has not touched for that time. Elsewhere the default is never. A Pool that is
+// A pool holds memory until a call gives it back, or until it was unused for Config.TrimAfter.
+// By default that is 10 seconds, on every device, also while the pool is in use. A Pool that is
 // itself forgotten gives back held memory; its buffers stay valid, with all their methods.
 // Close gives held memory back at once and reports buffers that are still active.
 type Pool struct{ pool *pool }

@@ -20,7 +20,7 @@ func (p *Pool) StopHolding() {
 // idle epochs. Trim(0), and Trim of less, is FreeHeld. A cached block goes to the
 // strategy when it was untouched for an epoch; its idle epochs count from then on. For a
 // block that waited for a stream they count from the end of the wait. Trim returns the bytes
-// that went upstream. With Config.TrimAfter the clock calls it.
+// that went upstream. The pool's clock calls it: see Config.TrimAfter.
 //
 // Memory that a steady load needs stays. Of the blocks of one size that a processor has
 // cached, some are not reached in an epoch: at least half of these go. From ranges, which
@@ -68,8 +68,10 @@ func (p *pool) stopHolding(below func()) {
 	below()
 }
 
-func (p *pool) trimHeld(idle int) int64 {
-	n := p.trim(idle)
+func (p *pool) trimHeld(idle int) int64 { return p.trimmed(p.trim(idle)) }
+
+// trimmed counts a trim that gave back n bytes.
+func (p *pool) trimmed(n int64) int64 {
 	p.counted.trims.Add(1)
 	p.counted.trimmed.Add(n)
 	p.config.Hooks.trimmed(p.config.Name, n)

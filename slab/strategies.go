@@ -20,7 +20,6 @@ type row struct {
 	open func(up upstream.Checked, c Config, k knowledge, f front) Allocator
 
 	caches func(c Config) cached // how it is cached by default; nil is not
-	whole  bool                  // held blocks are never split or merged: on the Go heap idle ones go back
 	align  int                   // of blocks by default; 0 is the strategy's own
 
 	none          bool   // the strategy keeps nothing for reuse
@@ -51,8 +50,8 @@ var rows = []row{
 			return strategy.NewBitlog(up, max(c.Bits, 0), freelistOptions(c, f)) // -1 is 0 bits
 		}},
 	{name: "sizeclass", keys: []string{"steps", "align", "max_held_blocks", "max_block_bytes", "cache_bytes"}, own: "steps",
-		whole: true, noBlocks: "strategy sizeclass keeps the free blocks of its slabs, however many they are; max_held bounds their bytes",
-		caches: func(c Config) cached { return cached{sizeclass.NewGrid(c.Steps, c.Align), 0, sizeclassMiss} },
+		noBlocks: "strategy sizeclass keeps the free blocks of its slabs, however many they are; max_held bounds their bytes",
+		caches:   func(c Config) cached { return cached{sizeclass.NewGrid(c.Steps, c.Align), 0, sizeclassMiss} },
 		open: func(up upstream.Checked, c Config, _ knowledge, f front) Allocator {
 			return strategy.NewSizeclass(up, c.Steps, c.Align, c.MaxBytes, freelistOptions(c, f))
 		}},

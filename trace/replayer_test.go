@@ -19,7 +19,7 @@ import (
 
 // A pool gives back by the time of the recording, or by a microsecond an event.
 func TestAReplayHasTheTimeOfTheRecording(t *testing.T) {
-	const line = "device=virtual,strategy=exact,idle=1ms"
+	const line = "device=virtual,strategy=exact,idle=1ms,trim_after=1h"
 	for text, frees := range map[string]int64{
 		"op,id,size,time_ns\na,0,100,0\nf,0,100,500000\na,1,100,900000\nf,1,100,900000\n":           0,
 		"op,id,size,time_ns\na,0,100,0\nf,0,100,500000\na,1,100,2000000\nf,1,100,1000\n":            1,

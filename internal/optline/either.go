@@ -12,6 +12,7 @@ type Either[C any] struct {
 func (e Either[C]) name() string            { return e.First.name() }
 func (e Either[C]) own(value string) string { return e.First.own(value) }
 func (e Either[C]) bare() bool              { return false }
+func (e Either[C]) on() string              { return "" }
 
 func (e Either[C]) set(c *C, text string) (why string) {
 	if e.Is(text) {

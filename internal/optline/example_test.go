@@ -19,7 +19,7 @@ var table = optline.Table[server]{
 	optline.Key[server, string]{Name: "store", Field: func(s *server) *string { return &s.Store },
 		Kind: optline.Strings, Range: optline.NonEmpty("memory or a path"), Default: "memory"},
 	optline.Key[server, int64]{Name: "cache", Field: func(s *server) *int64 { return &s.Cache },
-		Kind: optline.Sizes(device.ParseSize), Range: optline.Positive[int64]("a size"),
+		Kind: optline.Sizes[int64](device.ParseSize), Range: optline.Positive[int64]("a size"),
 		Words: map[string]int64{"0": -1}, Needs: disk, ZeroText: "that of the system"},
 	optline.Key[server, int]{Name: "conns", Field: func(s *server) *int { return &s.Conns },
 		Kind: optline.Counts, Range: optline.Between(1, 500), Words: map[string]int{"none": math.MaxInt},

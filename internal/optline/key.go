@@ -16,6 +16,8 @@ type Option[C any] interface {
 	own(value string) string
 	// bare reports that the value has no quotes in JSON.
 	bare() bool
+	// on returns the value of the key where it stands alone in a line, or "".
+	on() string
 	// set reads text into the field. It reports text that it cannot read and an
 	// explicit zero out of range; other values out of range are left to fault.
 	set(c *C, text string) (why string)
@@ -69,6 +71,7 @@ func (k Key[C, T]) own(value string) string {
 }
 
 func (k Key[C, T]) bare() bool { return k.Kind.Bare }
+func (k Key[C, T]) on() string { return k.Kind.On }
 
 func (k Key[C, T]) set(c *C, text string) (why string) {
 	v, ok := k.read(text)

@@ -13,7 +13,8 @@ import (
 type Kind[T any] struct {
 	Parse  func(string) (T, error)
 	Format func(T) string
-	Bare   bool // values stand without quotes in JSON
+	Bare   bool   // values stand without quotes in JSON
+	On     string // the value of a key that stands alone in a line, such as check; "" where it needs a value
 }
 
 // The kinds of values that need nothing from outside; see also [Sizes].
@@ -21,9 +22,9 @@ var (
 	// Strings are taken as they are.
 	Strings = Kind[string]{Parse: func(s string) (string, error) { return s, nil }, Format: func(s string) string { return s }}
 	// Bools are true and false, and what else [strconv.ParseBool] reads.
-	Bools = Kind[bool]{Parse: strconv.ParseBool, Format: strconv.FormatBool, Bare: true}
+	Bools = Kind[bool]{Parse: strconv.ParseBool, Format: strconv.FormatBool, Bare: true, On: "true"}
 	// Switches are on and off.
-	Switches = Kind[bool]{Parse: parseSwitch, Format: func(on bool) string { return map[bool]string{true: "on", false: "off"}[on] }}
+	Switches = Kind[bool]{Parse: parseSwitch, Format: func(on bool) string { return map[bool]string{true: "on", false: "off"}[on] }, On: "on"}
 	// Counts are decimal integers without a sign: a negative count needs a word.
 	Counts = Kind[int]{Parse: parseCount, Format: strconv.Itoa, Bare: true}
 	// Fractions are numbers such as 0.01, which may be written 1%.
@@ -36,8 +37,14 @@ var (
 
 // Sizes are numbers of bytes that parse reads. They are written exactly, in the
 // largest of the units KiB to EiB that divides them; parse must know these.
-func Sizes(parse func(string) (int64, error)) Kind[int64] {
-	return Kind[int64]{Parse: parse, Format: formatSize}
+func Sizes[T int | int64](parse func(string) (int64, error)) Kind[T] {
+	return Kind[T]{Parse: func(text string) (T, error) {
+		n, err := parse(text)
+		if err == nil && int64(T(n)) != n { // where int has 32 bits
+			err = strconv.ErrRange
+		}
+		return T(n), err
+	}, Format: func(n T) string { return formatSize(int64(n)) }}
 }
 
 func parseSwitch(text string) (bool, error) {

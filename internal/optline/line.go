@@ -18,7 +18,7 @@ func (t Table[C]) Line(c C) string {
 	var parts []string
 	for _, o := range t.given(c) {
 		p := pair{o.name(), o.text(c)}
-		if back, _ := splitLine(p.String()); back[0] != p {
+		if back, _ := t.splitLine(p.String()); back[0] != p {
 			object, _ := t.JSON(c)
 			return string(object)
 		}
@@ -27,20 +27,48 @@ func (t Table[C]) Line(c C) string {
 	return strings.Join(parts, ",")
 }
 
-func splitLine(text string) (pairs []pair, faults []string) {
+func (t Table[C]) splitLine(text string) (pairs []pair, faults []string) {
 	if text == "" {
 		return nil, nil
 	}
 	for part := range strings.SplitSeq(text, ",") {
 		key, value, found := strings.Cut(part, "=")
+		p := pair{strings.TrimSpace(key), strings.TrimSpace(value)}
+		last, on := len(pairs)-1, t.on(p.key)
 		switch {
 		case found:
-			pairs = append(pairs, pair{strings.TrimSpace(key), strings.TrimSpace(value)})
-		case strings.TrimSpace(part) == "" || len(pairs) == 0:
-			faults = append(faults, fmt.Sprintf("%q: want key=value", part))
+			pairs = append(pairs, p)
+		case on != "":
+			pairs = append(pairs, pair{p.key, on})
+		case p.key == "" || last < 0 || t.on(pairs[last].key) != "":
+			faults = append(faults, fmt.Sprintf("%q: want key=value%s", part, t.orSwitches()))
 		default:
-			pairs[len(pairs)-1].value += "," + strings.TrimSpace(part)
+			pairs[last].value += "," + p.key
 		}
 	}
 	return pairs, faults
+}
+
+// on returns the value of a key that stands alone, or "".
+func (t Table[C]) on(key string) string {
+	for _, o := range t {
+		if o.name() == key {
+			return o.on()
+		}
+	}
+	return ""
+}
+
+// orSwitches names the keys that may stand alone.
+func (t Table[C]) orSwitches() string {
+	var names []string
+	for _, o := range t {
+		if o.on() != "" {
+			names = append(names, o.name())
+		}
+	}
+	if names == nil {
+		return ""
+	}
+	return " or a switch: " + strings.Join(names, ", ")
 }

@@ -101,7 +101,7 @@ func TestKinds(t *testing.T) {
 		"0.05":    written(optline.Fractions, "5 %"),
 		"1e-09":   written(optline.Fractions, "1e-9"),
 		"1m30s":   written(optline.Durations, "90s"),
-		"7EiB":    written(optline.Sizes(device.ParseSize), "7168PiB"),
+		"7EiB":    written(optline.Sizes[int64](device.ParseSize), "7168PiB"),
 		"refused": written(optline.Counts, "+1"),
 	} {
 		if got != want {

@@ -30,14 +30,14 @@ type Table[C any] []Option[C]
 // Parse reads a line, or a JSON object if text begins with a brace; see
 // [Table.ParseJSON]. If there are faults, C is zero. Empty text gives the zero C.
 //
-// In a line, spaces around keys and values do not count. A part without =
-// belongs to the value before it, as in device=virtual:fixed,64MiB.
+// In a line, spaces around keys and values do not count. The name of a switch may stand alone: check is
+// check=true. Another part without = belongs to the value before it, as in device=virtual:fixed,64MiB.
 func (t Table[C]) Parse(text string) (C, []string) {
 	text = strings.TrimSpace(text)
 	if strings.HasPrefix(text, "{") {
 		return t.ParseJSON([]byte(text))
 	}
-	return t.read(splitLine(text))
+	return t.read(t.splitLine(text))
 }
 
 // ParseJSON reads a JSON object whose values are strings, numbers or booleans.

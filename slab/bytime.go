@@ -1,0 +1,60 @@
+package slab
+
+import (
+	"time"
+
+	"github.com/bufslab/bufslab/slab/internal/clock"
+)
+
+// By time a pool gives back what the program did not ask for again: on every device, with every strategy, and
+// while the pool is in use. On the Go heap held memory makes collections rarer, off it others could use it.
+
+// unusedFor is how long memory is held unused, unless a Config says so. What a program uses in turns comes again
+// sooner, and what comes again later costs a page fault for each page, or a call.
+const unusedFor = 10 * time.Second
+
+// defaultTrim and defaultIdle give both times one value where a Config has but one. So one key says that nothing goes.
+func defaultTrim(c Config) (time.Duration, string) {
+	if c.Idle != 0 {
+		return c.Idle, "as idle"
+	}
+	return unusedFor, "default"
+}
+
+func defaultIdle(c Config) (time.Duration, string) { return c.TrimAfter, "as trim_after" }
+
+func (p *pool) setClock(c Config) {
+	o := clock.Options{
+		Trim: max(0, c.TrimAfter), Idle: max(0, c.Idle),
+		Usage: p.calls, Release: func(idle int) { p.trimHeld(idle) },
+	}
+	if c.HeldShare > 0 {
+		o.Peak, o.Keep = func() int64 { return p.peak.next(p) }, p.keepShare
+	}
+	p.clock.Set(o)
+}
+
+func (p *pool) startClock() { clock.Start(&p.clock, p, (*pool).ownClock, (*pool).isOpen) }
+
+func (p *pool) ownClock() *clock.Clock { return &p.clock }
+
+func (p *pool) isOpen() bool { return !p.closed.Load() }
+
+// calls is the clock's usage.
+func (p *pool) calls() (calls, managed int64) {
+	u := p.cache.Usage()
+	return u.Gets + u.Releases, p.stats().ManagedBytes
+}
+
+// keepShare gives back what is held beyond Config.HeldShare of most, the most bytes that were active in the last
+// minute. The caches are emptied for it. Between two ticks of the clock more may be held.
+func (p *pool) keepShare(most int64) {
+	over := p.stats().HeldBytes - int64(p.config.HeldShare*float64(most))
+	if over <= 0 {
+		return
+	}
+	before := p.stats().ManagedBytes
+	p.reclaimMu.Lock()
+	p.shrinkLocked(over)
+	p.trimmed(max(0, before-p.stats().ManagedBytes))
+}
