@@ -1,6 +1,7 @@
 package slab
 
 import (
+	"cmp"
 	"errors"
 
 	"github.com/bufslab/bufslab/slab/internal/budget"
@@ -23,18 +24,22 @@ func budgetsOf(a Allocator) (list []*budget.Budget) {
 	return list
 }
 
-// refusing returns the budget that err comes from. If err names no budget of the pool, refusing returns
+// refusing returns the widest budget that has no room for size bytes, where a call has ended with err: the Limit
+// that err names, or one around it that is short as well. If err names no Limit of the pool, refusing returns
 // the widest one: all memory that comes back wakes the calls that wait there.
-func (p *pool) refusing(err error) *budget.Budget {
+func (p *pool) refusing(err error, size int) (at *budget.Budget) {
 	var full *LimitError
-	if errors.As(err, &full) {
-		for _, b := range p.budgets {
-			if full.limit != nil && b == &full.limit.budget {
-				return b
+	errors.As(err, &full)
+	n := int64(size)
+	for a := range upstream.Layers(p.upstream) {
+		if l, ok := a.(*Limit); ok && full != nil {
+			var short bool
+			if n, short = l.short(n); short && at != nil || l == full.limit {
+				at = &l.budget
 			}
 		}
 	}
-	return p.budgets[len(p.budgets)-1]
+	return cmp.Or(at, p.budgets[len(p.budgets)-1])
 }
 
 // wake wakes the calls that may have the memory that the pool has just given to its strategy. Calls
@@ -50,9 +55,7 @@ func (p *pool) wakeAll() {
 	if p.closed.Load() { // a device may have other members now
 		on = budgetsOf(p.upstream)
 	}
-	for _, b := range on {
-		b.Queue.Wake()
-	}
+	budget.Wake(on)
 }
 
 // A Reclaimer can give held memory back. A Get that has no room asks all Reclaimers of its memory to do

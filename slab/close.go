@@ -44,7 +44,7 @@ func (p *pool) close() (err error) {
 	if p.closed.Swap(true) {
 		return nil
 	}
-	p.endWaits()
+	p.WakeAll() // they see that the pool is closed
 	p.clock.Stop()
 	defer func() { err = p.end() }() // also if the upstream panics
 	p.reclaimers.Reclaim(nil)
@@ -79,13 +79,6 @@ func (p *pool) closeDeviceLate() {
 	}
 	if err := p.closeIdleDevice(); err != nil {
 		p.config.log().Error("slab: the device was closed after the last buffer: " + err.Error())
-	}
-}
-
-// endWaits has calls that wait see that the pool is closed.
-func (p *pool) endWaits() {
-	for _, b := range p.budgets {
-		b.Queue.WakeAll()
 	}
 }
 

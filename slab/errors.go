@@ -88,11 +88,19 @@ type WaitError struct {
 	Cause  error         // of the context
 	Err    error         // why the last try found no room
 
-	done error
+	done          error
+	blocks, bytes int64 // active in the pool
+	waiters       int   // in the queue, with this call
 }
 
+// Error says what is in the way: how much of the pool is active, and how many calls wait in the queue. If
+// every call that waits keeps buffers, none can go on.
 func (e *WaitError) Error() string {
-	text := fmt.Sprintf("slab: waited %v for %d bytes: %v", e.Waited, e.Size, e.Cause)
+	text := fmt.Sprintf("slab: waited %v for %d bytes", e.Waited, e.Size)
+	if e.waiters > 0 {
+		text += fmt.Sprintf(" with %d bytes active in %d buffers, %d calls wait", e.bytes, e.blocks, e.waiters)
+	}
+	text += ": " + e.Cause.Error()
 	if e.Err != nil {
 		text += ": " + e.Err.Error()
 	}

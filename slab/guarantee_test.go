@@ -196,7 +196,7 @@ func ExampleLimit_Within() {
 	_, err = child.Alloc(300)
 	fmt.Println(err)
 	// Output:
-	// slab: limit of 1000 bytes, 300 in use, 800 asked: out of memory
+	// slab: limit of 1000 bytes, 300 in use, 300 of these promised to others, 800 asked: out of memory
 	// <nil>
 }
 

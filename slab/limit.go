@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"sync"
+	"sync/atomic"
 
 	"github.com/bufslab/bufslab/device"
 	"github.com/bufslab/bufslab/internal/intervals"
@@ -27,22 +28,30 @@ type Limit struct {
 	mu        sync.Mutex // of the counts; a parent's is taken within its child's
 	inUse     int64
 	refused   int64  // the most bytes in use when a call was refused, since the last wake
-	promised  int64  // to children, of max
+	promised  int64  // to children, of max, and what these promise beyond that
 	parent    *Limit // that promised guarantee bytes; nil if none did
 	guarantee int64
+	idle      atomic.Int64 // of inUse, promised and not in use; see count
 }
 
 var _ Allocator = (*Limit)(nil)
 
-// A LimitError says that a [Limit] had no room; it wraps [device.ErrOutOfMemory].
+// A LimitError says that a [Limit] had no room; it wraps [device.ErrOutOfMemory]. If Asked is more than
+// Promised leaves of Max, there is no room until a promise ends.
 type LimitError struct {
 	Max, InUse, Asked int64 // bytes
+	Promised          int64 // of InUse: to others, used or not (see Limit.Within)
 
 	limit *Limit
 }
 
 func (e *LimitError) Error() string {
-	return fmt.Sprintf("slab: limit of %d bytes, %d in use, %d asked: %v", e.Max, e.InUse, e.Asked, device.ErrOutOfMemory)
+	promised := ""
+	if e.Promised > 0 {
+		promised = fmt.Sprintf(", %d of these promised to others", e.Promised)
+	}
+	return fmt.Sprintf("slab: limit of %d bytes, %d in use%s, %d asked: %v",
+		e.Max, e.InUse, promised, e.Asked, device.ErrOutOfMemory)
 }
 
 // Unwrap returns device.ErrOutOfMemory.
@@ -63,7 +72,7 @@ func newLimit(over Allocator, max int64, align int) *Limit {
 // ready returns l, with the members that refer to l.
 func (l *Limit) ready() *Limit {
 	l.voucher = l.up.Voucher().ThatGivesUp(l.giveUp).ThatAligns(l.allocAligned)
-	l.budget.Max, l.budget.InUse = l.max, l.InUse
+	l.budget.Drawn = func() int64 { return l.InUse() - l.idle.Load() }
 	return l
 }
 
@@ -99,9 +108,20 @@ func (l *Limit) reserveLocked(n int64, first bool) error {
 // allow has the parent count n more bytes, or says why there is no room for them.
 func (l *Limit) allow(n int64, first bool) error {
 	if n > l.max-l.inUse {
-		return &LimitError{l.max, l.inUse, n, l}
+		return &LimitError{l.max, l.inUse, n, l.promised, l}
 	}
 	return l.charge(l.inUse+n, first)
+}
+
+// short reports whether there is no room for n bytes more. It returns how many the parent would count.
+func (l *Limit) short(n int64) (around int64, short bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	around = n
+	if l.parent != nil {
+		around = max(l.inUse+n, l.guarantee) - max(l.inUse, l.guarantee)
+	}
+	return around, n > l.max-l.inUse
 }
 
 // refund undoes reserve, and wakes the calls that wait for this Limit and for the Limits around it. Bytes
@@ -117,8 +137,8 @@ func (l *Limit) refund(n int64, drawn bool) {
 		l.refused = 0
 	}
 	l.mu.Unlock()
-	for at := l; wake && at != nil; at = at.parent {
-		at.budget.Queue.Wake()
+	if wake {
+		l.budget.Wake()
 	}
 }
 

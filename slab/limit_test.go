@@ -17,7 +17,7 @@ func TestLimitRefusesWithNumbers(t *testing.T) {
 	mustAlloc(t, l, 4000)
 	_, err := l.Alloc(512)
 	var full *LimitError
-	if !errors.As(err, &full) || *full != (LimitError{4096, 4000, 512, l}) || !errors.Is(err, device.ErrOutOfMemory) {
+	if !errors.As(err, &full) || *full != (LimitError{4096, 4000, 512, 0, l}) || !errors.Is(err, device.ErrOutOfMemory) {
 		t.Fatal(err)
 	}
 	if want := "slab: limit of 4096 bytes, 4000 in use, 512 asked: out of memory"; err.Error() != want {

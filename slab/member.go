@@ -16,6 +16,14 @@ func (p *pool) Relax() {
 	p.waits.hurried.Add(-1)
 }
 
+func (p *pool) Free() int64 { return usageOf(p.strategy, p.managed()).HeldBytes }
+
+func (p *pool) WakeAll() {
+	for _, b := range p.budgets {
+		b.Queue.WakeAll()
+	}
+}
+
 // AddCalm takes reclaimMu, as a call that has memory in hand holds reclaimMu or wakes when it ends. It reads
 // passing first: a call that has ended by then is in the counts.
 func (p *pool) AddCalm(c *budget.Calm) bool {

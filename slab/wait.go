@@ -1,43 +1,38 @@
 package slab
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"runtime"
-	"time"
 
 	"github.com/bufslab/bufslab/device"
 	"github.com/bufslab/bufslab/slab/internal/budget"
 )
 
-// barging is how long the leader of a queue waits before later calls let it go first. A
-// goroutine that runs uses memory sooner than one that has to be woken, so this is worth a
-// third of the throughput. After that, only Get can still take memory ahead of the queue.
-const barging = time.Millisecond
-
 // errQueued is the first error of a call that joins a queue without a try.
 var errQueued = fmt.Errorf("slab: others wait for memory: %w", device.ErrOutOfMemory)
-
-func waitError(ctx context.Context, size int, waited time.Duration, err error) error {
-	return &WaitError{size, waited, context.Cause(ctx), err, ctx.Err()}
-}
 
 // GetContext is Get that waits where Get would be out of memory, until there is room or ctx is
 // done. Room comes from this pool and all pools that share its Limit or its device: from their
 // releases, from their held memory, and from their Reclaimers (see [Pool.AddReclaimer]).
 //
-// The call that has waited longest gets the memory. In its first millisecond later calls that
-// find room may go first; then they queue. So no small request keeps a large request from its
-// memory. A Get does not queue: it fails only where nothing fits, and may take memory ahead of
+// Calls are served in the order in which they came. A GetContext that finds another one waiting for memory
+// that both need waits behind it, though there may be room. So no small request keeps a large request
+// from its memory. A call that a promise of its Limit can serve needs no memory of the Limits around (see
+// [Limit.Within]). A Get does not queue: it fails only where nothing fits, and may take memory ahead of
 // the queue. If waits have to end, use GetContext for all large or frequent requests.
 //
-// GetContext does not wait, and returns what Get returns, if size is 0 or negative, more than a
-// Limit of the pool allows or more than the device has in all. Nor does it if the pool is closed,
-// also during the wait, or if no active buffer is left that could make room.
+// GetContext does not wait, and returns an error as Get does, if size is 0 or negative, more than the
+// device has in all, or more than a Limit of the pool allows beside what is promised to others. Then the
+// error wraps a *[LimitError] that names the promised bytes. A call that waits ends with it when a new
+// promise has this effect. Nor does GetContext wait if the pool is closed, also during the wait, or if no
+// active buffer is left that could make room.
 //
-// A request that cannot be met, because buffers stay active or a Limit has promised the rest to
-// others, blocks every later call in the queue until its ctx is done. So bound sizes that a peer
-// names, and give each ctx a deadline.
+// A request that cannot be met because buffers stay active blocks every later call in the queue until
+// its ctx is done. So bound sizes that a peer names, and give each ctx a deadline. If every call that
+// waits keeps buffers meanwhile, none goes on before a deadline. So take all that a task needs by one call,
+// and cut it (see [PooledBuffer.Slice]).
 //
 // If ctx is done GetContext takes nothing, and returns a *[WaitError]. If ctx is done before the
 // call, GetContext tries once, to say whether there is room, and gives the memory back: it is held
@@ -50,60 +45,15 @@ func (p *Pool) GetContext(ctx context.Context, size int) (PooledBuffer, error) {
 	switch q := p.pool; {
 	case size <= 0:
 		return p.Get(size)
-	case q.tooLarge(size):
-		return q.getWithoutWait(size)
+	case size > maxAsk:
+		b, err := q.getNow(size, atOnce) // unlike Get it waits for no stream
+		q.fail(err)
+		return b, err
+	case ctx != nil && ctx.Err() != nil:
+		return PooledBuffer{}, q.refuse(ctx, size)
 	default:
 		return q.getContext(ctx, size)
 	}
-}
-
-// getWithoutWait is Get that does not wait for streams.
-func (p *pool) getWithoutWait(size int) (PooledBuffer, error) {
-	b, err := p.getNow(size, atOnce)
-	p.fail(err)
-	return b, err
-}
-
-// tooLarge reports whether Get must fail even if all memory is given back.
-func (p *pool) tooLarge(size int) bool {
-	for _, b := range p.budgets {
-		if b.Max > 0 && int64(size) > b.Max {
-			return true
-		}
-	}
-	return size > maxAsk
-}
-
-// exceedsDevice reports whether the device has less memory in all.
-func (p *pool) exceedsDevice(size int) bool {
-	d := deviceOf(p.upstream)
-	if d == nil {
-		return false
-	}
-	_, total, err := d.MemInfo()
-	return err == nil && int64(size) > total
-}
-
-func (p *pool) getContext(ctx context.Context, size int) (b PooledBuffer, err error) {
-	if ctx == nil {
-		ctx = context.Background()
-	}
-	if ctx.Err() != nil {
-		return b, p.refuse(ctx, size)
-	}
-	at, queued := p.mustQueue()
-	if err = errQueued; !queued {
-		if b, err = p.getNow(size, atOnce); !outOfMemory(err) {
-			return b, err
-		}
-		at = p.refusing(err)
-	}
-	if p.exceedsDevice(size) { // it takes a call of the device: not before there is no room
-		return p.getWithoutWait(size)
-	}
-	b, err = p.wait(ctx, size, at, err)
-	p.fail(err)
-	return b, err
 }
 
 // refuse says whether a call whose context is done would have found room.
@@ -113,72 +63,37 @@ func (p *pool) refuse(ctx context.Context, size int) error {
 		b.discard()
 	} else if !outOfMemory(err) {
 		return err
+	} else if never := p.never(size); never != nil {
+		p.fail(never)
+		return never
 	}
-	return waitError(ctx, size, 0, err)
+	return &WaitError{Size: size, Cause: context.Cause(ctx), Err: err, done: ctx.Err()}
 }
 
-// mustQueue returns a budget whose leader has waited too long to be overtaken.
-func (p *pool) mustQueue() (at *budget.Budget, must bool) {
+func (p *pool) getContext(ctx context.Context, size int) (b PooledBuffer, err error) {
+	var at *budget.Budget
 	if p.waits.hurried.Load() == 0 {
-		return at, false
-	}
-	for _, b := range p.budgets {
-		if b.Queue.LedFor() >= barging {
-			return b, true
+		if b, err = p.getNow(size, atOnce); !outOfMemory(err) {
+			return b, err
 		}
+		at = p.refusing(err, size)
 	}
-	return at, false
+	b, err = p.getInTurn(ctx, size, at, err)
+	p.fail(err)
+	return b, err
 }
 
-// wait waits in the queue of the budget that err came from. It joins the queue before it tries
-// again, so it misses no memory that is released after the try.
-func (p *pool) wait(ctx context.Context, size int, at *budget.Budget, err error) (b PooledBuffer, _ error) {
-	w := budget.NewWaiter()
-	p.waits.begin()
-	at.Join(w)
-	defer func() { at.Leave(w); p.waits.end(w) }()
-	for !p.closed.Load() {
-		if at.Queue.Leads(w) {
-			var hopeless bool
-			if b, hopeless, err = p.tryAgain(size, at); !outOfMemory(err) {
-				return b, err
-			}
-			switch next := p.refusing(err); {
-			case next != at: // at cannot tell whether next is hopeless
-				at.Leave(w)
-				at = next
-				at.Join(w)
-				continue
-			case hopeless && len(w.Woken) == 0: // else memory has come back since the look
-				return b, err
-			}
-		}
-		select {
-		case <-w.Woken:
-		case <-ctx.Done():
-			return b, waitError(ctx, size, w.Waited(), err)
-		}
+// getInTurn is getContext where others wait, or where the budget at had no room and said err.
+func (p *pool) getInTurn(ctx context.Context, size int, at *budget.Budget, err error) (b PooledBuffer, _ error) {
+	if ctx == nil {
+		ctx = context.Background()
 	}
-	return b, ErrClosed
-}
-
-// tryAgain is for the leader of a queue. It reports hopeless if no buffer was active when there
-// was no room, so that nothing will ever wake the caller. Memory that other calls gave back
-// meanwhile was in the way, though it was not active: then tryAgain looks once more.
-func (p *pool) tryAgain(size int, at *budget.Budget) (b PooledBuffer, hopeless bool, err error) {
-	defer p.budgets[len(p.budgets)-1].Lead()()
-	for {
-		before, calm := at.Calm()
+	if never := cmp.Or(p.never(size), p.exceedsDevice(size)); never != nil {
+		return b, never
+	}
+	err = p.wait(ctx, size, at, err, func() (err error) {
 		b, err = p.getNow(size, again)
-		if !calm || !outOfMemory(err) {
-			return b, false, err
-		}
-		after, still := at.Calm()
-		if !still || before.Gets != after.Gets {
-			return b, false, err
-		}
-		if before == after {
-			return b, true, err
-		}
-	}
+		return err
+	})
+	return b, err
 }

@@ -5,7 +5,6 @@ import (
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"github.com/bufslab/bufslab/device"
 )
@@ -90,7 +89,6 @@ func TestMoreThanTheDeviceHasDoesNotQueue(t *testing.T) {
 		p := openPool(t, "sim:8MiB", Config{Strategy: "direct"})
 		out := mustGet(t, p, 6<<20)
 		first := getLater(t, t.Context(), p, 4<<20)
-		time.Sleep(2 * barging) // of the bubble's clock
 		_, err := p.GetContext(t.Context(), 100<<20)
 		var full *OutOfMemoryError
 		if !errors.As(err, &full) || p.Stats().Failed != 1 {

@@ -4,11 +4,15 @@
 //
 //	budget.go   what waits and what makes room
 //	members.go  who holds the memory
-//	queue.go    whose turn it is
+//	queue.go    the calls that wait for one budget
+//	order.go    whose turn it is, where budgets nest
 //	devices.go  the budget of each device of the process
 package budget
 
-import "sync"
+import (
+	"sync"
+	"sync/atomic"
+)
 
 // A Budget is known by its members. A call that waits for memory is in the queue of the budget that
 // refused: all that makes room there comes from the members.
@@ -25,12 +29,15 @@ import "sync"
 //
 // The zero Budget is one that nothing bounds.
 type Budget struct {
-	Max   int64        // bytes; 0 if the Budget does not tell
-	InUse func() int64 // bytes that are counted against Max; nil if it does not tell
+	Drawn func() int64 // bytes that are out of it; nil if it does not tell
+
+	Around  *Budget                    // that counts for this one; nil if none does
+	Promise func() (bytes, used int64) // that Around has promised to this one; nil for none
 
 	Queue   Queue // joined and left by Join and Leave
 	members Members
-	leading sync.Mutex // held around a try; before a pool's reclaimMu
+	leading sync.Mutex   // held around a try; before a pool's reclaimMu
+	moved   atomic.Int64 // waiters from one queue to another, if this is their widest budget
 }
 
 // A Pool is a member that hands memory out to calls that may wait.
@@ -42,6 +49,10 @@ type Pool interface {
 	Relax() // undoes Hurry
 	// GiveNow is FreeHeld without a wait for streams.
 	GiveNow()
+	// Free returns the bytes that the strategy of the pool has free.
+	Free() int64
+	// WakeAll has all calls look again that wait for a budget of the pool.
+	WakeAll()
 	// AddCalm adds what the pool has got and manages to c. It reports false where anything of
 	// it is out or on its way.
 	AddCalm(c *Calm) bool
@@ -78,8 +89,15 @@ func (b *Budget) Join(w *Waiter) {
 	}
 }
 
-// Leave undoes Join.
+// Leave undoes Join. What w leaves of a promise is for the next call that the promise may serve.
 func (b *Budget) Leave(w *Waiter) {
+	b.leave(w)
+	for _, on := range w.on {
+		on.wakeAround()
+	}
+}
+
+func (b *Budget) leave(w *Waiter) {
 	b.members.mu.Lock()
 	defer b.members.mu.Unlock()
 	if b.Queue.leave(w) {
@@ -125,6 +143,15 @@ func (b *Budget) GiveNow() {
 	}
 }
 
+// WakeMembers has all calls look again that wait for any budget of a member.
+func (b *Budget) WakeMembers() {
+	for _, m := range b.members.all() {
+		if p, ok := m.(Pool); ok {
+			p.WakeAll()
+		}
+	}
+}
+
 // A Calm is what the pools of a Budget have got in all, and manage.
 type Calm struct{ Gets, Managed int64 }
 
@@ -138,5 +165,5 @@ func (b *Budget) Calm() (c Calm, ok bool) {
 			return c, false
 		}
 	}
-	return c, b.InUse == nil || b.InUse() <= c.Managed
+	return c, b.Drawn == nil || b.Drawn() <= c.Managed
 }

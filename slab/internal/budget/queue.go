@@ -1,6 +1,8 @@
 package budget
 
 import (
+	"math"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -24,17 +26,29 @@ type Waiter struct {
 
 	woken      chan struct{}
 	since      time.Time
-	prev, next *Waiter // under the mu of the queue
+	turn       int64     // less than a later waiter's
+	on         []*Budget // that may refuse the call, the nearest first
+	prev, next *Waiter   // under the mu of the queue
 }
 
-// NewWaiter returns a waiter that begins to wait now.
-func NewWaiter() *Waiter {
+// turns has the last turn that a waiter was given.
+var turns atomic.Int64
+
+// NewWaiter returns a waiter that begins to wait now. On has the budgets that may refuse its call, the
+// nearest first; at least one.
+func NewWaiter(on []*Budget) *Waiter {
 	c := make(chan struct{}, 1)
-	return &Waiter{Woken: c, woken: c, since: time.Now()}
+	return &Waiter{Woken: c, woken: c, since: time.Now(), turn: turns.Add(1), on: on}
 }
 
 // Waited returns how long w has waited.
 func (w *Waiter) Waited() time.Duration { return time.Since(w.since) }
+
+// Turn returns what orders calls: it is less for a call that began to wait before.
+func (w *Waiter) Turn() int64 { return w.turn }
+
+// Latest is the turn of a call that does not wait yet.
+const Latest = math.MaxInt64
 
 // Len returns the number of waiters.
 func (q *Queue) Len() int { return int(q.length.Load()) }
@@ -45,7 +59,7 @@ func (q *Queue) join(w *Waiter) (first bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	at := q.last // a waiter that comes from another queue may be older than some
-	for at != nil && at.since.After(w.since) {
+	for at != nil && at.turn > w.turn {
 		at = at.prev
 	}
 	q.insert(w, at)
@@ -91,24 +105,29 @@ func (q *Queue) leave(w *Waiter) (last bool) {
 	return q.length.Add(-1) == 0
 }
 
-// Leads reports whether w is the one that has waited longest.
-func (q *Queue) Leads(w *Waiter) bool {
+// before reports whether a waiter began before turn: any, or one whose call the budget below may refuse.
+func (q *Queue) before(turn int64, below *Budget) bool {
+	if q.Len() == 0 {
+		return false
+	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return q.first == w
+	w := q.first
+	if below != nil {
+		w = q.firstBelow(below)
+	}
+	return w != nil && w.turn < turn
 }
 
-// LedFor returns how long the one has waited that leads, 0 if nobody waits.
-func (q *Queue) LedFor() time.Duration {
-	if q.Len() == 0 {
-		return 0
+// firstBelow returns the waiter that has waited longest of those that the budget b may refuse, or nil.
+// The caller holds mu.
+func (q *Queue) firstBelow(b *Budget) *Waiter {
+	for w := q.first; w != nil; w = w.next {
+		if slices.Contains(w.on, b) {
+			return w
+		}
 	}
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if q.first == nil {
-		return 0
-	}
-	return q.first.Waited()
+	return nil
 }
 
 // Wake wakes the one that leads. Where nobody waits it takes no lock.
@@ -119,6 +138,16 @@ func (q *Queue) Wake() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.first.wake()
+}
+
+// wakeBelow wakes the one that has waited longest of those that the budget b may refuse.
+func (q *Queue) wakeBelow(b *Budget) {
+	if q.Len() == 0 {
+		return
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.firstBelow(b).wake()
 }
 
 // WakeAll wakes all.

@@ -4,8 +4,6 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
-	"testing/synctest"
-	"time"
 )
 
 // woken reports whether w has a token, and takes it.
@@ -38,19 +36,19 @@ func list(t *testing.T, q *Queue) (all []*Waiter) {
 func TestOnlyTheOneThatLeadsIsWoken(t *testing.T) {
 	var q Queue
 	q.Wake()
-	a, b := NewWaiter(), NewWaiter()
+	a, b := NewWaiter(nil), NewWaiter(nil)
 	if !q.join(a) || q.join(b) {
 		t.Error("who was first?")
 	}
 	q.Wake()
 	q.Wake()
-	if !q.Leads(a) || q.Leads(b) || !woken(a) || woken(a) || woken(b) {
+	if !woken(a) || woken(a) || woken(b) {
 		t.Error("not the first one, once")
 	}
-	if q.leave(a) || !q.Leads(b) || !woken(b) {
+	if q.leave(a) || !woken(b) {
 		t.Error("the next one was not woken when the first one left")
 	}
-	c := NewWaiter()
+	c := NewWaiter(nil)
 	q.join(c)
 	if q.leave(b) || !woken(c) || !q.leave(c) || q.Len() != 0 {
 		t.Error("who was last?")
@@ -60,7 +58,7 @@ func TestOnlyTheOneThatLeadsIsWoken(t *testing.T) {
 // A waiter that does not lead wakes nobody by going.
 func TestAWaiterThatGivesUpWakesNobody(t *testing.T) {
 	var q Queue
-	a, b, c := NewWaiter(), NewWaiter(), NewWaiter()
+	a, b, c := NewWaiter(nil), NewWaiter(nil), NewWaiter(nil)
 	for _, w := range []*Waiter{a, b, c} {
 		q.join(w)
 	}
@@ -76,65 +74,39 @@ func TestAWaiterThatGivesUpWakesNobody(t *testing.T) {
 
 // The order is that in which they began to wait, wherever that was.
 func TestQueueLikeAModel(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := rand.New(rand.NewPCG(1, 2))
-		var queues [2]Queue
-		var model [2][]*Waiter
-		for range 2000 {
-			i := r.IntN(2)
-			switch n := len(model[i]); {
-			case n == 0 || r.IntN(3) == 0:
-				w := NewWaiter()
-				time.Sleep(time.Microsecond) // of the bubble's clock
-				if first := queues[i].join(w); first != (n == 0) {
-					t.Fatalf("Join of %d others: %v", n, first)
-				}
-				model[i] = append(model[i], w)
-			default:
-				at := r.IntN(n)
-				w := model[i][at]
-				model[i] = slices.Delete(model[i], at, at+1)
-				if last := queues[i].leave(w); last != (n == 1) {
-					t.Fatalf("Leave of one in %d: %v", n, last)
-				}
-				if r.IntN(2) == 0 { // it goes to the other queue
-					older := func(x *Waiter) bool { return x.since.After(w.since) }
-					to := slices.IndexFunc(model[1-i], older)
-					if to < 0 {
-						to = len(model[1-i])
-					}
-					queues[1-i].join(w)
-					model[1-i] = slices.Insert(model[1-i], to, w)
-				}
+	r := rand.New(rand.NewPCG(1, 2))
+	var queues [2]Queue
+	var model [2][]*Waiter
+	for range 2000 {
+		i := r.IntN(2)
+		switch n := len(model[i]); {
+		case n == 0 || r.IntN(3) == 0:
+			w := NewWaiter(nil)
+			if first := queues[i].join(w); first != (n == 0) {
+				t.Fatalf("Join of %d others: %v", n, first)
 			}
-			for k := range queues {
-				if !slices.Equal(list(t, &queues[k]), model[k]) {
-					t.Fatalf("queue %d has another order than its model", k)
+			model[i] = append(model[i], w)
+		default:
+			at := r.IntN(n)
+			w := model[i][at]
+			model[i] = slices.Delete(model[i], at, at+1)
+			if last := queues[i].leave(w); last != (n == 1) {
+				t.Fatalf("Leave of one in %d: %v", n, last)
+			}
+			if r.IntN(2) == 0 { // it goes to the other queue
+				older := func(x *Waiter) bool { return x.turn > w.turn }
+				to := slices.IndexFunc(model[1-i], older)
+				if to < 0 {
+					to = len(model[1-i])
 				}
+				queues[1-i].join(w)
+				model[1-i] = slices.Insert(model[1-i], to, w)
 			}
 		}
-	})
-}
-
-func TestLedFor(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var q Queue
-		a := NewWaiter()
-		time.Sleep(time.Second)
-		b := NewWaiter()
-		q.join(b)
-		time.Sleep(time.Second)
-		if d := q.LedFor(); d != time.Second {
-			t.Error(d)
+		for k := range queues {
+			if !slices.Equal(list(t, &queues[k]), model[k]) {
+				t.Fatalf("queue %d has another order than its model", k)
+			}
 		}
-		q.join(a)
-		if d := q.LedFor(); d != 2*time.Second || !q.Leads(a) {
-			t.Error(d)
-		}
-		q.leave(a)
-		q.leave(b)
-		if d := q.LedFor(); d != 0 {
-			t.Error(d)
-		}
-	})
+	}
 }

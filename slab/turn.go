@@ -1,0 +1,145 @@
+package slab
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/slab/internal/align"
+	"github.com/bufslab/bufslab/slab/internal/budget"
+	"github.com/bufslab/bufslab/slab/internal/upstream"
+)
+
+// How a call waits for its turn, whatever it tries then.
+
+// ahead returns a budget where a call waits that comes before turn and needs memory that size bytes may be
+// taken from, nil if there is none.
+func (p *pool) ahead(turn int64, size int) *budget.Budget {
+	if p.waits.hurried.Load() == 0 {
+		return nil
+	}
+	return budget.Ahead(p.budgets, turn, int64(size))
+}
+
+// wait waits in the queue of the budget at, which has refused size bytes with err, until try finds room. It
+// joins the queue before it tries, so it misses no memory that is released after the try. If at is nil there
+// was no try.
+func (p *pool) wait(ctx context.Context, size int, at *budget.Budget, err error, try func() error) error {
+	if at == nil {
+		if at, _, err = p.tryInTurn(budget.Latest, size, nil, try); !outOfMemory(err) {
+			return err
+		}
+	}
+	w := budget.NewWaiter(p.budgets)
+	at.Join(w)
+	p.waits.begin() // it has its place when it is counted
+	defer func() { at.Leave(w); p.waits.end(w) }()
+	for !p.closed.Load() {
+		if never := p.never(size); never != nil { // a promise may be new
+			return never
+		}
+		next, hopeless, refused := p.tryInTurn(w.Turn(), size, at, try)
+		if !outOfMemory(refused) {
+			return refused
+		}
+		if refused != errQueued || err == nil {
+			err = refused
+		}
+		if next != at {
+			w, at = at.Move(w, next), next
+			continue
+		}
+		if hopeless && len(w.Woken) == 0 { // else memory has come back since the look
+			return err
+		}
+		select {
+		case <-w.Woken:
+		case <-ctx.Done():
+			return p.waitError(ctx, size, w, at, err)
+		}
+	}
+	return ErrClosed
+}
+
+// tryInTurn tries, unless a call waits that comes before turn. It returns the budget to wait for if there is no
+// room, and reports hopeless if no buffer of the budget at was active when at had no room, so that nothing
+// will ever wake the caller; at cannot tell that of another budget.
+func (p *pool) tryInTurn(turn int64, size int, at *budget.Budget, try func() error) (
+	next *budget.Budget, hopeless bool, err error,
+) {
+	if next = p.ahead(turn, size); next != nil { // before the lock, which the one that leads may hold for long
+		return next, false, errQueued
+	}
+	defer p.budgets[len(p.budgets)-1].Lead()()
+	if next = p.ahead(turn, size); next != nil {
+		return next, false, errQueued
+	}
+	if err = try(); !outOfMemory(err) {
+		return nil, false, err
+	}
+	if next = p.refusing(err, size); next != at {
+		return next, false, err
+	}
+	return p.tryInCalm(size, at, try, err)
+}
+
+// tryInCalm is tryInTurn after a try that ended with err. Memory that other calls gave back meanwhile was in the
+// way, though it was not active: then tryInCalm looks once more.
+func (p *pool) tryInCalm(size int, at *budget.Budget, try func() error, err error) (
+	next *budget.Budget, hopeless bool, _ error,
+) {
+	for {
+		before, calm := at.Calm()
+		if !calm {
+			return at, false, err
+		}
+		if err = try(); !outOfMemory(err) {
+			return nil, false, err
+		}
+		if next = p.refusing(err, size); next != at {
+			return next, false, err
+		}
+		after, still := at.Calm()
+		if !still || before.Gets != after.Gets {
+			return at, false, err
+		}
+		if before == after {
+			return at, true, err
+		}
+	}
+}
+
+// never returns an error if the Limits cannot give size bytes before a promise ends, though all that is out
+// came back.
+func (p *pool) never(size int) error {
+	n := need{asked: int64(size)}
+	for a := range upstream.Layers(p.upstream) {
+		if l, ok := a.(*Limit); ok {
+			if err := l.never(&n); err != nil {
+				return p.refused(size, size, again, err)
+			}
+		}
+	}
+	return nil
+}
+
+// exceedsDevice returns an error if the device has less than size bytes in all. It takes a call of the device.
+func (p *pool) exceedsDevice(size int) error {
+	d := deviceOf(p.upstream)
+	if d == nil {
+		return nil
+	}
+	_, total, err := d.MemInfo()
+	if err != nil || int64(align.Up(size, grainOf(p.upstream))) <= total {
+		return nil
+	}
+	err = fmt.Errorf("slab: %d bytes of a device that has %d: %w", size, total, device.ErrOutOfMemory)
+	return p.refused(size, size, again, err)
+}
+
+// waitError says that ctx is done, and what is in the way.
+func (p *pool) waitError(ctx context.Context, size int, w *budget.Waiter, at *budget.Budget, err error) error {
+	s := p.stats().withoutDebts()
+	return &WaitError{Size: size, Waited: w.Waited(), Cause: context.Cause(ctx), Err: err, done: ctx.Err(),
+		blocks: s.ActiveBlocks, bytes: s.ActiveBytes, waiters: at.Queue.Len()}
+}
