@@ -42,6 +42,19 @@ func (p *pool) refusing(err error, size int) (at *budget.Budget) {
 	return cmp.Or(at, p.budgets[len(p.budgets)-1])
 }
 
+// refusingLimit returns the budget of the pool's Limit that err comes from, or nil.
+func (p *pool) refusingLimit(err error) *budget.Budget {
+	var full *LimitError
+	if errors.As(err, &full) {
+		for _, b := range p.budgets {
+			if full.limit != nil && b == &full.limit.budget {
+				return b
+			}
+		}
+	}
+	return nil
+}
+
 // wake wakes the calls that may have the memory that the pool has just given to its strategy. Calls
 // rarely wait.
 func (p *pool) wake() {
@@ -67,7 +80,11 @@ type Reclaimer interface{ FreeHeld() }
 // them. The pool calls r.FreeHeld, without a lock, in a Get that has no room, and for pools that share
 // its Limit or its device. r.FreeHeld must not wait for a lock that is held around a Get. The pool keeps
 // r alive until RemoveReclaimer.
-func (p *Pool) AddReclaimer(r Reclaimer) { p.opened().reclaimers.Add(r) }
+func (p *Pool) AddReclaimer(r Reclaimer) {
+	q := p.opened()
+	q.reclaimers.Add(r)
+	q.changed() // it may have something to give
+}
 
 // RemoveReclaimer undoes AddReclaimer.
 func (p *Pool) RemoveReclaimer(r Reclaimer) { p.opened().reclaimers.Remove(r) }

@@ -35,7 +35,8 @@ const maxAsk = upstream.MaxSize
 func outOfMemory(err error) bool { return upstream.OutOfMemory(err) }
 
 // An OutOfMemoryError says that there was no room, though all held memory had
-// been given back. It wraps the upstream's error, and so [device.ErrOutOfMemory].
+// been given back. It wraps the upstream's error, and so [device.ErrOutOfMemory]. Do not write to
+// it: Gets that fail one after the other may return the same error.
 type OutOfMemoryError struct {
 	Size, Class            int // bytes as asked for; bytes of the block wanted
 	HeldBytes, ActiveBytes int64

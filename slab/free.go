@@ -40,6 +40,7 @@ func (p *pool) freeing(f func()) {
 
 // freed is called when the pool has given memory to its strategy, or given it up.
 func (p *pool) freed() {
+	p.changed()
 	if p.closed.Load() || p.waits.hurried.Load() > 0 {
 		p.giveOn()
 	}

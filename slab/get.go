@@ -14,7 +14,8 @@ import (
 // buffer without a call upstream. The error wraps ErrSize for a negative size,
 // ErrClosed after Close, and for a Pool that Open did not return. It is an
 // *OutOfMemoryError where there is no room though all held memory was given back and all
-// streams that use released memory were waited for; nothing changes then.
+// streams that use released memory were waited for; nothing changes then. Until something changes
+// a further Get of the class that a Limit refused fails at once, for at least as many bytes.
 func (p *Pool) Get(size int) (PooledBuffer, error) {
 	if !p.isOpened() {
 		return PooledBuffer{}, errNotOpened
@@ -83,15 +84,28 @@ func (p *Pool) GetZeroed(size int) (PooledBuffer, error) {
 	return zero(b, p.pool.upstream)
 }
 
-// get asks the depot, and then the strategy. If the block may be cached later, it asks for the size of
-// the whole class.
-func (p *pool) get(size, class int, how effort) (PooledBuffer, error) {
+// get is Get where no class cache has a block. If nothing has changed since such a Get has failed, it fails.
+func (p *pool) get(size, class int, how effort) (b PooledBuffer, err error) {
 	if p.refuses() {
-		return PooledBuffer{}, ErrClosed
+		return b, ErrClosed
 	}
 	if size < 0 {
-		return PooledBuffer{}, fmt.Errorf("slab: Get of %d bytes: %w", size, ErrSize)
+		return b, fmt.Errorf("slab: Get of %d bytes: %w", size, ErrSize)
 	}
+	if how >= atOnce { // the others are tries of calls that wait
+		if err := p.refusedBefore(size, class); err != nil {
+			return b, p.failed(err, how)
+		}
+	}
+	if b, err = p.seek(size, class, how); err == nil {
+		p.changed()
+	}
+	return b, err
+}
+
+// seek asks the depot, and then the strategy. If the block may be cached later, it asks for the size of
+// the whole class.
+func (p *pool) seek(size, class int, how effort) (PooledBuffer, error) {
 	ask := size
 	if class < p.cache.Uncached() {
 		if e, stands := p.refill(class, size); e.Slot != nil {
@@ -123,11 +137,13 @@ func (p *pool) getFresh(size, ask, class int, how effort) (PooledBuffer, error) 
 	if ask > size && outOfMemory(err) { // there may be room for the size alone
 		e, stands, err = p.fresh(size, p.cache.Uncached(), size, how)
 	}
+	var r refusal
 	if how >= fully && outOfMemory(err) {
+		r = p.watchLimit(class, err)
 		e, stands, err = p.besideOthers(size, err)
 	}
 	if err != nil {
-		return PooledBuffer{}, p.refused(size, ask, how, err)
+		return PooledBuffer{}, p.failed(p.refused(size, ask, r, err), how)
 	}
 	p.peak.raise(min(out, p.accounting.Peak()))
 	p.peak.note(p, size)
@@ -136,13 +152,20 @@ func (p *pool) getFresh(size, ask, class int, how effort) (PooledBuffer, error) 
 	return b, err
 }
 
-// refused returns the error of a Get that the strategy has refused with err.
-func (p *pool) refused(size, ask int, how effort, err error) error {
-	if outOfMemory(err) {
-		s := p.stats()
-		err = &OutOfMemoryError{size, ask, s.HeldBytes, max(0, s.ActiveBytes), err, p.config.Name}
+// refused returns the error of a Get that the strategy has refused with err, and notes it in r.
+func (p *pool) refused(size, ask int, r refusal, err error) error {
+	if !outOfMemory(err) {
+		return err
 	}
-	if how >= fully { // else the caller has more to try
+	s := p.stats()
+	e := &OutOfMemoryError{size, ask, s.HeldBytes, max(0, s.ActiveBytes), err, p.config.Name}
+	p.noteRefusal(r, e)
+	return e
+}
+
+// failed is fail, unless the caller has more to try. It returns err.
+func (p *pool) failed(err error, how effort) error {
+	if how >= fully {
 		p.fail(err)
 	}
 	return err
@@ -153,6 +176,7 @@ func (p *pool) refill(class, size int) (e handle.Entry, stands float64) {
 	if p.guard.InTurn() {
 		return e, 0
 	}
+	defer p.changed() // the rest of a magazine may have gone to the strategy
 	return p.cache.Refill(class, size)
 }
 

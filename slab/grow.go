@@ -151,6 +151,7 @@ func (g *growth) extend(e *handle.Entry) bool {
 	shared := *g // on the Go heap, only for a block that may be extended
 	defer func() { *g = shared }()
 	stay := g.stay || g.from.ptr == nil || len(p.pending.Uses(s)) > 0 // to copy is dear, or waits, or there is no room for it
+	defer p.changed()                                                 // also if it fails: there may be more memory after the block
 	if !p.blocks.Extend(s.Block(s.Len()), s.Extent(), ask, stay, shared.end) {
 		return false
 	}
@@ -208,7 +209,9 @@ const roomyFrom = 1 << 20
 func (g *growth) get() (PooledBuffer, error) {
 	p := g.pool
 	if class, ask := p.cache.Fit(g.to); g.to > g.from.n && g.to >= roomyFrom {
-		if b, extent, ok := p.blocks.AllocRoomy(ask); ok {
+		b, extent, ok := p.blocks.AllocRoomy(ask)
+		p.changed() // also if it fails, as for extend
+		if ok {
 			p.gc.Relieve()
 			if e, stands := p.attach(b, extent, class, g.to); e.Slot != nil {
 				return p.hand(e, g.to, stands, growing)

@@ -137,6 +137,9 @@ func (l *Limit) refund(n int64, drawn bool) {
 		l.refused = 0
 	}
 	l.mu.Unlock()
+	for at := l; n > 0 && at != nil; at = at.parent {
+		at.budget.Queue.Changed()
+	}
 	if wake {
 		l.budget.Wake()
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"sync/atomic"
 	"unsafe"
 	"weak"
 
@@ -110,7 +111,9 @@ func (p *pool) openCaches(c Config) percpu.Options {
 	o := cacheOptions(c, p.config.cpus())
 	o.Processors, o.Replayed = p.config.cpus(), p.config.replayed()
 	o.Managed, o.Free, o.Pace, o.Lock = p.accounting.Managed, p.free, p.profile.Open(p.config.profileRate()), &p.mu
+	o.Raised = p.changed
 	p.cache.Open(o)
+	p.refusals.of = make([]atomic.Pointer[refusal], p.cache.Uncached()+1)
 	p.peak.open(o.Processors)
 	return o
 }
@@ -212,6 +215,7 @@ func watchCollections(p *pool) {
 			return false
 		}
 		p.guard.Tick()
+		p.changed() // the next Get that has no room looks for what was forgotten
 		go func() { // it may go upstream, and others wait for this goroutine
 			p.gc.Collected()
 			p.sweep()

@@ -21,7 +21,10 @@ func (p *pool) awaitBlock(b *pending.Block) {
 	if !p.pending.Add(b) {
 		b.Sync()
 		p.freePending(b)
-	} else if p.waits.hurried.Load() > 0 {
+		return
+	}
+	p.changed()
+	if p.waits.hurried.Load() > 0 {
 		p.waitForStreams()
 	}
 }

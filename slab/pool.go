@@ -93,6 +93,7 @@ type pool struct {
 	left       inside.Tally     // buffers that they have left to the collector
 	budgets    []*budget.Budget // all that may refuse memory, the nearest first; at least one
 	waits      waits
+	refusals   refusals
 	reclaimMu  sync.Mutex // held by the goroutine that empties caches and queues
 	held       heldBound
 	closed     atomic.Bool
@@ -163,6 +164,20 @@ func (w *waits) begin() {
 func (w *waits) end(of *budget.Waiter) {
 	w.nanoseconds.Add(int64(of.Waited()))
 	w.now.Add(-1)
+}
+
+// A refusal is a Get that has failed.
+type refusal struct {
+	by      *budget.Budget // of the Limit that refused
+	changes uint64         // of by, before the last try
+	class   int            // of the caches
+	err     *OutOfMemoryError
+}
+
+// refusals are those of a pool; see refusal.go.
+type refusals struct {
+	of    []atomic.Pointer[refusal] // by class; the last is of blocks that no cache takes
+	watch atomic.Uint64             // odd while each change has to be told; another number for each Watch
 }
 
 // A heldBound keeps Config.MaxHeld in a pool with caches.

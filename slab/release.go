@@ -55,6 +55,7 @@ func (p *pool) putBack(e handle.Entry, n int) {
 	}
 	if !p.held.exceeded(p.strategy) && p.cache.Keep(e, n) {
 		p.held.note()
+		p.changed() // a magazine may have left for the block
 	} else {
 		p.mu.Lock()
 		p.cache.CountRelease(n)

@@ -116,7 +116,7 @@ func (p *pool) never(size int) error {
 	for a := range upstream.Layers(p.upstream) {
 		if l, ok := a.(*Limit); ok {
 			if err := l.never(&n); err != nil {
-				return p.refused(size, size, again, err)
+				return p.refused(size, size, refusal{}, err)
 			}
 		}
 	}
@@ -134,7 +134,7 @@ func (p *pool) exceedsDevice(size int) error {
 		return nil
 	}
 	err = fmt.Errorf("slab: %d bytes of a device that has %d: %w", size, total, device.ErrOutOfMemory)
-	return p.refused(size, size, again, err)
+	return p.refused(size, size, refusal{}, err)
 }
 
 // waitError says that ctx is done, and what is in the way.

@@ -56,12 +56,16 @@ type Pool interface {
 	// AddCalm adds what the pool has got and manages to c. It reports false where anything of
 	// it is out or on its way.
 	AddCalm(c *Calm) bool
+	// Watch has the pool call Queue.Changed of its budgets where a call may find room from now on, until it has done
+	// so once. It reports false if there may be room of b without a call.
+	Watch(b *Budget) bool
 }
 
 // Share enters a member. If calls wait, a pool hurries from now on.
 func (b *Budget) Share(m Member) {
 	b.members.mu.Lock()
 	defer b.members.mu.Unlock()
+	defer b.Queue.Changed()
 	if b.members.add(m) && b.Queue.Len() > 0 {
 		hurry(m)
 	}
@@ -71,6 +75,7 @@ func (b *Budget) Share(m Member) {
 func (b *Budget) Unshare(m Member) (last bool) {
 	b.members.mu.Lock()
 	defer b.members.mu.Unlock()
+	defer b.Queue.Changed()
 	if _, in := b.members.set[m]; in && b.Queue.Len() > 0 {
 		relax(m)
 	}
@@ -124,6 +129,18 @@ func relax(m Member) {
 func (b *Budget) Lead() (end func()) {
 	b.leading.Lock()
 	return b.leading.Unlock
+}
+
+// Watch has all members watch. If changes is Queue.Changes later, nothing of b has changed since. It reports false if
+// that may be wrong.
+func (b *Budget) Watch() (changes uint64, ok bool) {
+	changes = b.Queue.Changes()
+	for _, m := range b.members.all() {
+		if p, is := m.(Pool); !is || !p.Watch(b) {
+			return 0, false
+		}
+	}
+	return changes, true
 }
 
 // Members returns how many members there are.

@@ -12,7 +12,8 @@ import (
 // it alone tries again when there may be memory, so that a small request does not take
 // what a large one waits for. The zero Queue is empty. It is safe for concurrent use.
 type Queue struct {
-	length atomic.Int32 // changed under mu, read without
+	length  atomic.Int32 // changed under mu, read without
+	changes atomic.Uint64
 
 	mu          sync.Mutex // leaf
 	first, last *Waiter
@@ -130,7 +131,14 @@ func (q *Queue) firstBelow(b *Budget) *Waiter {
 	return nil
 }
 
-// Wake wakes the one that leads. Where nobody waits it takes no lock.
+// Changed counts a change after which there may be more room than before. It takes no lock.
+func (q *Queue) Changed() { q.changes.Add(1) }
+
+// Changes returns how often Changed was called.
+func (q *Queue) Changes() uint64 { return q.changes.Load() }
+
+// Wake wakes the one that leads: there may be room that its last try could not see. Where nobody waits it takes no
+// lock.
 func (q *Queue) Wake() {
 	if q.Len() == 0 {
 		return

@@ -32,7 +32,13 @@ func (w *wants) allows(b budget, bytes, block int64, class int, have int32) bool
 func (p *cpu) grant(class int, limit, to int32, b budget) bool {
 	k, block := &p.caches[class], p.options.blockBytes(class)
 	more := int64(to-limit) * block
-	if !p.wants.allows(b, p.granted+more, block, class, to+k.nprevious) || !k.limit.CompareAndSwap(limit, to) { // or it was closed
+	if !p.wants.allows(b, p.granted+more, block, class, to+k.nprevious) {
+		return false
+	}
+	if p.options.Raised != nil {
+		p.options.Raised()
+	}
+	if !k.limit.CompareAndSwap(limit, to) { // it was closed
 		return false
 	}
 	p.granted += more

@@ -29,6 +29,8 @@ type Options struct {
 
 	Managed func() int64       // bytes that the pool has from its upstream
 	Free    func(handle.Entry) // gives a block back to the strategy; no lock is held
+	// Raised is called before a class cache may keep more blocks. The caller is pinned. nil: no call.
+	Raised func()
 
 	Pace *profile.Pace // which Gets are sampled; nil: none
 	Lock *sync.Mutex   // guards the counts of calls that no class cache serves

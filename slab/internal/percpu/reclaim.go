@@ -9,11 +9,19 @@ import "github.com/bufslab/bufslab/internal/pin"
 // The class caches are closed meanwhile: Reclaim makes their limits negative, and after
 // quiesce no goroutine is left that has seen the old limits.
 func (c *Cache) Reclaim(idle bool) (any bool) {
+	return c.reclaim(idle, func() bool { return c.worthClosing(idle) })
+}
+
+// ReclaimLimits is Reclaim(false) that also sets the limit of every class cache to 0, where Reclaim may leave those
+// that have no block. Until Options.Raised is called no class cache keeps a block.
+func (c *Cache) ReclaimLimits() { c.reclaim(false, func() bool { return true }) }
+
+func (c *Cache) reclaim(idle bool, closes func() bool) (any bool) {
 	if c.classes == 0 {
 		return false
 	}
 	out := c.depot.reclaim(idle, c.BlockBytes, nil)
-	if c.worthClosing(idle) {
+	if closes() {
 		out = c.takeAll(idle, out)
 	}
 	any = out != nil
