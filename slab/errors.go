@@ -42,11 +42,19 @@ type OutOfMemoryError struct {
 	HeldBytes, ActiveBytes int64
 	Err                    error
 	Pool                   string // its name: see Pool.Name
+
+	unwatched int64 // of the active bytes: see unwatchedBytes
 }
 
+// Error also says where most of the active bytes may be forgotten buffers that nobody finds.
 func (e *OutOfMemoryError) Error() string {
-	return fmt.Sprintf("slab: pool %s: no room for %d bytes (a block of %d), %d held, %d active: %v",
+	text := fmt.Sprintf("slab: pool %s: no room for %d bytes (a block of %d), %d held, %d active: %v",
 		e.Pool, e.Size, e.Class, e.HeldBytes, e.ActiveBytes, e.Err)
+	if e.unwatched > e.ActiveBytes/2 {
+		text += fmt.Sprintf(". %d of the active bytes are in blocks of at most 4 KiB: "+
+			"no collection finds those that are forgotten, with on_forget=report it does", e.unwatched)
+	}
+	return text
 }
 
 // Unwrap returns the upstream's error.

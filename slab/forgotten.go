@@ -26,6 +26,15 @@ func watchFrom(c Config) (reachable, unreachable int) {
 	return watchLimit + 1, 1
 }
 
+// unwatchedBytes returns about how many active bytes off the heap are in blocks without a finalizer, where few blocks
+// are cached.
+func (p *pool) unwatchedBytes(s Stats) int64 {
+	if p.isCollected() {
+		return 0
+	}
+	return max(0, s.ActiveBytes-p.table.WatchedBytes())
+}
+
 // forgotten is called for a forgotten block. The caller holds table.mu, and runs on a
 // goroutine that others wait for: another goroutine asks the streams, as they may be
 // slow.

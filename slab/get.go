@@ -158,7 +158,7 @@ func (p *pool) refused(size, ask int, r refusal, err error) error {
 		return err
 	}
 	s := p.stats()
-	e := &OutOfMemoryError{size, ask, s.HeldBytes, max(0, s.ActiveBytes), err, p.config.Name}
+	e := &OutOfMemoryError{size, ask, s.HeldBytes, max(0, s.ActiveBytes), err, p.config.Name, p.unwatchedBytes(s)}
 	p.noteRefusal(r, e)
 	return e
 }

@@ -5,13 +5,23 @@ import (
 	"slices"
 )
 
-// How a pool off the Go heap says that slices of GetBytes are lost: nobody finds a slice that the program forgets, and
-// the only sign is a number that grows.
+// How a pool off the Go heap says that buffers are lost: nobody finds a slice of GetBytes that the program forgets, nor
+// a small buffer, and the only sign is a number that grows.
 
 // growSites is how many places the warning names.
 const growSites = 3
 
-// noticeGrowth hears of a collection. It warns, once, if the active bytes grow without end and are mostly of GetBytes.
+// A lostKind is a kind of buffers that nobody finds.
+type lostKind struct{ name, why string }
+
+var (
+	lostSlices = lostKind{"blocks of GetBytes were not put back", "Off the Go heap a forgotten slice never comes back."}
+	lostSmall  = lostKind{"blocks of at most 4 KiB were not released",
+		"Off the Go heap no collection finds such a buffer where it is forgotten; with on_forget=report it does."}
+)
+
+// noticeGrowth hears of a collection. It warns, once, if the active bytes grow without end and are mostly of buffers
+// that nobody finds.
 func (p *pool) noticeGrowth() {
 	if p.isCollected() || p.warned.Load() {
 		return
@@ -20,9 +30,14 @@ func (p *pool) noticeGrowth() {
 	if least == 0 {
 		return
 	}
-	if n := p.table.BySlice(); n.Bytes > least/2 && !p.warned.Swap(true) {
-		p.config.log().Warn(fmt.Sprintf("slab: %d bytes%s in %d blocks of GetBytes were not put back: the least that is active has grown from %d bytes to %d over %d collections. "+
-			"Off the Go heap a forgotten slice never comes back. %s", n.Bytes, about(n.Bytes), n.Blocks, was, least, collections, p.growSites()))
+	n, small := p.table.Unfound()
+	kind := lostSlices
+	if small.Bytes > n.Bytes {
+		n, kind = small, lostSmall
+	}
+	if n.Bytes > least/2 && !p.warned.Swap(true) {
+		p.config.log().Warn(fmt.Sprintf("slab: %d bytes%s in %d %s: the least that is active has grown from %d bytes to %d over %d collections. %s %s",
+			n.Bytes, about(n.Bytes), n.Blocks, kind.name, was, least, collections, kind.why, p.growSites()))
 	}
 }
 

@@ -61,3 +61,6 @@ func (s *Slot) IsBySlice(gen uint64) bool { return s.lent.get() == lentTo(gen)|b
 
 // isBySlice is IsBySlice of the last owner.
 func (s *Slot) isBySlice() bool { return s.IsBySlice(s.Generation()) }
+
+// isLent reports whether the slot has an owner.
+func (s *Slot) isLent() bool { return s.lent.get()&^(bySlice|hidden) == lentTo(s.Generation()) }

@@ -162,14 +162,19 @@ func (t *Table) FindPinned(addr uintptr) (*Slot, uint64, int) {
 	return t.index.find(addr).current(addr)
 }
 
-// BySlice adds up the bytes asked for by owners that have a raw slice alone. It looks at each block of the pool.
-func (t *Table) BySlice() (n Tally) {
+// Unfound adds up the bytes asked for by owners that nobody would find gone, off the Go heap: those that have a raw slice
+// alone, and the others whose slot has no finalizer. It looks at each block of the pool.
+func (t *Table) Unfound() (slices, unwatched Tally) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.index.each(func(s *Slot) {
-		if s.addr != noBlock && s.isBySlice() {
-			n.Add(s.Asked())
+		switch {
+		case s.addr == noBlock:
+		case s.isBySlice():
+			slices.Add(s.Asked())
+		case s.flags&watched == 0 && s.isLent():
+			unwatched.Add(s.Asked())
 		}
 	})
-	return n
+	return slices, unwatched
 }
