@@ -93,19 +93,26 @@ type Usage[K comparable] struct {
 }
 
 // MemoryUsage returns the memory of the pool's buffers. With a budget of about 10 MiB or
-// more HeldBytes and MetadataBytes together stay within the budget.
+// more HeldBytes and MetadataBytes together stay within the budget. A key whose buffer is replaced
+// or lost during the reading is missing, so that TotalBytes is never above HeldBytes.
 func (p *Pool[K]) MemoryUsage() Usage[K] {
 	p.must()
 	u := Usage[K]{Keys: map[K]int64{}}
 	entries := int64(0)
+	had := map[*entry[K]]*buffer{}
 	for e := range p.table.all() {
 		entries++
 		if b := e.cur.Load(); b != nil {
+			had[e] = b
+		}
+	}
+	u.HeldBytes, u.PeakBytes = p.budget.usage()
+	for e, b := range had {
+		if e.cur.Load() == b { // so it was held in between
 			u.Keys[e.key] = int64(b.size)
 			u.TotalBytes += int64(b.size)
 		}
 	}
-	u.HeldBytes, u.PeakBytes = p.budget.usage()
 	u.LeftBytes = p.budget.left.now.Load()
 	u.MetadataBytes = entries * keyBytes[K]()
 	if p.policy != nil {

@@ -8,8 +8,8 @@ import (
 // maxSites bounds the call stacks that are told apart. Beyond, the site is unknown.
 const maxSites = 1 << 16
 
-// stackDepth is what it takes to get out of package slab.
-const stackDepth = 16
+// stackDepth is what it takes to get out of package slab, and of a package of ours that calls it.
+const stackDepth = 32
 
 type stack [stackDepth]uintptr
 
