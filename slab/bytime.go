@@ -42,8 +42,8 @@ func (p *pool) isOpen() bool { return !p.closed.Load() }
 
 // calls is the clock's usage.
 func (p *pool) calls() (calls, managed int64) {
-	u := p.cache.Usage()
-	return u.Gets + u.Releases, p.stats().ManagedBytes
+	n := p.cache.Served()
+	return n.Gets() + n.Releases, p.stats().ManagedBytes
 }
 
 // keepShare gives back what is held beyond Config.HeldShare of most, the most bytes that were active in the last

@@ -56,7 +56,7 @@ func (p *pool) close() (err error) {
 func (p *pool) end() error {
 	p.leaveBudgets()
 	p.table.EndReferences()
-	errs := []error{p.leakError(p.stats()), p.checkError(), p.guard.err()}
+	errs := []error{p.leakError(p.stats().bounded()), p.checkError(), p.guard.err()}
 	for _, f := range p.onClose {
 		errs = append(errs, f())
 	}

@@ -11,13 +11,14 @@ import (
 // fresh returns a block of the strategy, for ask bytes, with a slot of the class. It counts
 // the Get of size bytes, and returns the number of Gets that it counts for in the profile.
 func (p *pool) fresh(ask, class, size int, how effort) (e handle.Entry, stands float64, err error) {
+	calls := p.accounting.Allocs()
 	for e.Slot == nil {
 		p.gc.Relieve()
 		b, extent, err := p.alloc(ask, how)
 		if err != nil {
 			return e, 0, err
 		}
-		e, stands = p.attach(b, extent, class, size)
+		e, stands = p.attach(b, extent, class, size, calls)
 	}
 	return e, stands, nil
 }
@@ -40,9 +41,9 @@ func (p *pool) atHand(ask, class, size int) (e handle.Entry, stands float64) {
 	return e, stands
 }
 
-// attach gives a block a slot, and counts the Get; see Table.Attach. A block of a Guard is never
-// cached.
-func (p *pool) attach(b device.Block, extent int32, class, size int) (e handle.Entry, stands float64) {
+// attach gives a block a slot, and counts the Get; see Table.Attach. There were calls upstream before the Get. A
+// block of a Guard is never cached.
+func (p *pool) attach(b device.Block, extent int32, class, size int, calls int64) (e handle.Entry, stands float64) {
 	if extent == guard.Extent {
 		class = p.cache.Uncached()
 	}
@@ -50,10 +51,18 @@ func (p *pool) attach(b device.Block, extent int32, class, size int) (e handle.E
 	defer p.mu.Unlock()
 	e, ok := p.table.Attach(b, extent, class, p.isSimple(class))
 	if ok {
-		stands = p.cache.CountGet(size)
+		stands = p.countGet(size, calls)
 		p.cache.Missed(class)
 	}
 	return e, stands
+}
+
+// countGet counts a Get of size bytes, as a miss if there were fewer calls upstream before it. The caller holds p.mu.
+func (p *pool) countGet(size int, calls int64) (stands float64) {
+	if now := p.accounting.Allocs(); now > calls {
+		return p.cache.CountMiss(size, now)
+	}
+	return p.cache.CountGet(size)
 }
 
 // isSimple reports whether Release of a block of the class only has to cache it.
@@ -79,7 +88,7 @@ func (p *pool) makeRoom(size int, how effort, err error) (b device.Block, extent
 	}
 	for how >= again && outOfMemory(err) {
 		b, extent, err = p.reclaimAndAlloc(size, how)
-		if u := p.cache.Usage(); !outOfMemory(err) || how < atOnce || !p.gc.Search(u.Gets) {
+		if !outOfMemory(err) || how < atOnce || !p.gc.Search(p.cache.Gets()) {
 			break
 		}
 	}

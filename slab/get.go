@@ -157,8 +157,8 @@ func (p *pool) refused(size, ask int, r refusal, err error) error {
 	if !outOfMemory(err) {
 		return err
 	}
-	s := p.stats()
-	e := &OutOfMemoryError{size, ask, s.HeldBytes, max(0, s.ActiveBytes), err, p.config.Name, p.unwatchedBytes(s)}
+	s := p.stats().bounded()
+	e := &OutOfMemoryError{size, ask, s.HeldBytes, s.ActiveBytes, err, p.config.Name, p.unwatchedBytes(s)}
 	p.noteRefusal(r, e)
 	return e
 }
@@ -184,10 +184,10 @@ func (p *pool) refill(class, size int) (e handle.Entry, stands float64) {
 // may not have reached the strategy yet.
 func (p *pool) besideOthers(size int, err error) (e handle.Entry, stands float64, _ error) {
 	for tries := 0; tries < mostTries && outOfMemory(err); tries++ {
-		before := p.cache.Usage()
+		before := p.cache.Served()
 		runtime.Gosched()
 		e, stands, err = p.fresh(size, p.cache.Uncached(), size, again)
-		if after := p.cache.Usage(); before.Gets+before.Releases == after.Gets+after.Releases {
+		if after := p.cache.Served(); before == after {
 			break
 		}
 	}

@@ -106,6 +106,7 @@ func (g *growth) end() bool {
 // inPlace reports false where the contents have to move.
 func (g *growth) inPlace() (c PooledBuffer, ok bool) {
 	p, b, s := g.pool, g.from, g.from.slot
+	calls := p.accounting.Allocs()
 	e := handle.Entry{Slot: s, Mem: b.ptr}
 	switch have := s.Len(); {
 	case s.IsPart():
@@ -120,7 +121,8 @@ func (g *growth) inPlace() (c PooledBuffer, ok bool) {
 		return c, false
 	}
 	p.mu.Lock()
-	stands := p.cache.CountGrow(b.n, g.to)
+	p.cache.CountRelease(b.n)
+	stands := p.countGet(g.to, calls)
 	p.mu.Unlock()
 	p.peak.note(p, g.to)
 	c = lend(e, g.to)
@@ -208,12 +210,13 @@ const roomyFrom = 1 << 20
 // get gets the new buffer, at a place where it can grow again if it is large and there is one.
 func (g *growth) get() (PooledBuffer, error) {
 	p := g.pool
+	calls := p.accounting.Allocs()
 	if class, ask := p.cache.Fit(g.to); g.to > g.from.n && g.to >= roomyFrom {
 		b, extent, ok := p.blocks.AllocRoomy(ask)
 		p.changed() // also if it fails, as for extend
 		if ok {
 			p.gc.Relieve()
-			if e, stands := p.attach(b, extent, class, g.to); e.Slot != nil {
+			if e, stands := p.attach(b, extent, class, g.to, calls); e.Slot != nil {
 				return p.hand(e, g.to, stands, growing)
 			}
 		}

@@ -109,15 +109,10 @@ func (g *guarding) managed() int64 {
 	return u.ActiveBytes + u.RoundingBytes + u.Withheld
 }
 
-// count adds the bytes of the guard to those of the strategy.
-func (g *guarding) count(s *Stats, u *Usage) {
+// counts returns how many buffers were withheld, and how many faults were found.
+func (g *guarding) counts() (guarded, faults int64) {
 	if g.Guard == nil {
-		return
+		return 0, 0
 	}
-	own := g.Usage()
-	u.ActiveBlocks += own.ActiveBlocks
-	u.ActiveBytes += own.ActiveBytes
-	u.RoundingBytes += own.RoundingBytes
-	u.UnusableBytes += own.Withheld
-	s.Guarded, s.WithheldBytes, s.GuardFaults = g.Count(), own.Withheld, g.faults.Load()
+	return g.Count(), g.faults.Load()
 }

@@ -376,9 +376,9 @@ func TestGuardDrawsWhatCachesServe(t *testing.T) {
 	}
 	eventually(t, "the caches serve again", func() bool {
 		pairs(100)
-		before := p.pool.cache.Misses()
+		before := p.pool.cache.Passed()
 		pairs(100)
-		return p.pool.cache.Misses() == before
+		return p.pool.cache.Passed() == before
 	})
 }
 
@@ -400,9 +400,9 @@ func TestATurnEndsThatDrawsNothing(t *testing.T) {
 	})
 	eventually(t, "the caches serve", func() bool {
 		often()
-		before := p.pool.cache.Misses()
+		before := p.pool.cache.Passed()
 		mustRelease(t, mustGet(t, p, 20<<20))
-		return p.pool.cache.Misses() == before
+		return p.pool.cache.Passed() == before
 	})
 	if s := p.Stats(); s.Guarded != 0 {
 		t.Errorf("%+v", s)

@@ -33,12 +33,12 @@ func (p *pool) AddCalm(c *budget.Calm) bool {
 		return false
 	}
 	managed := p.managed()
-	u := p.cache.Usage()
+	u := p.cache.Served()
 	if u.Got-u.Released > p.leaks.ForgottenBytes() || usageOf(p.strategy, managed).ManagedBytes() != managed {
 		return false
 	}
 	s := p.stats()
-	c.Gets += u.Gets
+	c.Gets += u.Gets()
 	c.Managed += s.ManagedBytes
 	return s.ActiveBytes == 0 && s.RoundingBytes == 0 && s.WaitingBlocks == 0 && p.pending.Len() == 0
 }

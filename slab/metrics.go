@@ -17,13 +17,13 @@ type Metric struct {
 // together when the loop begins. Label them with [Pool.Name]: metrics of all pools have the
 // same names.
 //
-// A counter never falls from one loop to the next. A field of Stats may, as Hits does while a
-// Get runs, and a monitoring system would take that for a restart.
+// A counter never falls from one loop to the next: a monitoring system would take that for a restart.
 func (p *Pool) Metrics() iter.Seq[Metric] {
-	q := p.opened()
+	p.opened()
 	return func(yield func(Metric) bool) {
-		for i, v := range q.counted.floors.raise(q.stats().withoutDebts()) {
-			if !yield(statFields[i].metric(v)) {
+		s := p.Stats()
+		for i := range statFields {
+			if !yield(statFields[i].metric(&s)) {
 				return
 			}
 		}

@@ -206,5 +206,4 @@ func (h *heldBound) note() {
 type counted struct {
 	failed, trims, trimmed atomic.Int64
 	steps, relieved        atomic.Int64 // of Config.Pressure
-	floors                 floors       // of metrics
 }

@@ -25,12 +25,12 @@ func watchPressure(p *pool) {
 
 // Calls returns the Gets and Releases so far.
 func (p pressed) Calls() int64 {
-	u := p.cache.Usage()
-	return u.Gets + u.Releases
+	n := p.cache.Served()
+	return n.Gets() + n.Releases
 }
 
 // HeldBytes returns the held bytes of the pool.
-func (p pressed) HeldBytes() int64 { return p.stats().HeldBytes }
+func (p pressed) HeldBytes() int64 { return p.stats().bounded().HeldBytes }
 
 // GiveBack gives back about n bytes. What went back counts as a step, also if keepers had it. If another
 // goroutine holds reclaimMu, to empty the caches or to wait for a stream, GiveBack only asks keepers.

@@ -36,5 +36,5 @@ func (p *Pool) WriteProfile(w io.Writer) error {
 // are the counts of the pool.
 func (p *pool) sampled() []profile.Record {
 	forgotten, _, _ := p.leaks.Counts()
-	return p.profile.Records(active(p.cache.Usage(), forgotten), forgotten)
+	return p.profile.Records(p.out(), forgotten)
 }

@@ -38,7 +38,7 @@ func reopen(front any, processors int) (replaying.Machine, error) {
 	}
 	p.pool = q
 	runtime.AddCleanup(p, (*pool).abandon, q)
-	m := replaying.Machine{RunOn: q.cache.RunOn, Uncached: q.cache.Misses, SetTime: q.cache.SetTime}
+	m := replaying.Machine{RunOn: q.cache.RunOn, Uncached: q.cache.Passed, SetTime: q.cache.SetTime}
 	if q.clock.Ticks() {
 		m.Advance = q.clock.Advance
 	}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
-	"sync"
 	"time"
 )
 
@@ -12,10 +11,10 @@ import (
 //
 //	ManagedBytes = ActiveBytes + RoundingBytes + HeldBytes + UnusableBytes
 //
-// While the pool is in use the figures are of slightly different moments. A block on its way
-// from one place to another counts as RoundingBytes. A Get or Release during the reading can
-// make RoundingBytes, ActiveBlocks and ActiveBytes too small; the last two are never less
-// than 0. When no call runs all figures are exact.
+// and none of them is negative. When no call runs all figures are exact. Beside running calls ManagedBytes is what it
+// was at a moment of the reading, so never above the budget. ActiveBlocks and ActiveBytes are at most what was out at a
+// moment: buffers that are released during the reading are missing. What belongs to none of the other figures, such as
+// a block on its way from one place to another, counts as RoundingBytes.
 //
 // HeldBlocks counts blocks in caches and lists, free blocks of slabs and, with bestfit and
 // slab, free extents. Neighbouring extents merge, so they are not the blocks that were released.
@@ -30,8 +29,7 @@ import (
 // much that goes upstream is counted beside what was out when it was called. PeakManagedBytes
 // divided by PeakActiveBytes is the footprint of the process, which a replay promises (bufslab verify).
 //
-// Counts of events only grow. Hits and Misses are exceptions, which a Get during the reading can
-// make too small; [Pool.Metrics] evens that out.
+// Peaks and counts of events never fall, except peaks by ResetPeaks.
 type Stats struct {
 	ActiveBlocks int64 `json:"active_blocks"`
 	HeldBlocks   int64 `json:"held_blocks"`
@@ -49,7 +47,7 @@ type Stats struct {
 	WaitingBytes  int64 `json:"waiting_bytes"`
 
 	Hits           int64 `json:"hits"`            // Gets without a call upstream
-	Misses         int64 `json:"misses"`          // calls upstream, but no more than Gets
+	Misses         int64 `json:"misses"`          // Gets with a call upstream: Hits and Misses are all Gets that succeeded
 	Failed         int64 `json:"failed"`          // Gets that returned an OutOfMemoryError, which are no Hits or Misses
 	AllocatedBytes int64 `json:"allocated_bytes"` // of all Gets, as asked for
 	UpstreamAllocs int64 `json:"upstream_allocs"` // calls that succeeded
@@ -75,11 +73,18 @@ type Stats struct {
 	WaitTime time.Duration `json:"wait_time_ns"` // of all waits that have ended
 }
 
-// withoutDebts sets active counts below 0 to 0. They occur if a Get ran on a processor that had
-// been read already, and its Release on one that had not.
-func (s Stats) withoutDebts() Stats {
-	s.RoundingBytes += min(0, s.ActiveBytes)
-	s.ActiveBlocks, s.ActiveBytes = max(0, s.ActiveBlocks), max(0, s.ActiveBytes)
+// bounded makes figures of different moments add up: each is at least 0 and at most what the figures before it leave of
+// the managed bytes.
+func (s Stats) bounded() Stats {
+	left := s.ManagedBytes
+	for _, part := range []*int64{&s.ActiveBytes, &s.UnusableBytes, &s.HeldBytes} {
+		*part = max(0, min(*part, left))
+		left -= *part
+	}
+	s.RoundingBytes = left
+	s.ActiveBlocks, s.HeldBlocks = max(min(1, s.ActiveBytes), s.ActiveBlocks), max(0, s.HeldBlocks)
+	s.WaitingBlocks, s.WaitingBytes = min(s.WaitingBlocks, s.HeldBlocks), min(s.WaitingBytes, s.HeldBytes)
+	s.WithheldBytes = min(s.WithheldBytes, s.UnusableBytes)
 	return s
 }
 
@@ -167,28 +172,8 @@ func (k Kind) String() string {
 	return "gauge"
 }
 
-// floors are the highest values of the counters of a pool so far.
-type floors struct {
-	mu   sync.Mutex // leaf
-	seen [len(statFields)]int64
-}
-
-// raise returns the fields of s, and for counters the floors where the floors are higher.
-func (f *floors) raise(s Stats) (values [len(statFields)]int64) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for i := range statFields {
-		values[i] = statFields[i].value(&s)
-		if statFields[i].kind == Counter {
-			f.seen[i] = max(f.seen[i], values[i])
-			values[i] = f.seen[i]
-		}
-	}
-	return values
-}
-
-func (f *statField) metric(value int64) Metric {
-	m := Metric{Name: "bufslab_" + f.name, Help: f.help, Kind: f.kind, Value: float64(value)}
+func (f *statField) metric(s *Stats) Metric {
+	m := Metric{Name: "bufslab_" + f.name, Help: f.help, Kind: f.kind, Value: float64(f.value(s))}
 	if strings.HasSuffix(f.name, "_bytes") {
 		m.Unit = "bytes"
 	}

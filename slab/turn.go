@@ -139,7 +139,7 @@ func (p *pool) exceedsDevice(size int) error {
 
 // waitError says that ctx is done, and what is in the way.
 func (p *pool) waitError(ctx context.Context, size int, w *budget.Waiter, at *budget.Budget, err error) error {
-	s := p.stats().withoutDebts()
+	s := p.stats().bounded()
 	return &WaitError{Size: size, Waited: w.Waited(), Cause: context.Cause(ctx), Err: err, done: ctx.Err(),
 		blocks: s.ActiveBlocks, bytes: s.ActiveBytes, waiters: at.Queue.Len()}
 }

@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"github.com/bufslab/bufslab/device"
-	"github.com/bufslab/bufslab/slab/internal/upstream"
 )
 
 // While one block comes and goes, a trim gives the other memory back after idle epochs, though
@@ -70,7 +69,7 @@ func TestWindow(t *testing.T) {
 // A trim looks at the free extents that can go, and not at what is shorter than a page, or in a segment, between blocks
 // in use: a heap has thousands of these.
 func TestTrimLooksAtWhatMayGo(t *testing.T) {
-	for name, up := range map[string]upstream.Source{"a range": &pages{RangeBytes: 64 << 20}, "segments": &source{}} {
+	for name, up := range map[string]device.Allocator{"a range": &pages{RangeBytes: 64 << 20}, "segments": &source{}} {
 		p := start(up, Options{})
 		var out []device.Block
 		for range 1000 {

@@ -116,7 +116,7 @@ func TestWhatIsAskedForSeldomIsLost(t *testing.T) {
 		for range lookEvery {
 			s.Missed(class)
 		}
-		s.counts.got += bytes // time goes by
+		s.counts.Got += bytes // time goes by
 		return s.wants.earned[class].Load()
 	}
 	for range 20 {
@@ -148,7 +148,7 @@ func TestUnusedBlocksAreLetGo(t *testing.T) {
 	k := s.At(0, s.Class(before))
 	for range 20_000 { // what is refused makes room; it has earned nothing
 		e := s.get(t, now)
-		s.counts.got += 1 << 24
+		s.counts.Got += 1 << 24
 		s.release(e, now)
 	}
 	if k.n() != 0 || k.limit.Load() != 0 {

@@ -167,18 +167,24 @@ func (c *Cache) Processor() int {
 }
 
 // CountGet counts a Get of size bytes that no class cache served. It returns stands as Retry
-// does. The caller holds Options.Lock, as callers of CountRelease, CountGrow, Refused and
-// Missed do.
-func (c *Cache) CountGet(size int) (stands float64) { return c.counts.get(size) }
+// does. The caller holds Options.Lock, as callers of CountMiss, CountRelease, Refused and Missed do.
+func (c *Cache) CountGet(size int) (stands float64) {
+	c.counts.Hits++
+	return c.counts.get(size)
+}
+
+// CountMiss is CountGet of a Get that has called upstream. No more Gets have than there were calls: if two Gets run at
+// a time, one may have seen the call of the other.
+func (c *Cache) CountMiss(size int, calls int64) (stands float64) {
+	if c.counts.Misses >= calls {
+		return c.CountGet(size)
+	}
+	c.counts.Misses++
+	return c.counts.get(size)
+}
 
 // CountRelease counts a Release of size bytes that no class cache took.
 func (c *Cache) CountRelease(size int) { c.counts.release(size) }
-
-// CountGrow counts a Release and a Get that no class cache served.
-func (c *Cache) CountGrow(from, to int) (stands float64) {
-	c.counts.release(from)
-	return c.counts.get(to)
-}
 
 // Refused notes n blocks of a class that go to the strategy as no cache took them. While the class caches are
 // closed they take none, and no class earns by that.

@@ -255,7 +255,7 @@ func TestCountersAddUp(t *testing.T) {
 	}
 	all.Wait()
 	u := s.Usage()
-	if u.Gets != 20_000 || u.Releases != u.Gets || u.Got == 0 || u.Released != u.Got {
+	if u.Gets() != 20_000 || u.Releases != u.Gets() || u.Got == 0 || u.Released != u.Got {
 		t.Errorf("%+v", u)
 	}
 	blocks := u.Blocks
@@ -263,7 +263,7 @@ func TestCountersAddUp(t *testing.T) {
 	if before := s.freed; int64(before) < blocks {
 		t.Errorf("%d blocks were cached, %d freed", blocks, before)
 	}
-	if u := s.Usage(); u.Blocks != 0 || u.Bytes != 0 || u.Gets != 20_000 || u.Releases != u.Gets {
+	if u := s.Usage(); u.Blocks != 0 || u.Bytes != 0 || u.Gets() != 20_000 || u.Releases != u.Gets() {
 		t.Errorf("after Reclaim: %+v", u)
 	}
 }

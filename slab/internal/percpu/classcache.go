@@ -77,23 +77,8 @@ func (c *ClassCache) enter() bool {
 	return c.limit.Load() >= 0 && c.n() > 0
 }
 
-// takeShort takes the last block if it has fewer than size bytes. It counts no hit.
-func (c *ClassCache) takeShort(size int) (e handle.Entry) {
-	c.busy = 1
-	if c.limit.Load() >= 0 && c.n() > 0 {
-		n := c.n()
-		if at := &c.loaded.entries[n-1]; at.Slot.Len() < size {
-			e, *at = *at, handle.Entry{}
-			c.setN(n - 1)
-			c.moved--
-		}
-	}
-	c.busy = 0
-	return e
-}
-
 // n returns the blocks in the loaded magazine.
-func (c *ClassCache) n() int32 { return int32(c.state & loadedMask) }
+func (c *ClassCache) n() int32 { return c.state.n() }
 
 // setN sets n, for code that moves magazines. It counts no Get.
 func (c *ClassCache) setN(n int32) { c.state = c.state&^loadedMask | state(n) }
@@ -155,16 +140,27 @@ func (c *ClassCache) invert(is func(limit int32) bool) {
 	}
 }
 
-// askedBytes reads both sums between two hits. Otherwise their difference would include bytes
-// that came and went while the reader paused between the two reads.
-func (c *ClassCache) askedBytes() (got, released int64) {
-	word := (*uint64)(&c.state)
-	for range 8 { // a hit takes longer than this, so one look is nearly always enough
-		before := atomic.LoadUint64(word)
-		got, released = atomic.LoadInt64(&c.got), atomic.LoadInt64(&c.released)
-		if atomic.LoadUint64(word) == before {
-			break
-		}
+// A moment is a class cache at a moment, as another goroutine sees it: see cpu.moment.
+type moment struct {
+	loaded, previous     *magazine
+	state                state
+	got, released, moved int64
+	nprevious            int32
+}
+
+func (c *ClassCache) moment() moment {
+	return moment{
+		c.loaded, c.previous, state(atomic.LoadUint64((*uint64)(&c.state))),
+		atomic.LoadInt64(&c.got), atomic.LoadInt64(&c.released), atomic.LoadInt64(&c.moved), atomic.LoadInt32(&c.nprevious),
 	}
-	return got, released
+}
+
+// served counts the calls since the class cache was armed, and all Releases. All blocks that magazines have not
+// brought came by a Release.
+func (m *moment) served() Served {
+	gets := m.state.gets()
+	return Served{
+		Hits: gets, Releases: gets + int64(m.state.n()) + int64(m.nprevious) - m.moved,
+		Got: m.got, Released: m.released,
+	}
 }

@@ -16,14 +16,10 @@ func clock(o *Options, told *int64, n *counters, cpus []cpu) func() int64 {
 		if *told > 0 {
 			return *told
 		}
-		gets, got := n.gets, n.got
+		s := n.Served
 		for i := range cpus {
-			served, _ := cpus[i].served()
-			gets += served
-			for k := range cpus[i].caches {
-				got += cpus[i].caches[k].got
-			}
+			s.add(cpus[i].served())
 		}
-		return 100*gets + got/8
+		return 100*s.Gets() + s.Got/8
 	}
 }

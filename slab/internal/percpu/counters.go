@@ -10,7 +10,7 @@ import (
 // counts holds Options.Lock anyway, for the block that it takes or gives back: so counting takes
 // no atomic operation.
 type counters struct {
-	gets, releases, got, released int64
+	Served
 
 	// A Get is sampled if it takes got past due.
 	due   int64
@@ -18,19 +18,18 @@ type counters struct {
 	pace  *profile.Pace
 }
 
-// get counts a Get of size bytes. It returns the number of Gets that this one counts for in a profile, 0
+// get counts the bytes of a Get. It returns the number of Gets that this one counts for in a profile, 0
 // if it is not sampled.
 func (n *counters) get(size int) (stands float64) {
-	n.gets++
-	if n.got += int64(size); n.got < n.due {
+	if n.Got += int64(size); n.Got < n.due {
 		return 0
 	}
 	return n.sample(size)
 }
 
 func (n *counters) release(size int) {
-	n.releases++
-	n.released += int64(size)
+	n.Releases++
+	n.Released += int64(size)
 }
 
 // sample samples a Get of size bytes, and draws the next due.
@@ -40,12 +39,12 @@ func (n *counters) sample(size int) (stands float64) {
 	}
 	if n.scale == profile.Never { // a cut, and this Get goes beyond it
 		n.pace.Ease()
-		if n.draw(n.due, n.got-n.due+mostBytes); n.got < n.due {
+		if n.draw(n.due, n.Got-n.due+mostBytes); n.Got < n.due {
 			return 0
 		}
 	}
 	stands = n.pace.Stands(int64(size), n.scale)
-	n.draw(n.got, mostBytes)
+	n.draw(n.Got, mostBytes)
 	return stands
 }
 

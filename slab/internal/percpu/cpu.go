@@ -22,8 +22,9 @@ type cpu struct {
 
 	granted int64 // bytes that caches may hold: the limit and the previous magazine of each
 
-	gets atomic.Int64  // of class caches, until each was last armed
-	arms atomic.Uint32 // counts them twice, so that it is odd meanwhile
+	gets  atomic.Int64  // of class caches, until each was last armed
+	arms  atomic.Uint32 // counts them twice, so that it is odd meanwhile
+	moves atomic.Uint32 // counts twice, in the same way, how often the owner has moved magazines
 
 	used  []uint16     // the classes that were ever armed, in that order; no other has served a call
 	known atomic.Int32 // classes in used
@@ -46,21 +47,30 @@ func (p *cpu) leave() {
 	}
 }
 
-// served adds up the Gets and Releases that the class caches of p have served. It looks again if a
-// class cache was armed meanwhile. The caller has locked p.mu, which only the race detector's build
-// needs.
-func (p *cpu) served() (gets, releases int64) {
+// served adds up what the class caches of p have served. The caller looks at arms, and has locked p.mu, which
+// keeps reclaims out, and in the race detector's build all calls.
+func (p *cpu) served() (s Served) {
+	s.Hits = p.gets.Load()
+	s.Releases = s.Hits
+	for _, class := range p.used[:p.known.Load()] {
+		k := p.moment(class)
+		s.add(k.served())
+	}
+	return s
+}
+
+// moment looks at a class cache, again if magazines were moved meanwhile. The caller has locked p.mu.
+func (p *cpu) moment(class uint16) moment {
 	for {
-		arms := p.arms.Load()
-		gets, releases = p.gets.Load(), 0
-		for i := range p.caches {
-			k := &p.caches[i]
-			gets += k.state.gets()
-			releases += int64(k.n()) + int64(k.nprevious) - k.moved // the other blocks came by magazines
-		}
-		if arms%2 == 0 && p.arms.Load() == arms {
-			return gets, gets + releases
+		moves := p.moves.Load()
+		if k := p.caches[class].moment(); moves%2 == 0 && p.moves.Load() == moves {
+			return k
 		}
 		runtime.Gosched()
 	}
 }
+
+// moving begins a move of blocks that is no hit, and moved ends it. The caller is pinned, or takes blocks out of closed
+// class caches.
+func (p *cpu) moving() { p.moves.Add(1) }
+func (p *cpu) moved()  { p.moves.Add(1) }

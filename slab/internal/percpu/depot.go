@@ -138,16 +138,27 @@ func (d *depot) reclaim(idle bool, size func(class int) int64, out *magazine) *m
 	return out
 }
 
-// usage counts the blocks in the depot.
-func (d *depot) usage() (blocks, bytes int64) {
+// usage counts the blocks in the depot, whose bytes are counted by bytes.
+func (d *depot) usage(of func(class int, m *magazine, n int32) int64) (blocks, bytes int64) {
+	if d.bytes.Load() == 0 {
+		return 0, 0
+	}
 	for i := range d.classes {
-		c := &d.classes[i]
-		c.mu.Lock()
-		for m := c.full.Load(); m != nil; m = m.next {
-			blocks += int64(m.n)
-			bytes += m.bytes(m.n)
+		if d.has(i) {
+			n, sum := d.classes[i].usage(i, of)
+			blocks += n
+			bytes += sum
 		}
-		c.mu.Unlock()
+	}
+	return blocks, bytes
+}
+
+func (c *depotClass) usage(class int, of func(class int, m *magazine, n int32) int64) (blocks, bytes int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for m := c.full.Load(); m != nil; m = m.next {
+		blocks += int64(m.n)
+		bytes += of(class, m, m.n)
 	}
 	return blocks, bytes
 }

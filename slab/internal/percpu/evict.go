@@ -46,5 +46,7 @@ func (p *cpu) after(class int) int {
 func (p *cpu) detach(class int, limit int32, out *magazine) *magazine {
 	k := &p.caches[class]
 	p.granted -= int64(limit+k.nprevious) * p.options.blockBytes(class)
+	p.moving()
+	defer p.moved()
 	return k.unload(class, out)
 }

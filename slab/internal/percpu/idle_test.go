@@ -41,7 +41,7 @@ func TestIdleReclaimTakesWhatLiesBelow(t *testing.T) {
 		if k := s.At(0, s.Class(size)); int64(k.limit.Load()+k.nprevious)*int64(size) != s.granted() {
 			t.Errorf("%d bytes granted for %d blocks", s.granted(), k.limit.Load()+k.nprevious)
 		}
-		if u.Gets != u.Releases || u.Got != u.Released {
+		if u.Gets() != u.Releases || u.Got != u.Released {
 			t.Errorf("%+v", u)
 		}
 	}

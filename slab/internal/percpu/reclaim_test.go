@@ -37,7 +37,7 @@ func TestReclaimAgainstHits(t *testing.T) {
 	stop.Store(true)
 	all.Wait()
 	s.Reclaim(false)
-	if u := s.Usage(); u.Blocks != 0 || u.Gets != gets.Load() || u.Releases != u.Gets || u.Released != u.Got {
+	if u := s.Usage(); u.Blocks != 0 || u.Gets() != gets.Load() || u.Releases != u.Gets() || u.Released != u.Got {
 		t.Errorf("%+v", u)
 	}
 }

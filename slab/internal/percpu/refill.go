@@ -44,10 +44,12 @@ func (p *cpu) swap(class int) {
 	if k.limit.Load() < 0 || k.n() > 0 || k.nprevious == 0 {
 		return
 	}
+	p.moving()
 	k.loaded, k.previous = k.previous, k.loaded
 	k.setN(k.nprevious)
 	p.granted -= int64(k.nprevious) * p.options.blockBytes(class)
 	k.nprevious = 0
+	p.moved()
 	p.check()
 }
 
@@ -80,13 +82,34 @@ func (c *Cache) dropShort(class, size int) {
 	if c.options.ExactAbove == 0 {
 		return // all blocks are as long as their class
 	}
+	var e handle.Entry
 	on := c.Pin()
-	e := c.At(on.ID(), class).takeShort(size)
+	p := c.cpu(on.ID())
+	if p != nil {
+		e = p.takeShort(class, size)
+	}
+	p.leave()
 	c.Unpin(on)
 	if e.Slot != nil {
 		c.mixed[class].Store(true)
 		c.options.Free(e)
 	}
+}
+
+// takeShort takes the block at hand if it has fewer than size bytes. It counts no hit.
+func (p *cpu) takeShort(class, size int) (e handle.Entry) {
+	k := &p.caches[class]
+	if k.limit.Load() < 0 || k.n() == 0 {
+		return e
+	}
+	if at := &k.loaded.entries[k.n()-1]; at.Slot.Len() < size {
+		p.moving()
+		e, *at = *at, handle.Entry{}
+		k.setN(k.n() - 1)
+		k.moved--
+		p.moved()
+	}
+	return e
 }
 
 // install makes m the loaded magazine of the processor's class cache, if the class
@@ -115,9 +138,11 @@ func (p *cpu) put(class int, m *magazine, b budget) *magazine {
 	if limit < 0 || n == 0 || k.n() > 0 || !p.grant(class, limit, max(limit, n), b) {
 		return m
 	}
+	p.moving()
 	m, k.loaded = k.loaded, m
 	k.setN(n)
 	k.moved += int64(n)
+	p.moved()
 	if m != nil {
 		m.n = 0
 	}

@@ -103,19 +103,23 @@ func (c *Cache) exchange(p *cpu, class int, b budget) (left *magazine) {
 	k := &p.caches[class]
 	out, n, below := k.loaded, k.n(), k.nprevious
 	block := c.BlockBytes(class)
-	more := int64(n-below) * block
-	if more == 0 || c.wants.allows(b, p.granted+more, block, class, k.limit.Load()+n) {
-		if below > 0 && !c.depotTakes(class, below) {
-			return nil
-		}
+	more, leaves := int64(n-below)*block, n
+	keeps := more == 0 || c.wants.allows(b, p.granted+more, block, class, k.limit.Load()+n)
+	if keeps {
+		leaves = below
+	}
+	if leaves > 0 && !c.depotTakes(class, leaves) {
+		return nil
+	}
+	p.moving()
+	if keeps {
 		p.granted += more
 		out, k.previous = k.previous, k.loaded
 		n, k.nprevious = below, n
-	} else if !c.depotTakes(class, n) {
-		return nil
 	}
 	k.loaded = p.empty
 	k.setN(0)
 	p.empty = k.unlink(out, class, n, &left)
+	p.moved()
 	return left
 }

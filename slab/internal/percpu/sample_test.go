@@ -40,7 +40,7 @@ func TestHitsAreSampled(t *testing.T) {
 		if most := 6 * math.Sqrt(n*pace.Stands(block, 0)); math.Abs(found-n) > most {
 			t.Errorf("%d bytes: %.0f found of %d, which is more than %.0f off", size, found, n, most)
 		}
-		if gets := s.Usage().Gets; gets != n+1 || s.Gets() != gets {
+		if gets := s.Usage().Gets(); gets != n+1 || s.Gets() != gets {
 			t.Errorf("%d and %d Gets counted of %d", gets, s.Gets(), n+1)
 		}
 	}
@@ -55,7 +55,7 @@ func TestMissesAreSampled(t *testing.T) {
 		s := oneCPU(t, Options{Largest: 1 << 10, Bytes: 1 << 20, Depot: 1, Pace: pace})
 		var found float64
 		for range n {
-			found += s.counts.get(size)
+			found += s.CountGet(size)
 			s.counts.release(size)
 		}
 		if most := 6 * math.Sqrt(n*pace.Stands(int64(size), 0)); math.Abs(found-n) > most {
@@ -68,7 +68,7 @@ func TestMissesAreSampled(t *testing.T) {
 func TestACutLooksForTime(t *testing.T) {
 	for name, get := range map[string]func(s *store){
 		"hits":   func(s *store) { s.pairs(mostGets+2, 100) },
-		"misses": func(s *store) { s.counts.get(mostBytes + 1) },
+		"misses": func(s *store) { s.CountGet(mostBytes + 1) },
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			pace := profile.NewPace(1 << 50) // so far that what is got here meets no sample
@@ -97,9 +97,9 @@ func TestGetsAreCountedBeyondTheCount(t *testing.T) {
 		if k.isDue() {
 			k.state -= oneGet
 		}
-		counted := s.Usage().Gets
-		if found := s.pairs(100, 100); found != 0 || s.Usage().Gets != counted+100 {
-			t.Errorf("%s: %f found, %d and then %d Gets", name, found, counted, s.Usage().Gets)
+		counted := s.Usage().Gets()
+		if found := s.pairs(100, 100); found != 0 || s.Usage().Gets() != counted+100 {
+			t.Errorf("%s: %f found, %d and then %d Gets", name, found, counted, s.Usage().Gets())
 		}
 	}
 }

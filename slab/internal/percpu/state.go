@@ -27,6 +27,9 @@ const (
 // made it due, for the next Get.
 func (s state) wasDue() bool { return uint32(s) >= (dueGets+1)*oneGet }
 
+// n returns the blocks in the loaded magazine.
+func (s state) n() int32 { return int32(s & loadedMask) }
+
 func (s state) isArmed() bool { return s>>fromAt != 0 }
 
 // armed is s changed so that n more Gets make the class cache due; n was drawn with scale.

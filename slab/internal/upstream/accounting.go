@@ -19,6 +19,7 @@ type Accounting struct {
 
 	allocs, frees atomic.Int64
 	managed, peak atomic.Int64
+	drawn         atomic.Int64 // bytes that were ever managed
 	passing       atomic.Int64 // calls that run
 }
 
@@ -120,7 +121,11 @@ func (a *Accounting) passOff(n int64, stays func(), free func() bool) (gone bool
 	return free()
 }
 
+// Drawn only grows: by the bytes that come from upstream, before they are managed, and by those that would not go back.
+func (a *Accounting) Drawn() int64 { return a.drawn.Load() }
+
 func (a *Accounting) add(n int64) {
+	a.drawn.Add(n)
 	a.RaisePeak(a.managed.Add(n))
 }
 
