@@ -2,7 +2,6 @@ package slab
 
 import (
 	"errors"
-	"fmt"
 	"runtime"
 
 	"github.com/bufslab/bufslab/internal/inside"
@@ -98,23 +97,6 @@ func (p *pool) leakError(s Stats) error {
 		return nil
 	}
 	return e
-}
-
-// more says what else is known of the buffers that are out.
-func (e *LeakError) more() (text string) {
-	if e.leftBlocks > 0 {
-		text += fmt.Sprintf("\n\t%d more of %d bytes are left to the collector by growpool, and are no leaks", e.leftBlocks, e.leftBytes)
-	}
-	if e.keepers > 0 {
-		text += fmt.Sprintf("\n\t%d growpools, or others that keep buffers of it, are not closed and may have them", e.keepers)
-	}
-	if len(e.Leaks) > 0 {
-		return text // which has those that were found
-	}
-	if e.forgotten > 0 {
-		text += fmt.Sprintf("\n\t%d others were found forgotten before", e.forgotten)
-	}
-	return text + "\n\twith on_forget=report the pool knows where they were got"
 }
 
 // abandon closes a pool whose user has forgotten it, except for Grow of active buffers. It may wait for

@@ -183,6 +183,23 @@ func (e *LeakError) Error() string {
 	return s.String() + e.more()
 }
 
+// more says what else is known of the buffers that are out.
+func (e *LeakError) more() (text string) {
+	if e.leftBlocks > 0 {
+		text += fmt.Sprintf("\n\t%d more of %d bytes are left to the collector by growpool, and are no leaks", e.leftBlocks, e.leftBytes)
+	}
+	if e.keepers > 0 {
+		text += fmt.Sprintf("\n\t%d growpools, or others that keep buffers of it, are not closed and may have them", e.keepers)
+	}
+	if len(e.Leaks) > 0 {
+		return text // which has those that were found
+	}
+	if e.forgotten > 0 {
+		text += fmt.Sprintf("\n\t%d others were found forgotten before", e.forgotten)
+	}
+	return text + "\n\twith on_forget=report the pool knows where they were got"
+}
+
 // about is a large number of bytes in units, for the text of an error.
 func about(bytes int64) string {
 	if bytes < 1<<20 {

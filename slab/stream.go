@@ -45,7 +45,7 @@ func (b PooledBuffer) UsedOn(s device.Stream) error {
 	if b.n == 0 {
 		return nil
 	}
-	if err := device.Accepts(s, b.Block()); err != nil && !errors.Is(err, device.ErrClosed) {
+	if err := device.Accepts(s, b.slot.Root().Block(1)); err != nil && !errors.Is(err, device.ErrClosed) {
 		return err
 	}
 	poolOf(b.slot).pending.Use(b.slot.Root(), s)
@@ -84,7 +84,7 @@ func (p *Pool) GetOn(size int, s device.Stream) (PooledBuffer, error) {
 	if err != nil || b.n == 0 {
 		return b, err
 	}
-	if err := device.Accepts(s, b.Block()); err != nil {
+	if err := device.Accepts(s, b.slot.Block(1)); err != nil {
 		return PooledBuffer{}, errors.Join(err, b.Release())
 	}
 	q.pending.Use(b.slot, s)

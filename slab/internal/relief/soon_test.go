@@ -6,6 +6,7 @@ import (
 	"math"
 	"runtime"
 	"runtime/debug"
+	"sync/atomic"
 	"testing"
 	"testing/fstest"
 	"testing/synctest"
@@ -38,11 +39,11 @@ type scene struct {
 	*pod
 	group *group
 	rings chan string
-	slow  time.Duration
+	slow  atomic.Int64 // nanoseconds
 }
 
 func (s *scene) Open(name string) (fs.File, error) {
-	time.Sleep(s.slow) // of the bubble's clock
+	time.Sleep(time.Duration(s.slow.Load())) // of the bubble's clock
 	return s.pod.Open(name)
 }
 
@@ -112,14 +113,16 @@ var pasts = map[string]func(s *scene, x alarm, m *holder){
 		x.enough(s)
 	},
 	"a look that took half a second": func(s *scene, x alarm, m *holder) {
-		s.slow = time.Second / 10
+		s.slow.Store(int64(time.Second / 10))
 		x.short(s)
 		pass(10 * time.Second)
 		x.enough(s)
-		s.slow = 0
+		s.slow.Store(0)
 	},
 	"memory that cannot go back": func(s *scene, x alarm, m *holder) {
+		m.mu.Lock()
 		m.stuck = 64 << 20
+		m.mu.Unlock()
 		x.short(s)
 		pass(20 * time.Second)
 		x.enough(s)
