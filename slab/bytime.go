@@ -1,27 +1,9 @@
 package slab
 
-import (
-	"time"
-
-	"github.com/bufslab/bufslab/slab/internal/clock"
-)
+import "github.com/bufslab/bufslab/slab/internal/clock"
 
 // By time a pool gives back what the program did not ask for again: on every device, with every strategy, and
 // while the pool is in use. On the Go heap held memory makes collections rarer, off it others could use it.
-
-// unusedFor is how long memory is held unused, unless a Config says so. What a program uses in turns comes again
-// sooner, and what comes again later costs a page fault for each page, or a call.
-const unusedFor = 10 * time.Second
-
-// defaultTrim and defaultIdle give both times one value where a Config has but one. So one key says that nothing goes.
-func defaultTrim(c Config) (time.Duration, string) {
-	if c.Idle != 0 {
-		return c.Idle, "as idle"
-	}
-	return unusedFor, "default"
-}
-
-func defaultIdle(c Config) (time.Duration, string) { return c.TrimAfter, "as trim_after" }
 
 func (p *pool) setClock(c Config) {
 	o := clock.Options{

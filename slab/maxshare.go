@@ -26,14 +26,6 @@ func ShareOf(upstream Allocator, share float64) (bytes int64, source string, err
 	return s.bytes, s.source, err
 }
 
-var shares = optline.Range[float64]{
-	Want: "a share above 0 and up to 100%",
-	Has:  func(v float64) bool { return 0 < v && v <= 1 },
-}
-
-// isShare reports whether the text of a key that takes a size or a share is a share.
-func isShare(text string) bool { return strings.HasSuffix(text, "%") }
-
 func shareOf(on Allocator, share float64) (s shared, err error) {
 	if !shares.Has(share) {
 		return s, configError([]string{fmt.Sprintf("max_bytes=%s: want %s", optline.Shares.Format(share), shares.Want)})

@@ -289,3 +289,25 @@ const mostName = 200
 
 // alignments is a power of two whose bounds are written as sizes are.
 var alignments = optline.Range[int]{Want: "a power of two, 8 to 2MiB", Has: optline.PowerOfTwo(8, 2<<20).Has}
+
+var shares = optline.Range[float64]{
+	Want: "a share above 0 and up to 100%",
+	Has:  func(v float64) bool { return 0 < v && v <= 1 },
+}
+
+// isShare reports whether the text of a key that takes a size or a share is a share.
+func isShare(text string) bool { return strings.HasSuffix(text, "%") }
+
+// unusedFor is how long memory is held unused, unless a Config says so. What a program uses in turns comes again
+// sooner, and what comes again later costs a page fault for each page, or a call.
+const unusedFor = 10 * time.Second
+
+// defaultTrim and defaultIdle give both times one value where a Config has but one. So one key says that nothing goes.
+func defaultTrim(c Config) (time.Duration, string) {
+	if c.Idle != 0 {
+		return c.Idle, "as idle"
+	}
+	return unusedFor, "default"
+}
+
+func defaultIdle(c Config) (time.Duration, string) { return c.TrimAfter, "as trim_after" }
