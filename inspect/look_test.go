@@ -35,16 +35,16 @@ func slowly(t *testing.T, takes time.Duration) (p *slab.Pool, looks func() int) 
 	a := &slow{Allocator: d}
 	p = check.Ok(slab.Open(a, slab.Config{Strategy: "direct"}))(t)
 	t.Cleanup(func() { _ = p.Close() })
-	p.Stats()
+	Handler(p).(*handler).look()
 	once := a.asked
-	a.asked, a.takes = 0, takes/time.Duration(2*once)
-	return p, func() int { return a.asked / (2 * once) }
+	a.asked, a.takes = 0, takes/time.Duration(once)
+	return p, func() int { return a.asked / once }
 }
 
 // However many ask, pools are asked twice a second at most, and for a tenth of the time at most.
 // In between all see the same. A handler has no goroutine: the bubble would not end.
 func TestPoolsAreAskedNowAndThen(t *testing.T) {
-	for takes, want := range map[time.Duration]time.Duration{0: 500 * time.Millisecond, 10 * time.Millisecond: 500 * time.Millisecond, time.Second: 10 * time.Second} {
+	for takes, want := range map[time.Duration]time.Duration{0: 500 * time.Millisecond, 12 * time.Millisecond: 500 * time.Millisecond, 12 * time.Second: 2 * time.Minute} {
 		synctest.Test(t, func(t *testing.T) {
 			p, looks := slowly(t, takes)
 			h := Handler(p).(*handler)

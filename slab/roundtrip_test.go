@@ -14,7 +14,6 @@ var wholeLines = []string{
 		"statistics=true,record=a.csv,record_last=9,record_sample=3,record_sites=true,profile_rate=512KiB",
 	"strategy=bitlog,bits=5,max_bytes=1GiB,max_held=1MiB,max_held_blocks=7,max_block_bytes=1MiB,idle=keep",
 	"steps=8,align=4KiB,trim_after=none,check=true",
-	"strategy=plan,plan=a.plan",
 }
 
 // Each key means the same in a line, in a JSON object and in the environment.
