@@ -219,7 +219,7 @@ func TestReadConnOfAClosedPipe(t *testing.T) {
 func TestReadReadyOfNoContext(t *testing.T) {
 	everyReadable(t, func(t *testing.T, r readable, p *slab.Pool) {
 		check.Ok(r.there.Write([]byte("hello")))(t)
-		h, err := r.read(nil, p, 10) //lint:ignore SA1012 that is what it is about
+		h, err := r.read(nil, p, 10)
 		if err != nil || string(h.Bytes()) != "hello" {
 			t.Fatalf("%v, %v", h, err)
 		}

@@ -280,3 +280,24 @@ func TestRoomBeforeAMessage(t *testing.T) {
 		check.Must(t, p.Close())
 	}
 }
+
+// T21 of docs/reports.md. A page is got, and a short slice of its beginning is given back. The Put counts by the buffer
+// that begins there, whatever the length of the slice.
+func TestAShortSliceGivesTheWholeBufferBack(t *testing.T) {
+	for _, dev := range []string{"heap", "mmap"} {
+		for _, strategy := range Strategies()[:len(rows)] {
+			p := openPool(t, dev, Config{Strategy: strategy})
+			var managed int64
+			for range 1000 {
+				b := check.Ok(p.GetBytes(4096))(t)
+				if err := p.Put(b[:1024:1024]); err != nil {
+					t.Fatalf("%s, %s: %v", dev, strategy, err)
+				}
+				s := p.Stats()
+				if managed = max(managed, s.ManagedBytes); s.ActiveBytes != 0 || s.RoundingBytes != 0 || managed > 64<<10 {
+					t.Fatalf("%s, %s: %+v", dev, strategy, s)
+				}
+			}
+		}
+	}
+}
