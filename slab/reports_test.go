@@ -301,3 +301,27 @@ func TestAShortSliceGivesTheWholeBufferBack(t *testing.T) {
 		}
 	}
 }
+
+// T14 of docs/reports.md. An append beyond the capacity leaves the buffer for a slice of the Go heap. Its Put is
+// ErrForeign, and counted, and the buffer stays out. Grow is the right form.
+func TestAnAppendThatMovesOutIsCounted(t *testing.T) {
+	p := openPool(t, "mmap", Config{})
+	b := check.Ok(p.GetBytes(1 << 20))(t)
+	moved := append(b, 1)
+	if err := p.Put(moved); !errors.Is(err, ErrForeign) {
+		t.Errorf("%v", err)
+	}
+	if s := p.Stats(); s.ForeignPuts != 1 || s.ActiveBlocks != 1 {
+		t.Errorf("%+v", s)
+	}
+	if err := p.Put(b); err != nil {
+		t.Error(err)
+	}
+	h := mustGet(t, p, 1<<20)
+	h.Bytes()[0] = 7
+	h = check.Ok(h.Grow(1<<20 + 1<<17))(t)
+	if m := h.Bytes(); m[0] != 7 || len(m) != 1<<20+1<<17 {
+		t.Errorf("%d bytes", len(m))
+	}
+	mustRelease(t, h)
+}

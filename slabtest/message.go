@@ -53,12 +53,15 @@ func (p *place) String() string {
 	return fmt.Sprintf("%s: %s, %s", p.site, buffers(p.buffers, p.bytes), how)
 }
 
-// withPlaces is the message of a pool that keeps call sites.
-func withPlaces(list []slab.Leak, when, pool string) string {
+// withPlaces is the message of a pool that keeps call sites. It counts a buffer once, however many of its parts
+// have a place.
+func withPlaces(s slab.Stats, list []slab.Leak, when, pool string) string {
 	var lines strings.Builder
-	var n, bytes int64
+	n, bytes := s.ActiveBlocks, s.ActiveBytes
 	for _, p := range placesOf(list) {
-		n, bytes = n+p.buffers, bytes+p.bytes
+		if p.forgotten {
+			n, bytes = n+p.buffers, bytes+p.bytes
+		}
 		fmt.Fprintf(&lines, "\t%v\n", p)
 	}
 	return fmt.Sprintf("%s %s not released %s (pool %s):\n%s", buffers(n, bytes), oneOrMany(n, "was", "were"), when, pool, &lines) +

@@ -38,7 +38,7 @@ func leaksOf(p *slab.Pool, when string) string {
 	if !tellsEach(list) {
 		return withoutPlaces(s, list, when, p.Name())
 	}
-	return withPlaces(list, when, p.Name())
+	return withPlaces(s, list, when, p.Name())
 }
 
 // mostCollections bounds how often collect runs the collector. The finalizer of a

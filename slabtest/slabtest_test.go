@@ -153,7 +153,7 @@ func TestWhatWasForgottenIsToldByPlace(t *testing.T) {
 	}
 }
 
-// A part is told with the place of its Slice.
+// A part is told with the place of its Slice. It is no second buffer.
 func TestPartsAreToldByPlace(t *testing.T) {
 	var part slab.PooledBuffer
 	var at string
@@ -164,7 +164,7 @@ func TestPartsAreToldByPlace(t *testing.T) {
 		part, _ = b.Slice(0, 10)
 		b.Release()
 	})
-	want(t, got, at+"1 buffer of 10 bytes, still out", "A buffer is out until its last part is released.")
+	want(t, got, "1 buffer of 5000 bytes was not released", at+"1 buffer of 10 bytes, still out", "A buffer is out until its last part is released.")
 	runtime.KeepAlive(part)
 }
 
