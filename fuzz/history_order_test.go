@@ -144,7 +144,9 @@ func inOrder(t *testing.T, seed uint64, name string, barging bool) (same bool) {
 }
 
 func TestCallsInOrder(t *testing.T) {
-	for _, name := range []string{"direct", "exact", "bestfit", "slab"} { // sizeclass may serve with twice the bytes
+	// Of others the model does not know when a call is served: sizeclass may serve with twice the bytes, and free
+	// extents of a page heap lie apart, by where the caches of a processor have taken them.
+	for _, name := range []string{"direct", "exact"} {
 		t.Run(name, func(t *testing.T) {
 			for seed := range uint64(20) {
 				synctest.Test(t, func(t *testing.T) {

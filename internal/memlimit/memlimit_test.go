@@ -105,18 +105,18 @@ func TestAdjustTogether(t *testing.T) {
 func TestStopWhileItFollows(t *testing.T) {
 	limit(t, 1<<30)
 	synctest.Test(t, func(t *testing.T) {
-		calls := 0
-		var stop func()
-		stop = Adjust(0, func() int64 {
-			if calls++; calls == 2 { // the first call is that of Adjust itself
-				stop()
+		var calls atomic.Int32
+		stop := make(chan func(), 1)
+		stop <- Adjust(0, func() int64 {
+			if calls.Add(1) == 2 { // the first call is that of Adjust itself
+				(<-stop)()
 			}
 			return 256 << 20
 		})
 		time.Sleep(10 * every)
 		synctest.Wait()
-		if calls != 2 {
-			t.Errorf("asked %d times for what is off the heap, the second time it ended", calls)
+		if n := calls.Load(); n != 2 {
+			t.Errorf("asked %d times for what is off the heap, the second time it ended", n)
 		}
 		wantLimit(t, 1<<30, "after stop")
 	})
