@@ -41,12 +41,12 @@ func TestAReplayHasTheTimeOfTheRecording(t *testing.T) {
 // Caches keep what a program asks for often. How often it does is the time of the recording: one that asks a hundred
 // times as seldom has less in its caches, and none without times has what one has that touches all bytes of its Gets.
 func TestCachesHaveTheTimeOfTheRecording(t *testing.T) {
-	run := func(ns int) (r Result) {
+	run := func(ns int64) (r Result) {
 		var b strings.Builder
 		b.WriteString("op,id,size,time_ns\n")
 		for i := range 4000 {
 			for k := range 8 { // one after the other, so that one block of each size is out at a time
-				fmt.Fprintf(&b, "a,0,%d,%d\nf,0,,%d\n", 100_000<<(k%3), (8*i+k)*ns, (8*i+k)*ns)
+				fmt.Fprintf(&b, "a,0,%d,%d\nf,0,,%d\n", 100_000<<(k%3), int64(8*i+k)*ns, int64(8*i+k)*ns)
 			}
 		}
 		r, err := Replay(read(t, b.String()), open(t, "device=heap"))

@@ -1,59 +1,12 @@
 package percpu
 
 import (
-	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
 
 	"github.com/bufslab/bufslab/slab/internal/handle"
 )
-
-// Who adds up while the owner exchanges magazines sees no block come or go by that: it looks again. One block is out,
-// and the rest go from one magazine to the other.
-func TestServedWhileMagazinesAreMoved(t *testing.T) {
-	s := openStore(t, Options{Largest: 32 << 10, Bytes: 1 << 20, Processors: 1, Replayed: true})
-	const size = 100
-	var held []handle.Entry
-	for range 2 * magazineSlots {
-		held = append(held, s.get(t, size))
-	}
-	for _, e := range held[1:] {
-		s.release(e, size)
-	}
-	var stop atomic.Bool
-	var owner sync.WaitGroup
-	owner.Go(func() {
-		class := s.Class(size)
-		for !stop.Load() {
-			exchangeSlowly(s, class)
-		}
-	})
-	for range 2000 {
-		if n := s.Served(); n.Gets()-n.Releases != 1 {
-			t.Errorf("%d blocks are out: %+v", n.Gets()-n.Releases, n)
-			break
-		}
-	}
-	stop.Store(true)
-	owner.Wait()
-}
-
-// exchangeSlowly exchanges the magazines of a class cache, and lets others run in the middle of it.
-func exchangeSlowly(s *store, class int) {
-	p := &s.cpus[0]
-	if !plain {
-		defer s.Unpin(s.Pin()) // a lock, in the race detector's build
-	}
-	k := &p.caches[class]
-	p.moving()
-	defer p.moved()
-	k.loaded, k.previous = k.previous, k.loaded
-	n := k.n()
-	k.setN(k.nprevious)
-	runtime.Gosched()
-	k.nprevious = n
-}
 
 // Usage may run beside all else.
 func TestUsageBesideOwners(t *testing.T) {
