@@ -197,7 +197,9 @@ func TestBudgetOutlastsWhatIsForgotten(t *testing.T) {
 					}
 					b.Bytes()[0] = 1
 				}
-				if s := p.Stats(); s.ActiveBlocks+s.Forgotten != int64(n) || s.PeakManagedBytes > budget {
+				// A reading beside finalizers may miss what they find meanwhile.
+				adds := func(s Stats) bool { return s.ActiveBlocks+s.Forgotten == int64(n) }
+				if s := p.Stats(); !adds(s) && !collect(p, adds) || s.PeakManagedBytes > budget {
 					t.Errorf("%s: %+v", dev, s)
 				}
 			}
