@@ -16,7 +16,7 @@ import (
 // come ReadFrom takes 512 bytes. When they are full the Buffer moves to a block of 4 KiB. From there on
 // it takes a further block when the last one is full, and copies nothing: its contents are then a list of
 // segments. A segment has 4 KiB, from 16 KiB on what is left to 64 KiB, then 40 KiB, from 320 KiB on some
-// eighth of what came, or what a Write needs. So a Buffer holds at most 4 KiB until so many bytes have
+// eighth of what came, or what a Write needs. So a Buffer holds at most 4 KiB until 4 KiB have
 // come, at most 64 KiB until 32 KiB have come, and then at most twice what has come. [Buffer.Segments],
 // Read and WriteTo go through the segments one by one; Bytes and Detach join them.
 //

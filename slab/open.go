@@ -135,7 +135,7 @@ func (p *pool) openStrategy(c Config) error {
 	if handle.Sanitized {
 		p.accounting.OnLeave(handle.Left)
 	}
-	p.strategy = newStrategy(p.accounting.Checked(), c, k, front{gets: p.cache.Gets, lock: &p.mu, processor: p.cache.Processor, beforePeak: func() {
+	p.strategy = newStrategy(p.accounting.Checked(), c, front{gets: p.cache.Gets, lock: &p.mu, processor: p.cache.Processor, beforePeak: func() {
 		if p.reclaimMu.TryLock() { // its holder may wait for a stream
 			defer p.reclaimMu.Unlock()
 			p.emptyCachesLocked(false)

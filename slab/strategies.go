@@ -17,7 +17,7 @@ type row struct {
 	name string
 	keys []string // of a Config, that this strategy has a use for and others have not
 	own  string   // the key among them whose value may follow the name: bitlog:4
-	open func(up upstream.Checked, c Config, k knowledge, f front) Allocator
+	open func(up upstream.Checked, c Config, f front) Allocator
 
 	caches func(c Config) cached // how it is cached by default; nil is not
 	align  int                   // of blocks by default; 0 is the strategy's own
@@ -38,31 +38,31 @@ type cached struct {
 // rows lists the built-in strategies, the simplest first.
 var rows = []row{
 	{name: "direct", align: 16, none: true,
-		open: func(up upstream.Checked, _ Config, _ knowledge, f front) Allocator {
+		open: func(up upstream.Checked, _ Config, f front) Allocator {
 			return strategy.NewDirect(up, f.lock != nil)
 		}},
 	{name: "exact", align: 16, keys: []string{"max_held_blocks", "max_block_bytes"}, maxBlocks: 100, maxBlockBytes: 1 << 30,
-		open: func(up upstream.Checked, c Config, _ knowledge, f front) Allocator {
+		open: func(up upstream.Checked, c Config, f front) Allocator {
 			return strategy.NewExact(up, freelistOptions(c, f))
 		}},
 	{name: "bitlog", align: 16, keys: []string{"bits", "max_held_blocks", "max_block_bytes"}, own: "bits",
-		open: func(up upstream.Checked, c Config, _ knowledge, f front) Allocator {
+		open: func(up upstream.Checked, c Config, f front) Allocator {
 			return strategy.NewBitlog(up, max(c.Bits, 0), freelistOptions(c, f)) // -1 is 0 bits
 		}},
 	{name: "sizeclass", keys: []string{"steps", "align", "max_held_blocks", "max_block_bytes", "cache_bytes"}, own: "steps",
 		noBlocks: "strategy sizeclass keeps the free blocks of its slabs, however many they are; max_held bounds their bytes",
 		caches:   func(c Config) cached { return cached{sizeclass.NewGrid(c.Steps, c.Align), 0, sizeclassMiss} },
-		open: func(up upstream.Checked, c Config, _ knowledge, f front) Allocator {
+		open: func(up upstream.Checked, c Config, f front) Allocator {
 			return strategy.NewSizeclass(up, c.Steps, c.Align, c.MaxBytes, freelistOptions(c, f))
 		}},
 	{name: "bestfit", align: 64, keys: []string{"align", "miss_target", "decommit", "pages", "reserve", "cache_bytes"}, own: "miss_target",
 		caches: cachedByHeap,
-		open: func(up upstream.Checked, c Config, _ knowledge, f front) Allocator {
+		open: func(up upstream.Checked, c Config, f front) Allocator {
 			return strategy.NewBestfit(up, heapOptions(c, f))
 		}},
 	{name: "slab", align: 16, keys: []string{"align", "miss_target", "decommit", "pages", "reserve", "cache_bytes"}, own: "miss_target",
 		caches: cachedByHeap,
-		open: func(up upstream.Checked, c Config, _ knowledge, f front) Allocator {
+		open: func(up upstream.Checked, c Config, f front) Allocator {
 			return strategy.NewSlab(up, heapOptions(c, f))
 		}},
 }

@@ -39,7 +39,7 @@ func NewStrategy(name string, upstream Allocator, c Config) (Allocator, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := newStrategy(checked(upstream, 1), c.forStrategy(name, upstream), k, front{})
+	s := newStrategy(checked(upstream, 1), c.forStrategy(name, upstream), front{})
 	if _, err := k.take(s); err != nil {
 		return nil, err
 	}
@@ -48,9 +48,9 @@ func NewStrategy(name string, upstream Allocator, c Config) (Allocator, error) {
 
 // newStrategy builds the strategy that c names. c is valid and has its defaults. Strategies
 // are interchangeable: to change the name is enough.
-func newStrategy(up upstream.Checked, c Config, k knowledge, f front) Allocator {
+func newStrategy(up upstream.Checked, c Config, f front) Allocator {
 	if r := rowOf(c.Strategy); r.open != nil {
-		return r.open(up, c, k, f)
+		return r.open(up, c, f)
 	}
 	return openRegistered(up, c) // Validate has seen to it that there is one
 }

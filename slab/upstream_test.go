@@ -33,7 +33,7 @@ func TestABlockIsVerifiedOnceInAPool(t *testing.T) {
 	r := upstreamtest.NewRegion(1 << 20)
 	up := &upstreamtest.Fixed{Block: device.Block{Region: r, Len: 1000}}
 	on := account(newLimit(up, 1<<20, 16), 16, func(device.Region) func() { return func() {} })
-	s := newStrategy(on.Checked(), Config{Strategy: "exact"}.withDefaults(), knowledge{}, front{})
+	s := newStrategy(on.Checked(), Config{Strategy: "exact"}.withDefaults(), front{})
 	if mustAlloc(t, s, 1000); r.Measured.Load() != 1 {
 		t.Errorf("its region was measured %d times", r.Measured.Load())
 	}

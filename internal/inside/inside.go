@@ -13,7 +13,7 @@ var Left func(pool any) *Tally
 // A Tally counts buffers and their bytes, as asked for.
 type Tally struct{ Blocks, Bytes atomic.Int64 }
 
-// Add counts so many buffers of so many bytes each, fewer if blocks is negative.
+// Add counts a number of buffers, each with that many bytes. It takes them off if blocks is negative.
 func (t *Tally) Add(blocks, bytes int64) {
 	t.Blocks.Add(blocks)
 	t.Bytes.Add(blocks * bytes)
