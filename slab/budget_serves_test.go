@@ -15,6 +15,7 @@ func TestABudgetServesWhatVaries(t *testing.T) {
 		phase = 1000
 	}
 	for dev, budget := range map[string]int64{"mmap": live * 110 / 100, "heap": live * 125 / 100} {
+		needRange(t, dev)
 		p := openPool(t, dev, Config{MaxBytes: budget})
 		r := rand.New(rand.NewPCG(1, 2))
 		var out []PooledBuffer

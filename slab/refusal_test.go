@@ -145,7 +145,12 @@ func overload(t *testing.T, dev string, c Config) *overloaded {
 	o.more, err = o.limit.Alloc(256 << 10)
 	check.Must(t, err)
 	o.p, o.q = mustOpen(t, o.limit, c), mustOpen(t, o.limit, c)
-	t.Cleanup(func() { _ = errors.Join(o.p.Close(), o.q.Close()) })
+	t.Cleanup(func() {
+		for _, b := range append(o.mine, o.other) {
+			_ = b.Release() // a test may have released it
+		}
+		_ = errors.Join(o.p.Close(), o.q.Close())
+	})
 	for range 100 { // the caches keep such blocks
 		for _, p := range []*Pool{o.p, o.q} {
 			a, b := mustGet(t, p, refusedSize), mustGet(t, p, refusedSize)
@@ -254,6 +259,7 @@ func TestWhatMakesRoomEndsARefusal(t *testing.T) {
 func TestNoFalseRefusal(t *testing.T) {
 	for dev, strategy := range map[string]string{"heap": "sizeclass", "mmap": "slab"} {
 		t.Run(dev, func(t *testing.T) {
+			needRange(t, dev)
 			o := overload(t, dev, Config{Strategy: strategy})
 			var stop atomic.Bool
 			var all sync.WaitGroup

@@ -227,6 +227,7 @@ func TestAPeakThatCannotBeWrittenIsAnError(t *testing.T) {
 func TestAReserveDoesNotKeepBlocksFromTheBudget(t *testing.T) {
 	const most = 16 << 20
 	for _, dev := range []string{"heap", "mmap", "mmap:fixed", "sim"} {
+		needRange(t, dev)
 		for _, name := range heapStrategies {
 			for _, reserve := range []string{"none", "1MiB", "8MiB", "15MiB", "16MiB"} {
 				c := check.Ok(ParseConfig(fmt.Sprintf("strategy=%s,cache_bytes=0,max_bytes=16MiB,reserve=%s", name, reserve)))(t)

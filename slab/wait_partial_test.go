@@ -91,9 +91,10 @@ func TestCallsThatTakeAllAtOnce(t *testing.T) {
 func TestAReservedPartForHandshakes(t *testing.T) {
 	for _, line := range []string{"heap,sizeclass", "mmap,slab", "mmap,sizeclass"} {
 		t.Run(line, func(t *testing.T) {
+			dev, strategy, _ := strings.Cut(line, ",")
+			needRange(t, dev)
 			synctest.Test(t, func(t *testing.T) {
 				const size, handshakes, packets = 64 << 10, 100, 64
-				dev, strategy, _ := strings.Cut(line, ",")
 				top := NewLimit(openDevice(t, dev), 32*size)
 				c := withoutClock(strategy)
 				data := mustOpen(t, top, c)

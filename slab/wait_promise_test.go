@@ -31,6 +31,7 @@ func eachPromising(t *testing.T, f func(t *testing.T, top *Limit, c Config)) {
 	for _, dev := range []string{"heap", "mmap"} {
 		for _, s := range Strategies() {
 			t.Run(dev+","+s, func(t *testing.T) {
+				needRange(t, dev)
 				synctest.Test(t, func(t *testing.T) {
 					f(t, NewLimit(openDevice(t, dev), 64*mib), withoutClock(s))
 				})
