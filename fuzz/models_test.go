@@ -34,7 +34,7 @@ var settings = []string{
 	"max_held=0", "max_held=20KiB", "max_held=40KiB", "max_held_blocks=3", "max_held_blocks=0", "max_block_bytes=4KiB",
 	"max_bytes=160KiB", "max_bytes=1MiB", "cache_bytes=0", "cache_bytes=8KiB", "align=8", "align=64", "bits=2", "steps=8",
 	"miss_target=0.5", "decommit=true", "reserve=8KiB", "on_forget=free", "on_forget=report", "zero=true", "check=true",
-	"statistics=true", "record_last=100", "profile_rate=4KiB",
+	"record_last=100", "profile_rate=4KiB",
 }
 
 // drawConfig draws a Config with up to five settings of those that its strategy has. The

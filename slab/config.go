@@ -59,7 +59,6 @@ type Config struct {
 	Guard     int
 
 	// What is counted and recorded.
-	Statistics   bool   // count Gets and Releases in scopes, see Pool.Push: under a lock, also what caches serve
 	ProfileRate  int64  // bytes of Gets between two samples of Pool.WriteProfile, on average; 512 KiB is a good value; 0 takes none
 	Record       string // trace file to write; gzip if it ends in .gz
 	RecordLast   int    // number of last events to remember, for Pool.WriteRecord and for the file at Close; 0 writes all as they come

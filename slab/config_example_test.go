@@ -38,7 +38,6 @@ func ExampleConfig_Explain() {
 	// strict           true                      set by you
 	// check            false                     default
 	// guard            none                      default
-	// statistics       false                     default
 	// record           none                      default
 	// record_last      none                      default
 	// profile_rate     none                      default

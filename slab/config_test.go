@@ -32,7 +32,7 @@ func TestKeys(t *testing.T) {
 		"device=mmap,gc_trigger=1TiB":                           {Device: "mmap", GCTrigger: 1 << 40},
 		"name=http in,on_forget=report":                         {Name: "http in", OnForget: "report"},
 		"zero=true,strict=true":                                 {Zero: true, Strict: true},
-		"check=true,statistics=true":                            {Check: true, Statistics: true},
+		"strict=true,check=true":                                {Check: true, Strict: true},
 		"check=true,record=a,b.csv":                             {Check: true, Record: "a,b.csv"},
 		"record_last=9,record_sample=5,record_sites=true":       {RecordLast: 9, RecordSample: 5, RecordSites: true},
 	} {

@@ -37,9 +37,6 @@ func (p *Pool) GuardFault(addr uintptr) *GuardError {
 // openLog opens the log that c asks for.
 func (p *pool) openLog(c Config) (err error) {
 	o := watch.Options{Strict: c.Strict, Sites: c.Check || c.Strict || c.OnForget == "report"}
-	if c.Statistics {
-		o.Scopes = new(watch.Scopes)
-	}
 	if c.records() {
 		o.Record, err = openRecord(c, deviceOf(p.config.on), !p.config.replayed())
 	}

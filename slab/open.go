@@ -237,7 +237,6 @@ func watchCollections(p *pool) {
 //	guard      Config.Guard, at the side of the strategy
 //	caches     Config.CacheBytes
 //	record     Config.Record, RecordLast
-//	scopes     Config.Statistics
 //
 // A layer that c does not ask for is left out.
 func OpenConfig(c Config) (*Pool, error) {

@@ -93,8 +93,6 @@ var options = optline.Table[Config]{
 		Range: optline.TrueOrFalse, ZeroText: "false"},
 	key[int]{Name: "guard", Field: func(c *Config) *int { return &c.Guard }, Kind: optline.Counts,
 		Range: optline.Between(1, math.MaxInt32), Words: map[string]int{"none": 0}, ZeroText: "none"},
-	key[bool]{Name: "statistics", Field: func(c *Config) *bool { return &c.Statistics }, Kind: optline.Bools,
-		Range: optline.TrueOrFalse, ZeroText: "false"},
 	key[string]{Name: "record", Field: func(c *Config) *string { return &c.Record }, Kind: optline.Strings,
 		Range: optline.NonEmpty("a file name"), ZeroText: "none"},
 	key[int]{Name: "record_last", Field: func(c *Config) *int { return &c.RecordLast }, Kind: optline.Counts,

@@ -72,15 +72,3 @@ func TestGrowsOfASample(t *testing.T) {
 		t.Errorf("%d allocations, %d grows, %d frees", n, rows['g'], rows['f'])
 	}
 }
-
-// Scopes count a Grow as a Get and a Release, with a recording beside them or without.
-func TestGrowsOfScopesBesideARecording(t *testing.T) {
-	for _, last := range []int{0, 10} {
-		p := openPool(t, "mmap", Config{Strategy: "exact", Statistics: true, RecordLast: last})
-		p.Push()
-		mustRelease(t, mustGrow(t, mustGet(t, p, 1000), 9000))
-		if s := p.Pop(); s.Allocs != 2 || s.Frees != 2 || s.Bytes != 0 {
-			t.Errorf("%+v", s)
-		}
-	}
-}

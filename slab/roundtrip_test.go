@@ -11,7 +11,7 @@ import (
 var wholeLines = []string{
 	"device=mmap,strategy=bestfit,align=2MiB,miss_target=0.02,decommit=true,pages=huge,reserve=1MiB,max_bytes=75%,max_held=25%," +
 		"cache_bytes=1MiB,trim_after=30s,idle=1m0s,pressure=on,name=a,on_forget=report,gc_trigger=1GiB,zero=true,strict=true,guard=9," +
-		"statistics=true,record=a.csv,record_last=9,record_sample=3,record_sites=true,profile_rate=512KiB",
+		"record=a.csv,record_last=9,record_sample=3,record_sites=true,profile_rate=512KiB",
 	"strategy=bitlog,bits=5,max_bytes=1GiB,max_held=1MiB,max_held_blocks=7,max_block_bytes=1MiB,idle=keep",
 	"steps=8,align=4KiB,trim_after=none,check=true",
 }
@@ -51,8 +51,8 @@ func TestBareSwitches(t *testing.T) {
 		"device=mmap,check,strict":        {Device: "mmap", Check: true, Strict: true},
 		"zero, pressure ,name=a,b,strict": {Zero: true, Pressure: true, Name: "a,b", Strict: true},
 		"strategy=slab,decommit":          {Strategy: "slab", Decommit: true},
-		"statistics,record=a,record_sites,device=virtual:fixed,64MiB": {
-			Statistics: true, Record: "a", RecordSites: true, Device: "virtual:fixed,64MiB"},
+		"record=a,record_sites,device=virtual:fixed,64MiB": {
+			Record: "a", RecordSites: true, Device: "virtual:fixed,64MiB"},
 	} {
 		t.Setenv("BUFSLAB_CONF", line)
 		c, err := ConfigFromEnv()
@@ -62,7 +62,7 @@ func TestBareSwitches(t *testing.T) {
 		}
 	}
 	for line, want := range map[string]string{
-		"zero=true,chek":   `"chek": want key=value or a switch: decommit, pressure, zero, strict, check, statistics, record_sites`,
+		"zero=true,chek":   `"chek": want key=value or a switch: decommit, pressure, zero, strict, check, record_sites`,
 		"chek":             `"chek": want key=value or a switch: decommit, `,
 		"strict,max_bytes": `"max_bytes": want key=value or `,
 		"check,check=true": "check is given twice",

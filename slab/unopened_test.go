@@ -26,7 +26,7 @@ func TestAPoolThatOpenDidNotReturn(t *testing.T) {
 		}
 		for _, f := range []func(){
 			p.FreeHeld, p.StopHolding, func() { p.Trim(0) }, func() { p.Stats() }, func() { p.Leaks() }, func() { p.Explain() },
-			p.Push, p.ResetPeaks, func() { p.Fragmentation() }, func() { p.Name() }, func() { p.Metrics() }, func() { p.Closed() },
+			p.ResetPeaks, func() { p.Fragmentation() }, func() { p.Name() }, func() { p.Metrics() }, func() { p.Closed() },
 		} {
 			wantPanic(t, "slab: a Pool that Open did not return", f)
 		}

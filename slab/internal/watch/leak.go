@@ -1,11 +1,10 @@
-// Package watch is what looks on while a pool works: call sites, recordings, scopes, samples and
+// Package watch is what looks on while a pool works: call sites, recordings, samples and
 // what was forgotten. A pool tells a [Log] what was got, released and forgotten, and a [Sampler]
 // which Gets are drawn; neither knows of a pool, nor of the other.
 //
 //	log.go      a Log: what each buffer's owner did, and where
 //	parts.go    the parts of a buffer in it
 //	tell.go     who is told of what was forgotten
-//	scopes.go   what was got and released, in scopes
 //	sampler.go  samples by stack
 //	caller.go   which call of a stack is the program's
 //	leak.go     one line of a list of leaks

@@ -34,7 +34,6 @@ type Options struct {
 	Strict bool             // mistakes panic
 	Sites  bool             // places of Gets and Releases are kept
 	Record *record.Recorder // nil without a recording
-	Scopes *Scopes          // nil without scopes
 
 	Leaked        func(Leak)      // called for what was forgotten, on another goroutine; may be nil
 	DoubleRelease func(bytes int) // called by a second Release; may be nil
@@ -57,7 +56,7 @@ func (l *Log) Open(o Options) {
 }
 
 // SeesAll reports whether Got and Released have something to do.
-func (l *Log) SeesAll() bool { return l.sites != nil || l.Record != nil || l.Scopes != nil }
+func (l *Log) SeesAll() bool { return l.sites != nil || l.Record != nil }
 
 // Got notes a Get of n bytes, whose slot has the generation gen.
 func (l *Log) Got(s *handle.Slot, gen uint64, n int) {
@@ -69,9 +68,6 @@ func (l *Log) Got(s *handle.Slot, gen uint64, n int) {
 
 // got is Got but for the recording.
 func (l *Log) got(s *handle.Slot, gen uint64, n int) {
-	if l.Scopes != nil {
-		l.Scopes.Alloc(n)
-	}
 	if l.sites == nil {
 		return
 	}
@@ -142,7 +138,7 @@ func (l *Log) Freed(e End) {
 
 // Released notes that the owner of s has ended its generation. The recording is told by Freed.
 func (l *Log) Released(s *handle.Slot) (e End) {
-	e = l.ended(s)
+	e = endOf(s)
 	if l.sites == nil {
 		return e
 	}
@@ -155,13 +151,8 @@ func (l *Log) Released(s *handle.Slot) (e End) {
 	return e
 }
 
-// ended counts a Release, or that a buffer was forgotten.
-func (l *Log) ended(s *handle.Slot) End {
-	if l.Scopes != nil {
-		l.Scopes.Free(s.Asked())
-	}
-	return End{s.Mark(), s.Asked()}
-}
+// endOf is what Freed will be told of a buffer that was released or forgotten.
+func endOf(s *handle.Slot) End { return End{s.Mark(), s.Asked()} }
 
 // FoundForgotten is what How returns for a buffer that was not released.
 const FoundForgotten = "found forgotten"
@@ -179,7 +170,7 @@ func (l *Log) How(id handle.ID) string {
 // Forgotten notes a buffer that was forgotten. Its generation has ended. If it escaped its block goes
 // into quarantine.
 func (l *Log) Forgotten(s *handle.Slot, escaped bool) {
-	l.Freed(l.ended(s))
+	l.Freed(endOf(s))
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.forgotten.Add(s.Asked())
