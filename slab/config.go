@@ -59,11 +59,10 @@ type Config struct {
 	Guard     int
 
 	// What is counted and recorded.
-	ProfileRate  int64  // bytes of Gets between two samples of Pool.WriteProfile, on average; 512 KiB is a good value; 0 takes none
-	Record       string // trace file to write; gzip if it ends in .gz
-	RecordLast   int    // number of last events to remember, for Pool.WriteRecord and for the file at Close; 0 writes all as they come
-	RecordSample int    // record one Get in RecordSample, chosen at random, with its Release; 0 is 1
-	RecordSites  bool   // record where each Get was called
+	ProfileRate int64  // bytes of Gets between two samples of Pool.WriteProfile, on average; 512 KiB is a good value; 0 takes none
+	Record      string // trace file to write; gzip if it ends in .gz
+	RecordLast  int    // number of last events to remember, for Pool.WriteRecord and for the file at Close; 0 writes all as they come
+	RecordSites bool   // record where each Get was called
 
 	// Text has no keys for these: ParseConfig leaves them nil, String and MarshalJSON leave
 	// them out, UnmarshalJSON leaves them as they are.

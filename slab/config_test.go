@@ -34,7 +34,7 @@ func TestKeys(t *testing.T) {
 		"zero=true,strict=true":                                 {Zero: true, Strict: true},
 		"strict=true,check=true":                                {Check: true, Strict: true},
 		"check=true,record=a,b.csv":                             {Check: true, Record: "a,b.csv"},
-		"record_last=9,record_sample=5,record_sites=true":       {RecordLast: 9, RecordSample: 5, RecordSites: true},
+		"record_last=9,record_sites=true":                       {RecordLast: 9, RecordSites: true},
 	} {
 		c, err := ParseConfig(line)
 		object, _ := json.Marshal(c)
@@ -143,8 +143,8 @@ func TestDefaults(t *testing.T) {
 		"strategy=exact":      "device=heap,strategy=exact,max_held_blocks=100,max_block_bytes=1GiB,cache_bytes=0,trim_after=10s,idle=10s,on_forget=return",
 		"strategy=direct":     "device=heap,strategy=direct,cache_bytes=0,on_forget=return",
 		"check=true":          "device=heap,strategy=sizeclass,steps=4,cache_bytes=0,trim_after=10s,idle=10s,on_forget=return,check=true",
-		"record=x":            "device=heap,strategy=sizeclass,steps=4,cache_bytes=64MiB,trim_after=10s,idle=10s,on_forget=return,record=x,record_sample=1",
-		"record_last=9":       "device=heap,strategy=sizeclass,steps=4,cache_bytes=64MiB,trim_after=10s,idle=10s,on_forget=return,record_last=9,record_sample=1",
+		"record=x":            "device=heap,strategy=sizeclass,steps=4,cache_bytes=64MiB,trim_after=10s,idle=10s,on_forget=return,record=x",
+		"record_last=9":       "device=heap,strategy=sizeclass,steps=4,cache_bytes=64MiB,trim_after=10s,idle=10s,on_forget=return,record_last=9",
 	} {
 		c, err := ParseConfig(line)
 		got := c.withDefaults()

@@ -55,7 +55,7 @@ func (p *pool) openLog(c Config) (err error) {
 
 // openRecord opens the recording that c asks for. It records processors if they are the machine's.
 func openRecord(c Config, on device.Device, processors bool) (*record.Recorder, error) {
-	o := record.Options{Sample: c.RecordSample, Processors: processors, Times: true}
+	o := record.Options{Processors: processors, Times: true}
 	if on != nil {
 		o.Device = on.Name()
 	}

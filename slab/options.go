@@ -97,8 +97,6 @@ var options = optline.Table[Config]{
 		Range: optline.NonEmpty("a file name"), ZeroText: "none"},
 	key[int]{Name: "record_last", Field: func(c *Config) *int { return &c.RecordLast }, Kind: optline.Counts,
 		Range: optline.Between(1, math.MaxInt32), ZeroText: "none"},
-	key[int]{Name: "record_sample", Field: func(c *Config) *int { return &c.RecordSample }, Kind: optline.Counts,
-		Range: optline.Between(1, math.MaxInt32), Needs: recording, Default: 1},
 	key[bool]{Name: "record_sites", Field: func(c *Config) *bool { return &c.RecordSites }, Kind: optline.Bools,
 		Range: optline.TrueOrFalse, Needs: recording, ZeroText: "false"},
 

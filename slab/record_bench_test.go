@@ -17,7 +17,6 @@ func BenchmarkRecord(b *testing.B) {
 		{"csv", Config{Record: file}},
 		{"gz", Config{Record: file + ".gz"}},
 		{"last", Config{RecordLast: 1 << 16}},
-		{"sample", Config{Record: file, RecordSample: 100}},
 		{"sites", Config{Record: file, RecordSites: true}},
 	} {
 		b.Run(bench.name, func(b *testing.B) {

@@ -57,18 +57,3 @@ func TestAGrowThatFailsIsNoRow(t *testing.T) {
 	mustRelease(t, mustGet(t, p, 1000))
 	wantRecorded(t, p, "a,0,1000", "f,0,1000", "a,1,1000", "f,1,1000")
 }
-
-// What the sample does not have does not get into it by growing.
-func TestGrowsOfASample(t *testing.T) {
-	p := openPool(t, "mmap", Config{RecordLast: 10_000, RecordSample: 4})
-	for range 400 {
-		mustRelease(t, mustGrow(t, mustGet(t, p, 1000), 9000))
-	}
-	rows := map[byte]int{}
-	for _, row := range recorded(t, p) {
-		rows[row[0]]++
-	}
-	if n := rows['a']; n < 50 || n > 150 || rows['g'] != n || rows['f'] != n {
-		t.Errorf("%d allocations, %d grows, %d frees", n, rows['g'], rows['f'])
-	}
-}

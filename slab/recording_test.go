@@ -137,33 +137,6 @@ func TestReleasesOfTheGrownAreRecorded(t *testing.T) {
 	}
 }
 
-// What the sample does not have leaves no row, whatever its slot has served before.
-func TestSampleOfAPool(t *testing.T) {
-	p := openPool(t, "heap", Config{RecordLast: 100_000, RecordSample: 4})
-	var out []PooledBuffer
-	for i := range 4000 {
-		if out = append(out, mustGet(t, p, 100+i)); len(out) > 8 {
-			mustRelease(t, takeAt(&out, i%len(out)))
-		}
-	}
-	releaseAll(t, out)
-	live, allocs := map[string]bool{}, 0
-	for _, row := range recorded(t, p) {
-		switch id := row[1:]; {
-		case row[0] == 'a' && !live[id]:
-			live[id] = true
-			allocs++
-		case row[0] == 'f' && live[id]:
-			delete(live, id)
-		default:
-			t.Fatalf("%s after %d allocations", row, allocs)
-		}
-	}
-	if len(live) > 0 || allocs < 800 || allocs > 1200 {
-		t.Errorf("%d of 4000, %d live", allocs, len(live))
-	}
-}
-
 // With record_sites the key of an allocation is the line of its Get, that of a grow the line of its Grow.
 func TestRecordSites(t *testing.T) {
 	p := openPool(t, "mmap", Config{Strategy: "bestfit", RecordLast: 10, RecordSites: true})
@@ -202,7 +175,7 @@ func TestWriteRecordNeedsARing(t *testing.T) {
 
 // Options of a recording are of no use without one.
 func TestRecordOptionsNeedARecording(t *testing.T) {
-	for _, c := range []Config{{RecordSample: 2}, {RecordSites: true}} {
+	for _, c := range []Config{{RecordSites: true}} {
 		var e *ConfigError
 		if err := c.Validate(); !errors.As(err, &e) || !strings.Contains(err.Error(), "nothing is recorded without record or record_last") {
 			t.Errorf("%s: %v", c, err)

@@ -17,7 +17,6 @@ package record
 import (
 	"compress/gzip"
 	"io"
-	"math/rand/v2"
 	"sync"
 	"time"
 
@@ -68,7 +67,6 @@ func (e event) at(site uint64) event {
 // Options say what is recorded.
 type Options struct {
 	Device     string                       // the name of the device that the pool draws on; "" is none
-	Sample     int                          // one Alloc in so many, with its Free; 0 and 1: all
 	Processors bool                         // rows have the column thread: the processor that a call ran on
 	Times      bool                         // rows have the column time_ns
 	Site       func(stack []uintptr) string // names the place of an Alloc or a Grow, for the column key; nil: there is none
@@ -119,12 +117,8 @@ func open(w *tracefile.Writer, o Options, g *ring) *Recorder {
 	return r
 }
 
-// Alloc records an allocation. It returns what Free wants to know, which is 0 if the
-// sample does not have it.
+// Alloc records an allocation. It returns what Free wants to know.
 func (r *Recorder) Alloc(size int) (mark uint64) {
-	if n := r.options.Sample; n > 1 && rand.IntN(n) != 0 {
-		return 0
-	}
 	site := r.site()
 	r.lock()
 	id := r.next

@@ -280,38 +280,6 @@ func TestTimes(t *testing.T) {
 	})
 }
 
-// Of a sample each Free follows its Alloc, and about one in so many is in it. Six standard
-// deviations are 570.
-func TestSample(t *testing.T) {
-	var b bytes.Buffer
-	r := To(&b, Options{Sample: 10})
-	const allocs = 100_000
-	for i := range allocs {
-		r.Free(r.Alloc(1+i%2), 1+i%2)
-	}
-	if err := r.Close(); err != nil {
-		t.Error(err)
-	}
-	sizes, live := [3]int{}, ""
-	for row := range strings.Lines(b.String()[len("op,id,size\n"):]) {
-		switch {
-		case row[0] == 'a' && live == "":
-			sizes[row[len(row)-2]-'0']++
-			live = row[1:]
-		case row[0] == 'f' && live == row[1:]:
-			live = ""
-		default:
-			t.Fatal(row)
-		}
-	}
-	if n := sizes[1] + sizes[2]; n < allocs/10-570 || n > allocs/10+570 {
-		t.Errorf("%d of %d", n, allocs)
-	}
-	if sizes[1] < allocs/30 || sizes[2] < allocs/30 { // every tenth would all be of one size
-		t.Errorf("by size: %v", sizes)
-	}
-}
-
 // A size beyond what an event has room for is recorded as the largest, with the right site.
 func TestSizesOfNoMemory(t *testing.T) {
 	if strconv.IntSize == 32 {
@@ -484,7 +452,7 @@ func TestRingOfGrows(t *testing.T) {
 	r, _ := Last(2, "", Options{Site: func([]uintptr) string { return "x" }})
 	m := r.Alloc(8)
 	r.Grow(m, 80)
-	r.Grow(0, 7) // the sample does not have it
+	r.Grow(0, 7) // no allocation of this recording
 	r.Grow(m, 800)
 	r.Alloc(1)
 	r.Alloc(2)
