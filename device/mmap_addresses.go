@@ -40,7 +40,8 @@ func takeAddresses(size, page int) (int, error) {
 	for {
 		used := rangeBytes.Load()
 		if int64(size) > all-used {
-			return 0, fmt.Errorf("device: range of %d bytes where ranges have %d of %d: %w", size, used, all, ErrUnavailable)
+			return 0, fmt.Errorf("device: range of %d bytes where ranges have %d of %d: %w", size, used, all,
+				ErrUnavailable)
 		}
 		if rangeBytes.CompareAndSwap(used, used+int64(size)) {
 			return size, nil

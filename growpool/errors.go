@@ -50,7 +50,8 @@ type BudgetError struct {
 }
 
 func (e *BudgetError) Error() string {
-	return fmt.Sprintf("growpool: pool on %s: budget of %d bytes, %d held, %d asked: %v", e.Pool, e.MaxBytes, e.Held, e.Bytes, device.ErrOutOfMemory)
+	return fmt.Sprintf("growpool: pool on %s: budget of %d bytes, %d held, %d asked: %v", e.Pool, e.MaxBytes, e.Held,
+		e.Bytes, device.ErrOutOfMemory)
 }
 
 // Unwrap returns [device.ErrOutOfMemory].

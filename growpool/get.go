@@ -41,7 +41,8 @@ func Get[T any, K comparable](p *Pool[K], key K, shape ...int) (View[T], error) 
 		}
 		var x T
 		b := e.cur.Load() // nil in a grave
-		if b != nil && atomic.LoadPointer(&b.word) == wordOf[T]() && uint(shape[0]-1) < uint(b.size)/uint(unsafe.Sizeof(x)) {
+		if b != nil && atomic.LoadPointer(&b.word) == wordOf[T]() &&
+			uint(shape[0]-1) < uint(b.size)/uint(unsafe.Sizeof(x)) {
 			e.hits.add()
 			return View[T]{b, vector(shape[0])}, nil
 		}
@@ -89,7 +90,9 @@ func getSlowly[T any, K comparable](p *Pool[K], key K, shape []int) (View[T], er
 
 // getLocked is getSlowly of a checked request. If streams use the buffer it returns events: the caller
 // waits for them, and calls it again.
-func getLocked[T any, K comparable](p *Pool[K], key K, t element, d dims, shape []int) (v View[T], before []device.Event, _ error) {
+func getLocked[T any, K comparable](p *Pool[K], key K, t element, d dims, shape []int) (
+	v View[T], before []device.Event, _ error,
+) {
 	e, err := p.lock(key)
 	if err != nil {
 		return v, nil, err

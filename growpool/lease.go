@@ -63,7 +63,9 @@ func Acquire[T any, K comparable](ctx context.Context, p *Pool[K], key K, shape 
 //
 // Errors are those of Acquire, and the error of s if s cannot wait for another stream. For a nil s the
 // error wraps device.ErrUnavailable.
-func AcquireOn[T any, K comparable](ctx context.Context, p *Pool[K], key K, s device.Stream, shape ...int) (*Lease[T], error) {
+func AcquireOn[T any, K comparable](ctx context.Context, p *Pool[K], key K, s device.Stream, shape ...int) (
+	*Lease[T], error,
+) {
 	if s == nil {
 		return nil, errNoStream
 	}
@@ -164,7 +166,9 @@ func (p *Pool[K]) lend(wait patience, e *entry[K], t element, d dims) (*buffer, 
 }
 
 // private returns a lease of a buffer that no key has.
-func private[T any, K comparable](wait patience, p *Pool[K], e *entry[K], t element, d dims, shape []int) (*Lease[T], error) {
+func private[T any, K comparable](wait patience, p *Pool[K], e *entry[K], t element, d dims, shape []int) (
+	*Lease[T], error,
+) {
 	b, err := p.makeLeased(wait, e, d.n*int(t.size))
 	if err != nil {
 		return nil, err

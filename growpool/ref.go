@@ -79,7 +79,8 @@ func (r Ref[T]) Get() (*Lease[T], error) {
 	}
 	w, ok := x.lease.(weak.Pointer[Lease[T]])
 	if !ok {
-		return nil, fmt.Errorf("growpool: a lease of %v opened as one of %v: %w", x.elem, reflect.TypeFor[T](), ErrElement)
+		return nil, fmt.Errorf("growpool: a lease of %v opened as one of %v: %w", x.elem, reflect.TypeFor[T](),
+			ErrElement)
 	}
 	if l := w.Value(); l != nil {
 		return l.share()

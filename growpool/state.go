@@ -62,9 +62,10 @@ type cell struct {
 
 // Short, so that the table can be seen at a glance. xx cannot happen.
 const (
-	xx                                         = 0
-	ma, un, ke, sh, as, re, dr, ds, lo, vo, gn = made, unwanted, kept, shown, aside, replaced, dropped, droppedShown, leaseOnly, viewOnly, gone
-	no, ul, gb, lv, ur, gr, lr                 = action(0), unlink, giveBack, leave, unlink | refund, giveBack | refund, leave | refund
+	xx                         = 0
+	ma, un, ke, sh, as, re     = made, unwanted, kept, shown, aside, replaced
+	dr, ds, lo, vo, gn         = dropped, droppedShown, leaseOnly, viewOnly, gone
+	no, ul, gb, lv, ur, gr, lr = action(0), unlink, giveBack, leave, unlink | refund, giveBack | refund, leave | refund
 )
 
 // The whole life of a buffer. These races end well because of it:

@@ -84,12 +84,13 @@ func (p *Pool[K]) ClearStats() {
 
 // Usage says where a pool's memory is, in bytes.
 type Usage[K comparable] struct {
-	TotalBytes    int64       // of Keys
-	Keys          map[K]int64 // the buffers, by key
-	HeldBytes     int64       // TotalBytes, and leased buffers that no key has any more
-	PeakBytes     int64       // HeldBytes at most; a grow gives up the old buffer before it takes the new one
-	LeftBytes     int64       // of buffers that Get has shown and no key has, until the collector has found them; not in HeldBytes
-	MetadataBytes int64       // of the bookkeeping, estimated
+	TotalBytes int64       // of Keys
+	Keys       map[K]int64 // the buffers, by key
+	HeldBytes  int64       // TotalBytes, and leased buffers that no key has any more
+	PeakBytes  int64       // HeldBytes at most; a grow gives up the old buffer before it takes the new one
+	// of buffers that Get has shown and no key has, until the collector has found them; not in HeldBytes
+	LeftBytes     int64
+	MetadataBytes int64 // of the bookkeeping, estimated
 }
 
 // MemoryUsage returns the memory of the pool's buffers. With a budget of about 10 MiB or

@@ -59,7 +59,9 @@ func ReadConn(ctx context.Context, c net.Conn, p *slab.Pool, n int) (slab.Pooled
 }
 
 // untilDone calls read, and wakes it at the end of ctx.
-func untilDone(ctx context.Context, c any, n int, read func() (slab.PooledBuffer, error)) (h slab.PooledBuffer, err error) {
+func untilDone(ctx context.Context, c any, n int, read func() (slab.PooledBuffer, error)) (
+	h slab.PooledBuffer, err error,
+) {
 	if n == 0 || uint64(n) > math.MaxUint32 { // as a negative n is, too
 		return none, fmt.Errorf("iobuf: a read of %d bytes: %w", n, slab.ErrSize)
 	}

@@ -24,7 +24,8 @@ func cacheOptions(c Config, processors int) percpu.Options {
 	if c.CacheBytes <= 0 || c.Check {
 		return percpu.Options{}
 	}
-	o := percpu.Options{Largest: cachedLimit, Bytes: c.CacheBytes, Depot: depotBytes, Divisor: cacheShare, Least: percpu.LeastBytes}
+	o := percpu.Options{Largest: cachedLimit, Bytes: c.CacheBytes, Depot: depotBytes, Divisor: cacheShare,
+		Least: percpu.LeastBytes}
 	how := cachedByHeap
 	if r := rowOf(c.Strategy); r.caches != nil {
 		how = r.caches

@@ -22,10 +22,12 @@ type Config struct {
 	Zero     bool   // blocks are cleared when handed out
 
 	// Which strategy, and options of some strategies.
-	Strategy   string  // one of Strategies; "" is sizeclass on heap, slab elsewhere
-	Bits       int     // bitlog: bits kept below the leading one; 0 is 4, -1 keeps none
-	Steps      int     // sizeclass: classes a doubling, a power of two; 0 is 4
-	Align      int     // alignment of blocks in bytes, a power of two up to 2 MiB, on heap, cuda and opencl up to 4096; 0 is 64 above 256 bytes, less below except with bestfit, and never less than the device needs
+	Strategy string // one of Strategies; "" is sizeclass on heap, slab elsewhere
+	Bits     int    // bitlog: bits kept below the leading one; 0 is 4, -1 keeps none
+	Steps    int    // sizeclass: classes a doubling, a power of two; 0 is 4
+	// alignment of blocks in bytes, a power of two up to 2 MiB, on heap, cuda and opencl up to 4096; 0 is 64 above 256
+	// bytes, less below except with bestfit, and never less than the device needs
+	Align      int
 	MissTarget float64 // bestfit, slab: share of allocations that may go upstream; 0 is 0.01
 	Decommit   bool    // bestfit, slab: before a new peak give small free extents back, too: less memory, more calls
 	Pages      string  // bestfit, slab on mmap: huge or small, the pages of ranges; "" leaves it to the system
@@ -38,14 +40,22 @@ type Config struct {
 	Reserve string
 
 	// What is kept for reuse.
-	MaxHeld       int64         // bytes kept for reuse at most, up to a quarter of them in caches; 0 is no limit, -1 keeps nothing
-	HeldShare     float64       // MaxHeld as a share of the most bytes that were active in the last minute, up to 1; 0 is none. In text it is max_held=25%
-	MaxHeldBlocks int           // exact, bitlog: blocks kept for reuse at most; 0 is no limit (exact: 100), -1 keeps nothing, with sizeclass too
-	MaxBlockBytes int64         // larger blocks are never kept; 0 is no limit (exact: 1 GiB)
-	CacheBytes    int64         // per-processor caches, bytes a processor at most; 0 is the strategy's default, -1 turns them off
-	TrimAfter     time.Duration // held memory that was unused for this time goes back; 0 is as long as Idle, 10 s where both are 0, -1 is never
-	Pressure      bool          // held memory goes back as the system runs short of memory, half of it at a time: see docs/containers.md
-	Idle          time.Duration // a pool without a Get or Release for this time gives back all held memory; 0 is as long as TrimAfter, -1 is never
+	// bytes kept for reuse at most, up to a quarter of them in caches; 0 is no limit, -1 keeps nothing
+	MaxHeld int64
+	// MaxHeld as a share of the most bytes that were active in the last minute, up to 1; 0 is none. In text it is
+	// max_held=25%
+	HeldShare float64
+	// exact, bitlog: blocks kept for reuse at most; 0 is no limit (exact: 100), -1 keeps nothing, with sizeclass too
+	MaxHeldBlocks int
+	MaxBlockBytes int64 // larger blocks are never kept; 0 is no limit (exact: 1 GiB)
+	// per-processor caches, bytes a processor at most; 0 is the strategy's default, -1 turns them off
+	CacheBytes int64
+	// held memory that was unused for this time goes back; 0 is as long as Idle, 10 s where both are 0, -1 is never
+	TrimAfter time.Duration
+	// held memory goes back as the system runs short of memory, half of it at a time: see docs/containers.md
+	Pressure bool
+	// a pool without a Get or Release for this time gives back all held memory; 0 is as long as TrimAfter, -1 is never
+	Idle time.Duration
 
 	// What happens to buffers that are forgotten or misused. With Guard n, about one buffer in n is
 	// withheld after its Release until nothing can reach its memory, and a use of it meanwhile is a
@@ -59,10 +69,12 @@ type Config struct {
 	Guard     int
 
 	// What is counted and recorded.
-	ProfileRate int64  // bytes of Gets between two samples of Pool.WriteProfile, on average; 512 KiB is a good value; 0 takes none
+	// bytes of Gets between two samples of Pool.WriteProfile, on average; 512 KiB is a good value; 0 takes none
+	ProfileRate int64
 	Record      string // trace file to write; gzip if it ends in .gz
-	RecordLast  int    // number of last events to remember, for Pool.WriteRecord and for the file at Close; 0 writes all as they come
-	RecordSites bool   // record where each Get was called
+	// number of last events to remember, for Pool.WriteRecord and for the file at Close; 0 writes all as they come
+	RecordLast  int
+	RecordSites bool // record where each Get was called
 
 	// Text has no keys for these: ParseConfig leaves them nil, String and MarshalJSON leave
 	// them out, UnmarshalJSON leaves them as they are.
@@ -73,8 +85,8 @@ type Config struct {
 }
 
 // log returns the logger of a pool: Config.Logger or slog.Default, with the pool's name. A pool
-// logs a warning when it is opened on a deferred device, and when it is closed with buffers active. It logs errors: faults that Config.Check
-// finds where no caller could recover from a panic, and faults that Config.Guard finds.
+// logs a warning when it is opened on a deferred device, and when it is closed with buffers active. It logs errors:
+// faults that Config.Check finds where no caller could recover from a panic, and faults that Config.Guard finds.
 func (c Config) log() *slog.Logger {
 	return cmp.Or(c.Logger, slog.Default()).With("pool", c.Name)
 }

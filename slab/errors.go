@@ -85,7 +85,8 @@ func (e *GuardError) Error() string {
 	if e.Outlived {
 		what = "a slice or a handle still reaches"
 	}
-	return fmt.Sprintf("slab: pool %s: %s a block of %d bytes after its Release\ngot at\n%sreleased at\n%s", e.Pool, what, e.Bytes, e.Got, e.Released)
+	return fmt.Sprintf("slab: pool %s: %s a block of %d bytes after its Release\ngot at\n%sreleased at\n%s", e.Pool,
+		what, e.Bytes, e.Got, e.Released)
 }
 
 // A WaitError says that a context was done before there was room. It wraps the context's
@@ -186,10 +187,12 @@ func (e *LeakError) Error() string {
 // more says what else is known of the buffers that are out.
 func (e *LeakError) more() (text string) {
 	if e.leftBlocks > 0 {
-		text += fmt.Sprintf("\n\t%d more of %d bytes are left to the collector by growpool, and are no leaks", e.leftBlocks, e.leftBytes)
+		text += fmt.Sprintf("\n\t%d more of %d bytes are left to the collector by growpool, and are no leaks",
+			e.leftBlocks, e.leftBytes)
 	}
 	if e.keepers > 0 {
-		text += fmt.Sprintf("\n\t%d growpools, or others that keep buffers of it, are not closed and may have them", e.keepers)
+		text += fmt.Sprintf("\n\t%d growpools, or others that keep buffers of it, are not closed and may have them",
+			e.keepers)
 	}
 	if len(e.Leaks) > 0 {
 		return text // which has those that were found

@@ -16,7 +16,8 @@ func (p *pool) claimFiles() (release func() error, err error) {
 		}
 		return nil
 	}
-	for key, file := range map[string]string{"record": p.config.Record, "reserve=learned": reserve.File(p.config.Reserve)} {
+	for key, file := range map[string]string{"record": p.config.Record,
+		"reserve=learned": reserve.File(p.config.Reserve)} {
 		if file == "" {
 			continue
 		}

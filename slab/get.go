@@ -254,7 +254,8 @@ func zero(b PooledBuffer, upstream Allocator) (PooledBuffer, error) {
 func fill(b PooledBuffer, d device.Device) error {
 	switch {
 	case d == nil:
-		return fmt.Errorf("slab: GetZeroed of memory that neither the CPU nor a known device can clear: %w", device.ErrUnavailable)
+		return fmt.Errorf("slab: GetZeroed of memory that neither the CPU nor a known device can clear: %w",
+			device.ErrUnavailable)
 	case isVirtual(d.Name()):
 		return nil
 	}

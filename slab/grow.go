@@ -152,8 +152,10 @@ func (g *growth) extend(e *handle.Entry) bool {
 	class, ask := p.cache.Fit(g.to)
 	shared := *g // on the Go heap, only for a block that may be extended
 	defer func() { *g = shared }()
-	stay := g.stay || g.from.ptr == nil || len(p.pending.Uses(s)) > 0 // to copy is dear, or waits, or there is no room for it
-	defer p.changed()                                                 // also if it fails: there may be more memory after the block
+	// to copy is dear, or waits, or there is no room for it
+	stay := g.stay || g.from.ptr == nil || len(p.pending.Uses(s)) > 0
+	// also if it fails: there may be more memory after the block
+	defer p.changed()
 	if !p.blocks.Extend(s.Block(s.Len()), s.Extent(), ask, stay, shared.end) {
 		return false
 	}
@@ -237,7 +239,8 @@ func copyContents(d device.Device, dst, src PooledBuffer, n int) error {
 		return nil
 	}
 	if d == nil {
-		return fmt.Errorf("slab: Grow of memory that neither the CPU nor a known device can copy: %w", device.ErrUnavailable)
+		return fmt.Errorf("slab: Grow of memory that neither the CPU nor a known device can copy: %w",
+			device.ErrUnavailable)
 	}
 	return d.Copy(dst.slot.Block(n), src.slot.Block(n))
 }

@@ -25,7 +25,8 @@ func (p *Pool) GetBytes(size int) ([]byte, error) {
 		return nil, err
 	}
 	if b.ptr == nil {
-		return nil, errors.Join(fmt.Errorf("slab: GetBytes of memory that the CPU cannot reach: %w", device.ErrUnavailable), b.Release())
+		return nil, errors.Join(fmt.Errorf("slab: GetBytes of memory that the CPU cannot reach: %w",
+			device.ErrUnavailable), b.Release())
 	}
 	b.slot.BySlice()
 	return unsafe.Slice((*byte)(b.ptr), size), nil

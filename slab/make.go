@@ -41,7 +41,8 @@ func Make[T any](p *Pool, n int) (Slice[T], error) {
 	}
 	b, err := p.Get(size)
 	if err == nil && b.ptr == nil {
-		err = errors.Join(fmt.Errorf("slab: the CPU does not reach the pool's memory: %w", device.ErrUnavailable), b.Release())
+		err = errors.Join(fmt.Errorf("slab: the CPU does not reach the pool's memory: %w", device.ErrUnavailable),
+			b.Release())
 	}
 	if err != nil {
 		return Slice[T]{}, err

@@ -33,9 +33,10 @@ func (p *Pool) Metrics() iter.Seq[Metric] {
 // Fragmentation says how the free memory of a page heap lies. It is not in Stats, as it
 // has to look at each free extent.
 type Fragmentation struct {
-	FreeBytes        int64   `json:"free_bytes"`         // of all free extents
-	LargestFreeBytes int64   `json:"largest_free_bytes"` // of the largest: a larger block comes from upstream
-	FreeExtents      []int64 `json:"free_extents"`       // number i counts extents of at least 1<<i and less than 1<<(i+1) bytes; the last is not 0
+	FreeBytes        int64 `json:"free_bytes"`         // of all free extents
+	LargestFreeBytes int64 `json:"largest_free_bytes"` // of the largest: a larger block comes from upstream
+	// number i counts extents of at least 1<<i and less than 1<<(i+1) bytes; the last is not 0
+	FreeExtents []int64 `json:"free_extents"`
 }
 
 // Fragmentation returns how the free memory of the page heap lies, with the strategies that have

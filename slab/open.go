@@ -121,8 +121,10 @@ func (p *pool) openCaches(c Config) percpu.Options {
 func (p *pool) openTable(c Config) {
 	reachable, unreachable := watchFrom(c)
 	p.table.Open(unsafe.Pointer(p), handle.Options{
-		Lock: &p.mu, WatchCollected: p.accounting.OwnsRegions(), WatchFrom: reachable, WatchUnreachableFrom: unreachable,
-		Forgotten: p.forgotten, PartForgotten: p.leaks.PartForgotten, Found: p.regionFound, Free: p.freeForgotten, Quarantine: p.quarantine,
+		Lock: &p.mu, WatchCollected: p.accounting.OwnsRegions(),
+		WatchFrom: reachable, WatchUnreachableFrom: unreachable,
+		Forgotten: p.forgotten, PartForgotten: p.leaks.PartForgotten,
+		Found: p.regionFound, Free: p.freeForgotten, Quarantine: p.quarantine,
 	})
 }
 
@@ -135,12 +137,13 @@ func (p *pool) openStrategy(c Config) error {
 	if handle.Sanitized {
 		p.accounting.OnLeave(handle.Left)
 	}
-	p.strategy = newStrategy(p.accounting.Checked(), c, front{gets: p.cache.Gets, lock: &p.mu, processor: p.cache.Processor, beforePeak: func() {
-		if p.reclaimMu.TryLock() { // its holder may wait for a stream
-			defer p.reclaimMu.Unlock()
-			p.emptyCachesLocked(false)
-		}
-	}})
+	p.strategy = newStrategy(p.accounting.Checked(), c, front{gets: p.cache.Gets, lock: &p.mu,
+		processor: p.cache.Processor, beforePeak: func() {
+			if p.reclaimMu.TryLock() { // its holder may wait for a stream
+				defer p.reclaimMu.Unlock()
+				p.emptyCachesLocked(false)
+			}
+		}})
 	p.unwrapped = p.strategy
 	finish, err := k.take(p.strategy)
 	if err != nil {

@@ -40,7 +40,8 @@ var options = optline.Table[Config]{
 	key[int]{Name: "align", Field: func(c *Config) *int { return &c.Align }, Kind: optline.Sizes[int](device.ParseSize),
 		Range: alignments, Needs: needsAlign, DefaultFor: defaultAlign, ZeroText: "16 (64 from 64 bytes up)"},
 	key[float64]{Name: "miss_target", Field: func(c *Config) *float64 { return &c.MissTarget }, Kind: optline.Fractions,
-		Range: optline.Range[float64]{Want: "a share above 0 and up to 1 (1% is 0.01)", Has: func(v float64) bool { return v > 0 && v <= 1 }},
+		Range: optline.Range[float64]{Want: "a share above 0 and up to 1 (1% is 0.01)",
+			Has: func(v float64) bool { return v > 0 && v <= 1 }},
 		Needs: onlyWith("miss_target"), Default: 0.01},
 	key[bool]{Name: "decommit", Field: func(c *Config) *bool { return &c.Decommit }, Kind: optline.Bools,
 		Range: optline.TrueOrFalse, Needs: onlyWith("decommit"), ZeroText: "false"},
@@ -51,15 +52,19 @@ var options = optline.Table[Config]{
 		Range: reserves, Words: map[string]string{"none": ""}, Needs: needsReserve, ZeroText: "none"},
 	optline.Either[Config]{
 		First: key[int64]{Name: "max_bytes", Field: func(c *Config) *int64 { return &c.MaxBytes }, Kind: sizes,
-			Range: optline.Positive[int64]("a size of 1 byte or more or a share up to 100%"), Words: map[string]int64{"none": 0}, Needs: roomForABlock, ZeroText: "none"},
-		Second: key[float64]{Name: "max_bytes", Field: func(c *Config) *float64 { return &c.MaxShare }, Kind: optline.Shares, Range: shares},
-		Is:     isShare,
+			Range: optline.Positive[int64]("a size of 1 byte or more or a share up to 100%"),
+			Words: map[string]int64{"none": 0}, Needs: roomForABlock, ZeroText: "none"},
+		Second: key[float64]{Name: "max_bytes", Field: func(c *Config) *float64 { return &c.MaxShare },
+			Kind: optline.Shares, Range: shares},
+		Is: isShare,
 	},
 	optline.Either[Config]{
 		First: key[int64]{Name: "max_held", Field: func(c *Config) *int64 { return &c.MaxHeld }, Kind: sizes,
-			Range: optline.Positive[int64]("a size or a share up to 100%"), Words: map[string]int64{"0": -1, "none": 0}, Needs: holding, ZeroText: "none"},
-		Second: key[float64]{Name: "max_held", Field: func(c *Config) *float64 { return &c.HeldShare }, Kind: optline.Shares, Range: shares, Needs: holding},
-		Is:     isShare,
+			Range: optline.Positive[int64]("a size or a share up to 100%"),
+			Words: map[string]int64{"0": -1, "none": 0}, Needs: holding, ZeroText: "none"},
+		Second: key[float64]{Name: "max_held", Field: func(c *Config) *float64 { return &c.HeldShare },
+			Kind: optline.Shares, Range: shares, Needs: holding},
+		Is: isShare,
 	},
 	key[int]{Name: "max_held_blocks", Field: func(c *Config) *int { return &c.MaxHeldBlocks }, Kind: optline.Counts,
 		Range: optline.Positive[int]("1 block or more"), Words: map[string]int{"0": -1, "none": math.MaxInt},
@@ -70,7 +75,8 @@ var options = optline.Table[Config]{
 	key[int64]{Name: "cache_bytes", Field: func(c *Config) *int64 { return &c.CacheBytes }, Kind: sizes,
 		Range: optline.Positive[int64]("a size"), Words: map[string]int64{"0": -1}, Needs: caching, DefaultFor: defaultCache},
 
-	key[time.Duration]{Name: "trim_after", Field: func(c *Config) *time.Duration { return &c.TrimAfter }, Kind: optline.Durations,
+	key[time.Duration]{Name: "trim_after", Field: func(c *Config) *time.Duration { return &c.TrimAfter },
+		Kind:  optline.Durations,
 		Range: optline.Positive[time.Duration]("a positive duration like 30s"), Words: map[string]time.Duration{"none": -1},
 		Needs: holding, DefaultFor: defaultTrim},
 	key[time.Duration]{Name: "idle", Field: func(c *Config) *time.Duration { return &c.Idle }, Kind: optline.Durations,
@@ -83,7 +89,8 @@ var options = optline.Table[Config]{
 	key[string]{Name: "on_forget", Field: func(c *Config) *string { return &c.OnForget }, Kind: optline.Strings,
 		Range: optline.OneOf("return", "free", "report"), Default: "return"},
 	key[int64]{Name: "gc_trigger", Field: func(c *Config) *int64 { return &c.GCTrigger }, Kind: sizes,
-		Range: optline.Positive[int64]("a size"), Words: map[string]int64{"0": -1}, Needs: offHeap, DefaultFor: defaultTrigger},
+		Range: optline.Positive[int64]("a size"), Words: map[string]int64{"0": -1}, Needs: offHeap,
+		DefaultFor: defaultTrigger},
 
 	key[bool]{Name: "zero", Field: func(c *Config) *bool { return &c.Zero }, Kind: optline.Bools,
 		Range: optline.TrueOrFalse, ZeroText: "false"},
@@ -206,7 +213,8 @@ func needsAlign(c Config) string {
 		return why
 	}
 	if most := mostAlign(c); c.Align > most {
-		return fmt.Sprintf("device %s aligns blocks to %d bytes at most; mmap can do more", cmp.Or(c.Device, "heap"), most)
+		return fmt.Sprintf("device %s aligns blocks to %d bytes at most; mmap can do more", cmp.Or(c.Device, "heap"),
+			most)
 	}
 	if 0 < c.Align && c.Align < c.traits.Align {
 		return fmt.Sprintf("device %s uses blocks at multiples of %d only", c.traits.name, c.traits.Align)

@@ -41,7 +41,8 @@ var rows = []row{
 		open: func(up upstream.Checked, _ Config, f front) Allocator {
 			return strategy.NewDirect(up, f.lock != nil)
 		}},
-	{name: "exact", align: 16, keys: []string{"max_held_blocks", "max_block_bytes"}, maxBlocks: 100, maxBlockBytes: 1 << 30,
+	{name: "exact", align: 16, keys: []string{"max_held_blocks", "max_block_bytes"}, maxBlocks: 100,
+		maxBlockBytes: 1 << 30,
 		open: func(up upstream.Checked, c Config, f front) Allocator {
 			return strategy.NewExact(up, freelistOptions(c, f))
 		}},
@@ -49,18 +50,21 @@ var rows = []row{
 		open: func(up upstream.Checked, c Config, f front) Allocator {
 			return strategy.NewBitlog(up, max(c.Bits, 0), freelistOptions(c, f)) // -1 is 0 bits
 		}},
-	{name: "sizeclass", keys: []string{"steps", "align", "max_held_blocks", "max_block_bytes", "cache_bytes"}, own: "steps",
+	{name: "sizeclass", keys: []string{"steps", "align", "max_held_blocks", "max_block_bytes", "cache_bytes"},
+		own:      "steps",
 		noBlocks: "strategy sizeclass keeps the free blocks of its slabs, however many they are; max_held bounds their bytes",
 		caches:   func(c Config) cached { return cached{sizeclass.NewGrid(c.Steps, c.Align), 0, sizeclassMiss} },
 		open: func(up upstream.Checked, c Config, f front) Allocator {
 			return strategy.NewSizeclass(up, c.Steps, c.Align, c.MaxBytes, freelistOptions(c, f))
 		}},
-	{name: "bestfit", align: 64, keys: []string{"align", "miss_target", "decommit", "pages", "reserve", "cache_bytes"}, own: "miss_target",
+	{name: "bestfit", align: 64, keys: []string{"align", "miss_target", "decommit", "pages", "reserve", "cache_bytes"},
+		own:    "miss_target",
 		caches: cachedByHeap,
 		open: func(up upstream.Checked, c Config, f front) Allocator {
 			return strategy.NewBestfit(up, heapOptions(c, f))
 		}},
-	{name: "slab", align: 16, keys: []string{"align", "miss_target", "decommit", "pages", "reserve", "cache_bytes"}, own: "miss_target",
+	{name: "slab", align: 16, keys: []string{"align", "miss_target", "decommit", "pages", "reserve", "cache_bytes"},
+		own:    "miss_target",
 		caches: cachedByHeap,
 		open: func(up upstream.Checked, c Config, f front) Allocator {
 			return strategy.NewSlab(up, heapOptions(c, f))

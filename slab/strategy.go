@@ -57,7 +57,8 @@ func newStrategy(up upstream.Checked, c Config, f front) Allocator {
 
 // freelistOptions are the bounds of c on a free list, and the help of the pool.
 func freelistOptions(c Config, f front) freelist.Options {
-	o := freelist.Options{Processor: f.processor, MaxBytes: heldLimit(c.MaxHeld), MaxBlocks: c.MaxHeldBlocks, MaxBlockBytes: c.MaxBlockBytes}
+	o := freelist.Options{Processor: f.processor, MaxBytes: heldLimit(c.MaxHeld), MaxBlocks: c.MaxHeldBlocks,
+		MaxBlockBytes: c.MaxBlockBytes}
 	switch {
 	case o.MaxBlocks == 0:
 		o.MaxBlocks = math.MaxInt
@@ -80,7 +81,8 @@ type front struct {
 
 // heapOptions are the options of a page heap: fields of c, and the help of the pool.
 func heapOptions(c Config, f front) pageheap.Options {
-	o := pageheap.Options{Align: c.Align, MissTarget: c.MissTarget, Decommit: c.Decommit, Locked: c.traits.locked, MaxHeld: heldLimit(c.MaxHeld)}
+	o := pageheap.Options{Align: c.Align, MissTarget: c.MissTarget, Decommit: c.Decommit, Locked: c.traits.locked,
+		MaxHeld: heldLimit(c.MaxHeld)}
 	if f.lock != nil {
 		o.Gets, o.Lock, o.BeforePeak, o.Processor = f.gets, f.lock, f.beforePeak, f.processor
 		o.Numbered = !c.Check // else Check frees by address

@@ -16,7 +16,8 @@ func init() { underway.Watcher = watcherOf }
 // A named stream that waits for the work counts as well.
 func (p *pool) lookUnderWay(s *handle.Slot) {
 	if d, ok := p.overseer(); ok && !s.Collected() {
-		p.lookAt(d, s.Block(s.Asked()), underway.Ended{What: "slab: buffer", By: "UsedOn or GetOn", Named: p.pending.Uses(s)})
+		p.lookAt(d, s.Block(s.Asked()), underway.Ended{What: "slab: buffer", By: "UsedOn or GetOn",
+			Named: p.pending.Uses(s)})
 	}
 }
 

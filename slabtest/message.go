@@ -64,7 +64,8 @@ func withPlaces(s slab.Stats, list []slab.Leak, when, pool string) string {
 		}
 		fmt.Fprintf(&lines, "\t%v\n", p)
 	}
-	return fmt.Sprintf("%s %s not released %s (pool %s):\n%s", buffers(n, bytes), oneOrMany(n, "was", "were"), when, pool, &lines) +
+	return fmt.Sprintf("%s %s not released %s (pool %s):\n%s", buffers(n, bytes), oneOrMany(n, "was", "were"), when,
+		pool, &lines) +
 		"Each place is that of a Get, Share, Slice or Grow. Release what it returned once, on every path.\n" +
 		"A buffer is out until its last part is released."
 }

@@ -63,7 +63,8 @@ func byColumns(names []string) (format, error) {
 	for _, name := range names {
 		c := column(slices.Index(columns, name))
 		if c < 0 || slices.Contains(order, c) {
-			return nil, fmt.Errorf("%w: column %q, want each once of %s", ErrMalformed, name, strings.Join(columns, ","))
+			return nil, fmt.Errorf("%w: column %q, want each once of %s", ErrMalformed, name,
+				strings.Join(columns, ","))
 		}
 		order = append(order, c)
 	}

@@ -37,7 +37,8 @@ func (op Op) Promise() Promise {
 	if op.Kind != Pledge {
 		return Promise{}
 	}
-	return Promise{Align: int(min(op.ID, mostAlign)), Zeroed: op.Size&zeroed != 0, Pinned: op.Size&pinned != 0, BySlice: op.Size&bySlice != 0}
+	return Promise{Align: int(min(op.ID, mostAlign)), Zeroed: op.Size&zeroed != 0, Pinned: op.Size&pinned != 0,
+		BySlice: op.Size&bySlice != 0}
 }
 
 // with returns what both promise.

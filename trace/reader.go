@@ -13,8 +13,8 @@ import (
 // [Reader.All] ranges over them. It checks that the trace could have happened:
 // every free follows the one allocation of its id. It remembers what is live and no
 // more. A row has at most 2,000 bytes, a key 200 and every other field 64. A last
-// row without its newline is dropped, but where it is the only one: without a header or a row a file is no trace. So is what a cut compressed file lacks: see [Reader.Warnings]. A Reader is for one
-// goroutine at a time.
+// row without its newline is dropped, but where it is the only one: without a header or a row a file is no trace. So is
+// what a cut compressed file lacks: see [Reader.Warnings]. A Reader is for one goroutine at a time.
 type Reader struct {
 	file  string
 	rows  scanner

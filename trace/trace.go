@@ -61,9 +61,9 @@ func (t *Trace) Requests() iter.Seq2[int, int] {
 	}
 }
 
-// Ops ranges over all events, without rows that are in Promise and Device, as a [Reader] of the recording does, but for what a Trace
-// does not keep: an ID is a small number that no other live allocation has, whatever it
-// was in the file, and of keys only those of requests are left.
+// Ops ranges over all events, without rows that are in Promise and Device, as a [Reader] of the recording does, but for
+// what a Trace does not keep: an ID is a small number that no other live allocation has, whatever it was in the file,
+// and of keys only those of requests are left.
 func (t *Trace) Ops() iter.Seq[Op] {
 	return func(yield func(Op) bool) {
 		sizes := make([]int, t.slots)
@@ -80,7 +80,8 @@ func (t *Trace) Ops() iter.Seq[Op] {
 // op returns event i of a chunk. sizes has those of the live allocations.
 func (t *Trace) op(c *chunk, i int, sizes []int) Op {
 	s := c.steps[i]
-	op := Op{Kind: Free, ID: uint64(s.slot), Thread: t.threads[c.threads.at(i)], Stream: t.streams[c.streams.at(i)], TimeNS: c.times.at(i)}
+	op := Op{Kind: Free, ID: uint64(s.slot), Thread: t.threads[c.threads.at(i)], Stream: t.streams[c.streams.at(i)],
+		TimeNS: c.times.at(i)}
 	switch {
 	case t.Keyed():
 		op.Kind, op.ID, op.Key, op.Size = Get, 0, t.keys[s.slot], c.size(s)

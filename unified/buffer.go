@@ -196,7 +196,8 @@ func (b *Buffer[T]) giveUp() (last bool, err error) {
 	}
 	defer a.mu.Unlock()
 	if b.lo != b.own.lo || b.hi != b.own.hi {
-		return false, fmt.Errorf("unified: elements %d to %d of %d to be freed: %w", b.lo-b.own.lo, b.hi-b.own.lo, b.own.hi-b.own.lo, ErrView)
+		return false, fmt.Errorf("unified: elements %d to %d of %d to be freed: %w", b.lo-b.own.lo, b.hi-b.own.lo,
+			b.own.hi-b.own.lo, ErrView)
 	}
 	b.own.over = true
 	b.own.names.end()

@@ -28,5 +28,6 @@ func refused(why action, a access, s span) error {
 	if why == lose {
 		err = ErrConflict
 	}
-	return fmt.Errorf("unified: %v side marked as written, elements %d to %d are %v: %w", a.side(), s.lo, s.hi, s.state, err)
+	return fmt.Errorf("unified: %v side marked as written, elements %d to %d are %v: %w", a.side(), s.lo, s.hi, s.state,
+		err)
 }

@@ -42,7 +42,8 @@ func newPool(m *memory, err error, c PoolConfig) *pool {
 	if c.MaxBufferBytes == 0 {
 		c.MaxBufferBytes = 1 << 30
 	}
-	return &pool{mem: m, err: err, turn: make(chan struct{}, 1), c: c, like: map[kind][]*list.Element{}, age: list.New()}
+	return &pool{mem: m, err: err, turn: make(chan struct{}, 1), c: c, like: map[kind][]*list.Element{},
+		age: list.New()}
 }
 
 // create makes an array that the pool will keep. It registers the pool as a keeper at the
@@ -159,7 +160,8 @@ func (p *pool) lookUnderWay(a *array) {
 	for d := range a.sides {
 		if s, err := p.mem.pool(side(d), a.pinned); err == nil && a.sides[d].has {
 			if ended := underway.Watcher(s); ended != nil {
-				ended(a.sides[d].buf, underway.Ended{What: "unified: buffer", By: "DeviceOn, DeviceMutOn or UsedOn", Named: a.streams()})
+				ended(a.sides[d].buf, underway.Ended{What: "unified: buffer", By: "DeviceOn, DeviceMutOn or UsedOn",
+					Named: a.streams()})
 			}
 		}
 	}

@@ -81,7 +81,8 @@ func memoryOn(host, dev *slab.Pool) (*memory, error) {
 	if d == nil {
 		return nil, fmt.Errorf("unified: the slab.Pool for the device side draws on an Allocator that names no device to copy with: %w", device.ErrUnavailable)
 	}
-	m := &memory{dev: d, device: dev, host: hosts, pinned: pinnedOf(d), shared: host == nil && device.TraitsOf(d).Shared}
+	m := &memory{dev: d, device: dev, host: hosts, pinned: pinnedOf(d), shared: host == nil &&
+		device.TraitsOf(d).Shared}
 	if host != nil {
 		if _, err := host.Get(-1); errors.Is(err, slab.ErrClosed) { // or one that Open did not return
 			return nil, fmt.Errorf("unified: no slab.Pool for the host side: %w", err)

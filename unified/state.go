@@ -70,14 +70,20 @@ const un, ho, do, sy, hd, dd = Uninitialized, HostOnly, DeviceOnly, Synchronized
 // The whole of residency. Each element of a buffer is in one of the states, and this
 // table alone decides every access.
 var table = [states][accesses]cell{
-	//  host:                                                   device:
-	//  read        write       overwrite   sync        mark        read        write       overwrite   sync        mark
-	un: {{zero, ho}, {zero, hd}, {none, hd}, {none, un}, {void, un}, {zero, do}, {zero, dd}, {none, dd}, {none, un}, {void, un}},
-	ho: {{none, ho}, {none, hd}, {none, hd}, {none, ho}, {none, hd}, {pull, sy}, {pull, dd}, {none, dd}, {pull, sy}, {void, ho}},
-	do: {{pull, sy}, {pull, hd}, {none, hd}, {pull, sy}, {void, do}, {none, do}, {none, dd}, {none, dd}, {none, do}, {none, dd}},
-	sy: {{none, sy}, {none, hd}, {none, hd}, {none, sy}, {none, hd}, {none, sy}, {none, dd}, {none, dd}, {none, sy}, {none, dd}},
-	hd: {{none, hd}, {none, hd}, {none, hd}, {none, hd}, {none, hd}, {pull, sy}, {pull, dd}, {none, dd}, {pull, sy}, {lose, hd}},
-	dd: {{pull, sy}, {pull, hd}, {none, hd}, {pull, sy}, {lose, dd}, {none, dd}, {none, dd}, {none, dd}, {none, dd}, {none, dd}},
+	// Of each state the first line is of the host, the second of the device:
+	//  read        write       overwrite   sync        mark
+	un: {{zero, ho}, {zero, hd}, {none, hd}, {none, un}, {void, un},
+		{zero, do}, {zero, dd}, {none, dd}, {none, un}, {void, un}},
+	ho: {{none, ho}, {none, hd}, {none, hd}, {none, ho}, {none, hd},
+		{pull, sy}, {pull, dd}, {none, dd}, {pull, sy}, {void, ho}},
+	do: {{pull, sy}, {pull, hd}, {none, hd}, {pull, sy}, {void, do},
+		{none, do}, {none, dd}, {none, dd}, {none, do}, {none, dd}},
+	sy: {{none, sy}, {none, hd}, {none, hd}, {none, sy}, {none, hd},
+		{none, sy}, {none, dd}, {none, dd}, {none, sy}, {none, dd}},
+	hd: {{none, hd}, {none, hd}, {none, hd}, {none, hd}, {none, hd},
+		{pull, sy}, {pull, dd}, {none, dd}, {pull, sy}, {lose, hd}},
+	dd: {{pull, sy}, {pull, hd}, {none, hd}, {pull, sy}, {lose, dd},
+		{none, dd}, {none, dd}, {none, dd}, {none, dd}, {none, dd}},
 }
 
 // weight orders states. If elements are in several states, the state of a buffer is

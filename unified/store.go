@@ -78,7 +78,8 @@ func (a *array) reaches(m *store, d side) error {
 		return nil
 	}
 	err := m.buf.Release()
-	return errors.Join(fmt.Errorf("unified: the CPU does not reach the memory of the slab.Pool for the %v side: %w", d, device.ErrUnavailable), err)
+	return errors.Join(fmt.Errorf("unified: the CPU does not reach the memory of the slab.Pool for the %v side: %w", d,
+		device.ErrUnavailable), err)
 }
 
 // handedOut notes that the program has a slice of the host side. If that is the device's

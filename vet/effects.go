@@ -66,7 +66,8 @@ func (b *body) ruled(call *call, at ssa.Instruction) []effect {
 		return nil
 	}
 	base := b.base(call.subject())
-	if !lives(base) || r.kind == pooled && !isReference(call.subject()) || asks(call) || r.kind.counted && !b.hasTheOne(base) {
+	if !lives(base) || r.kind == pooled && !isReference(call.subject()) || asks(call) || r.kind.counted &&
+		!b.hasTheOne(base) {
 		return nil
 	}
 	e := effect{base, end{at: at, how: call.name(), kind: r.kind, of: r.kind}, r.op == reset || r.kind.reusable}

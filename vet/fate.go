@@ -72,7 +72,8 @@ func (t *tracer) follow(v ssa.Value) {
 // done looks at an instruction that has a value as an operand.
 func (t *tracer) done(instr ssa.Instruction, v ssa.Value) {
 	switch instr := instr.(type) {
-	case *ssa.ChangeType, *ssa.ChangeInterface, *ssa.MakeInterface, *ssa.Slice, *ssa.SliceToArrayPointer, *ssa.Phi, *ssa.TypeAssert:
+	case *ssa.ChangeType, *ssa.ChangeInterface, *ssa.MakeInterface, *ssa.Slice, *ssa.SliceToArrayPointer,
+		*ssa.Phi, *ssa.TypeAssert:
 		t.follow(instr.(ssa.Value))
 	case *ssa.Extract:
 		if instr.Index == 0 {

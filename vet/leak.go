@@ -36,7 +36,8 @@ func (b *body) leak(instr *ssa.Call, k *kind) {
 	}
 	f := b.fateOf(got)
 	if !f.released && !f.passed && !f.returned {
-		b.report(fmt.Sprint("leak ", instr.Pos()), instr, "%s of %s is never released, returned or passed on", k.noun, name)
+		b.report(fmt.Sprint("leak ", instr.Pos()), instr, "%s of %s is never released, returned or passed on", k.noun,
+			name)
 		return
 	}
 	if f.used && errorIndex(instr) > 0 && !b.looksAt(errorOf(instr)) {

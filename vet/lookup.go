@@ -24,7 +24,8 @@ func find(f *types.Func) *rule {
 	pkg, recv := unvendored(f.Pkg().Path()), receiver(f)
 	for i := range rules {
 		r := &rules[i]
-		if fits(r.pkg, pkg) && (r.recv == "") == (recv == "") && fits(r.recv, recv) && fits(r.name, f.Name()) && r.concerns(f) {
+		if fits(r.pkg, pkg) && (r.recv == "") == (recv == "") && fits(r.recv, recv) && fits(r.name, f.Name()) &&
+			r.concerns(f) {
 			return r
 		}
 	}

@@ -31,7 +31,8 @@ func (b *body) outlives() {
 					what = ""
 				}
 				once := fmt.Sprint("outlives ", instr.Pos(), shown.Name())
-				b.report(once, instr, "%s%s is %s, and outlives the %s on line %d", what, ends.of.noun, how, ends.how, b.line(ends.at))
+				b.report(once, instr, "%s%s is %s, and outlives the %s on line %d", what, ends.of.noun, how, ends.how,
+					b.line(ends.at))
 			}
 		}
 	}

@@ -55,13 +55,16 @@ func (b *body) again(at ssa.Instruction, what ssa.Value, first, second end) {
 	_, deferred := at.(*ssa.RunDefers)
 	switch {
 	case first.how == "Grow" && deferred:
-		b.report(once, first.at, "Grow ends the handle that the %s on line %d is deferred of", second.how, b.line(second.at))
+		b.report(once, first.at, "Grow ends the handle that the %s on line %d is deferred of", second.how,
+			b.line(second.at))
 	case first.how == "Grow":
 		b.report(once, second.at, "handle is stale: Grow on line %d has replaced it", b.line(first.at))
 	case deferred && !first.deferred():
-		b.report(once, first.at, "%s is released here and again by the %s deferred on line %d", first.kind.noun, second.how, b.line(second.at))
+		b.report(once, first.at, "%s is released here and again by the %s deferred on line %d", first.kind.noun,
+			second.how, b.line(second.at))
 	default:
-		b.report(once, second.at, "%s is released again after %s on line %d", first.kind.noun, first.how, b.line(first.at))
+		b.report(once, second.at, "%s is released again after %s on line %d", first.kind.noun, first.how,
+			b.line(first.at))
 	}
 }
 

@@ -21,7 +21,8 @@ func (b *body) lent(instr *ssa.Call) {
 	for _, block := range f.Blocks {
 		for _, at := range block.Instrs {
 			if how := inner.keeps(at, f.Params[0]); how != "" {
-				inner.report(fmt.Sprint("lent ", at.Pos()), at, "slice is %s, and %s ends when its function returns", how, call.name())
+				inner.report(fmt.Sprint("lent ", at.Pos()), at, "slice is %s, and %s ends when its function returns",
+					how, call.name())
 			}
 		}
 	}

@@ -27,7 +27,8 @@ func (g *gpu) locate(b device.Block) (place, error) {
 		return place{host: host}, err
 	}
 	if r.gone.Load() {
-		return place{}, fmt.Errorf("cuda: %d bytes at offset %d of a freed region of %d: %w", b.Len, b.Off, r.size, device.ErrUnavailable)
+		return place{}, fmt.Errorf("cuda: %d bytes at offset %d of a freed region of %d: %w", b.Len, b.Off, r.size,
+			device.ErrUnavailable)
 	}
 	return place{addr: r.addr + cu.DevicePtr(b.Off), host: device.Bytes(b)}, nil
 }
@@ -66,9 +67,11 @@ func (c copying) enqueue(q cu.Stream) error {
 		}
 		return err
 	case c.src.addr == 0:
-		return pinnedDuring(c.src.host, q, func(p unsafe.Pointer) error { return cu.MemcpyHtoDAsync(c.dst.addr, p, n, q) })
+		return pinnedDuring(c.src.host, q,
+			func(p unsafe.Pointer) error { return cu.MemcpyHtoDAsync(c.dst.addr, p, n, q) })
 	default:
-		return pinnedDuring(c.dst.host, q, func(p unsafe.Pointer) error { return cu.MemcpyDtoHAsync(p, c.src.addr, n, q) })
+		return pinnedDuring(c.dst.host, q,
+			func(p unsafe.Pointer) error { return cu.MemcpyDtoHAsync(p, c.src.addr, n, q) })
 	}
 }
 

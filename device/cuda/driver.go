@@ -47,7 +47,8 @@ func hostFree(p cu.DevicePtr) error { return result(C.host_free(C.CUdeviceptr(p)
 
 // hostRegister locks the pages of m.
 func hostRegister(m []byte) error {
-	return result(C.cuMemHostRegister(unsafe.Pointer(unsafe.SliceData(m)), C.size_t(len(m)), C.CU_MEMHOSTREGISTER_PORTABLE))
+	return result(C.cuMemHostRegister(unsafe.Pointer(unsafe.SliceData(m)), C.size_t(len(m)),
+		C.CU_MEMHOSTREGISTER_PORTABLE))
 }
 
 func hostUnregister(p cu.DevicePtr) error { return result(C.host_unregister(C.CUdeviceptr(p))) }

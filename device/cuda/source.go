@@ -29,7 +29,8 @@ type managed struct{ plain }
 // looks at its own.
 func newManaged(g *gpu) (source, error) {
 	if !g.can(cu.ManagedMemory) || !g.can(cu.ConcurrentManagedAccess) {
-		return nil, fmt.Errorf("cuda: GPU %d does not share managed memory with the CPU while it works: %w", g.ordinal, device.ErrUnavailable)
+		return nil, fmt.Errorf("cuda: GPU %d does not share managed memory with the CPU while it works: %w", g.ordinal,
+			device.ErrUnavailable)
 	}
 	return managed{}, nil
 }

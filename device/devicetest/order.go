@@ -36,7 +36,8 @@ func orderAmong(t *testing.T, d device.Device) {
 	for i, back := range backs {
 		m := device.Bytes(back)
 		if m[i] != byte(i+1) || m[n-i-1] != byte(i+1) || i > 0 && (m[i-1] != byte(i) || m[n-i] != byte(i)) {
-			t.Fatalf("round %d found %d, %d and %d, %d where it and the one before wrote", i, m[max(i-1, 0)], m[i], m[n-i-1], m[n-max(i, 1)])
+			t.Fatalf("round %d found %d, %d and %d, %d where it and the one before wrote", i, m[max(i-1, 0)], m[i],
+				m[n-i-1], m[n-max(i, 1)])
 		}
 	}
 	for _, s := range streams {

@@ -101,7 +101,8 @@ func rangeGivesUp(t *testing.T, d device.Device) {
 	must(t, g.Commit(0, page), g.Commit(4*page, 2*page))
 	whole := device.Block{Region: g.Region(), Off: 4 * page, Len: 2 * page}
 	write(t, d, whole, pattern(2*page, 1))
-	for _, x := range [][2]int{{0, size}, {-page, page}, {0, -page}, {size, page}, {6*page + page/2, page}, {7 * page, page / 2}} {
+	for _, x := range [][2]int{{0, size}, {-page, page}, {0, -page}, {size, page}, {6*page + page/2, page},
+		{7 * page, page / 2}} {
 		wants(t, r.GiveUp(x[0], x[1]), "GiveUp of bad bytes", device.ErrSize)
 	}
 	must(t, r.GiveUp(size, 0), r.GiveUp(8*page, size-8*page), r.GiveUp(6*page, 2*page))

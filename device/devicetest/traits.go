@@ -10,7 +10,8 @@ import (
 // regions are whole grains.
 func traits(t *testing.T, d device.Device) {
 	says := device.TraitsOf(d)
-	for what, n := range map[string]int{"regions are multiples of": says.Grain, "blocks have to begin at multiples of": says.Align} {
+	for what, n := range map[string]int{"regions are multiples of": says.Grain,
+		"blocks have to begin at multiples of": says.Align} {
 		if n < 0 || n&(n-1) != 0 {
 			t.Errorf("%s %d bytes, no power of two", what, n)
 		}

@@ -30,7 +30,8 @@ func libraries() ([]string, error) {
 	if double := os.Getenv(doubleVariable); double != "" {
 		return []string{double}, nil
 	}
-	return nil, fmt.Errorf("metal: there is Metal on macOS only, and this is %s: %w", runtime.GOOS, device.ErrUnavailable)
+	return nil, fmt.Errorf("metal: there is Metal on macOS only, and this is %s: %w", runtime.GOOS,
+		device.ErrUnavailable)
 }
 
 // load finds the functions.

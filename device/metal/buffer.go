@@ -60,10 +60,12 @@ func (d *Device) block(obj id, size int, host []byte) device.Block {
 // hasRoom says why there is no room for a region. It counts before it rounds, so that no sum overflows.
 func (d *Device) hasRoom(size int) error {
 	if most := d.hw.MaxBytes; int64(size) > most {
-		return fmt.Errorf("metal: %d bytes asked of %s, whose regions have %d at most: %w", size, d.base.Name(), most, device.ErrOutOfMemory)
+		return fmt.Errorf("metal: %d bytes asked of %s, whose regions have %d at most: %w", size, d.base.Name(), most,
+			device.ErrOutOfMemory)
 	}
 	if free, total := d.hw.memInfo(); int64(size) > free || int64(whole(size)) > free {
-		return fmt.Errorf("metal: %d bytes asked of %s, which has %d of %d left: %w", size, d.base.Name(), free, total, device.ErrOutOfMemory)
+		return fmt.Errorf("metal: %d bytes asked of %s, which has %d of %d left: %w", size, d.base.Name(), free, total,
+			device.ErrOutOfMemory)
 	}
 	return nil
 }

@@ -35,10 +35,10 @@
 //
 // # What it needs
 //
-// Metal of macOS, loaded when the first device is opened: nothing is linked, and no cgo is used. It is built for darwin and linux
-// on amd64 and arm64. On linux it finds a double of Metal alone, for tests. Everywhere else, and
-// where there is no GPU, Open gives an error that wraps [device.ErrUnavailable] and says why.
-// It has never run on a Mac: docs/gpu.md says which lines rest on documentation alone.
+// Metal of macOS, loaded when the first device is opened: nothing is linked, and no cgo is used. It is built for darwin
+// and linux on amd64 and arm64. On linux it finds a double of Metal alone, for tests. Everywhere else, and where there
+// is no GPU, Open gives an error that wraps [device.ErrUnavailable] and says why. It has never run on a Mac:
+// docs/gpu.md says which lines rest on documentation alone.
 //
 //	api.go        messages to objects of Metal
 //	bind.go       where they come from

@@ -19,8 +19,8 @@ var registered sync.Map
 // forgotten. It works on a closed device's Free, too.
 //
 // m begins at a page and has whole pages, of 16 KiB on Apple silicon: a pool of
-// "device=mmap,strategy=exact" gives that for such sizes. Else the error wraps [device.ErrSize]. It wraps [device.ErrUnavailable] where Metal
-// refuses, as it does where the GPU has memory of its own.
+// "device=mmap,strategy=exact" gives that for such sizes. Else the error wraps [device.ErrSize]. It wraps
+// [device.ErrUnavailable] where Metal refuses, as it does where the GPU has memory of its own.
 func (d *Device) Register(m []byte) (device.Block, error) {
 	if err := d.usable(); err != nil {
 		return device.Block{}, err

@@ -60,6 +60,7 @@ func (s *Stream) follows(w span, last uint64) bool {
 		batches = append(slices.Clone(batches), s.open)
 	}
 	return slices.ContainsFunc(batches, func(b *batch) bool {
-		return b.number <= last && slices.ContainsFunc(b.causes, func(e *Event) bool { return e.stream.follows(w, e.number) })
+		return b.number <= last && slices.ContainsFunc(b.causes,
+			func(e *Event) bool { return e.stream.follows(w, e.number) })
 	})
 }

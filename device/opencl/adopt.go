@@ -133,7 +133,8 @@ func (a *api) place(o Options) (c contextID, dev deviceID, err error) {
 	case dev == 0:
 		return c, ids[0], nil
 	case !slices.Contains(ids, dev):
-		return 0, 0, &OptionsError{"Device", fmt.Sprintf("%#x is none of the %d of context %#x", uintptr(dev), len(ids), uintptr(c))}
+		return 0, 0, &OptionsError{"Device", fmt.Sprintf("%#x is none of the %d of context %#x", uintptr(dev), len(ids),
+			uintptr(c))}
 	}
 	return c, dev, nil
 }
@@ -146,9 +147,11 @@ func (a *api) ofQueue(o Options) (c contextID, dev deviceID, err error) {
 	case k != succeeded:
 		return 0, 0, unavailable(failed(k, "clGetCommandQueueInfo", "queue %#x", o.Queue))
 	case o.Context != 0 && c != contextID(o.Context):
-		return 0, 0, &OptionsError{"Queue", fmt.Sprintf("%#x is one of context %#x, not %#x", o.Queue, uintptr(c), o.Context)}
+		return 0, 0, &OptionsError{"Queue", fmt.Sprintf("%#x is one of context %#x, not %#x", o.Queue, uintptr(c),
+			o.Context)}
 	case o.Device != 0 && dev != deviceID(o.Device):
-		return 0, 0, &OptionsError{"Queue", fmt.Sprintf("%#x is one of device %#x, not %#x", o.Queue, uintptr(dev), o.Device)}
+		return 0, 0, &OptionsError{"Queue", fmt.Sprintf("%#x is one of device %#x, not %#x", o.Queue, uintptr(dev),
+			o.Device)}
 	}
 	return c, dev, nil
 }

@@ -33,33 +33,47 @@ type api struct {
 	ReleaseCommandQueue func(queueID) code
 	GetCommandQueueInfo func(q queueID, what uint32, room uintptr, value unsafe.Pointer, size *uintptr) code
 
-	CreateBuffer      func(c contextID, flags uint64, size uintptr, host unsafe.Pointer, err *code) memID
-	CreateSubBuffer   func(m memID, flags uint64, kind uint32, region *[2]uintptr, err *code) memID
-	ReleaseMemObject  func(memID) code
-	EnqueueMapBuffer  func(q queueID, m memID, wait uint32, flags uint64, off, size uintptr, n uint32, after, done *eventID, err *code) unsafe.Pointer
-	EnqueueUnmap      func(q queueID, m memID, p unsafe.Pointer, n uint32, after, done *eventID) code           `cl:"clEnqueueUnmapMemObject"`
-	EnqueueMigrate    func(q queueID, mems uint32, m *memID, flags uint64, n uint32, after, done *eventID) code `cl:"clEnqueueMigrateMemObjects"`
-	EnqueueCopyBuffer func(q queueID, src, dst memID, from, to, size uintptr, n uint32, after, done *eventID) code
-	EnqueueFillBuffer func(q queueID, m memID, pattern *byte, width, off, size uintptr, n uint32, after, done *eventID) code
+	CreateBuffer     func(c contextID, flags uint64, size uintptr, host unsafe.Pointer, err *code) memID
+	CreateSubBuffer  func(m memID, flags uint64, kind uint32, region *[2]uintptr, err *code) memID
+	ReleaseMemObject func(memID) code
+	EnqueueMapBuffer func(q queueID, m memID, wait uint32, flags uint64, off, size uintptr,
+		n uint32, after, done *eventID, err *code) unsafe.Pointer
+	EnqueueUnmap func(q queueID, m memID, p unsafe.Pointer,
+		n uint32, after, done *eventID) code `cl:"clEnqueueUnmapMemObject"`
+	EnqueueMigrate func(q queueID, mems uint32, m *memID, flags uint64,
+		n uint32, after, done *eventID) code `cl:"clEnqueueMigrateMemObjects"`
+	EnqueueCopyBuffer func(q queueID, src, dst memID, from, to, size uintptr,
+		n uint32, after, done *eventID) code
+	EnqueueFillBuffer func(q queueID, m memID, pattern *byte, width, off, size uintptr,
+		n uint32, after, done *eventID) code
 
-	EnqueueReadBuffer  func(q queueID, m memID, wait uint32, off, size uintptr, host unsafe.Pointer, n uint32, after, done *eventID) code
-	EnqueueWriteBuffer func(q queueID, m memID, wait uint32, off, size uintptr, host unsafe.Pointer, n uint32, after, done *eventID) code
+	EnqueueReadBuffer func(q queueID, m memID, wait uint32, off, size uintptr, host unsafe.Pointer,
+		n uint32, after, done *eventID) code
+	EnqueueWriteBuffer func(q queueID, m memID, wait uint32, off, size uintptr, host unsafe.Pointer,
+		n uint32, after, done *eventID) code
 
-	EnqueueMarker  func(q queueID, n uint32, after, done *eventID) code `cl:"clEnqueueMarkerWithWaitList"`
-	EnqueueBarrier func(q queueID, n uint32, after, done *eventID) code `cl:"clEnqueueBarrierWithWaitList"`
-	Flush          func(queueID) code
-	WaitForEvents  func(n uint32, events *eventID) code
-	GetEventInfo   func(e eventID, what uint32, room uintptr, value unsafe.Pointer, size *uintptr) code
-	RetainEvent    func(eventID) code
-	ReleaseEvent   func(eventID) code
+	EnqueueMarker func(q queueID,
+		n uint32, after, done *eventID) code `cl:"clEnqueueMarkerWithWaitList"`
+	EnqueueBarrier func(q queueID,
+		n uint32, after, done *eventID) code `cl:"clEnqueueBarrierWithWaitList"`
+	Flush         func(queueID) code
+	WaitForEvents func(n uint32, events *eventID) code
+	GetEventInfo  func(e eventID, what uint32, room uintptr, value unsafe.Pointer, size *uintptr) code
+	RetainEvent   func(eventID) code
+	ReleaseEvent  func(eventID) code
 
 	// Since OpenCL 2.0, and nil before.
-	SVMAlloc          func(c contextID, flags uint64, size uintptr, align uint32) unsafe.Pointer                                      `since:"2.0"`
-	SVMFree           func(c contextID, p unsafe.Pointer)                                                                             `since:"2.0"`
-	EnqueueSVMMap     func(q queueID, wait uint32, flags uint64, p unsafe.Pointer, size uintptr, n uint32, after, done *eventID) code `since:"2.0"`
-	EnqueueSVMUnmap   func(q queueID, p unsafe.Pointer, n uint32, after, done *eventID) code                                          `since:"2.0"`
-	EnqueueSVMMemcpy  func(q queueID, wait uint32, dst, src unsafe.Pointer, size uintptr, n uint32, after, done *eventID) code        `since:"2.0"`
-	EnqueueSVMMemFill func(q queueID, dst unsafe.Pointer, pattern *byte, width, size uintptr, n uint32, after, done *eventID) code    `since:"2.0"`
+	SVMAlloc func(c contextID, flags uint64, size uintptr,
+		align uint32) unsafe.Pointer `since:"2.0"`
+	SVMFree       func(c contextID, p unsafe.Pointer) `since:"2.0"`
+	EnqueueSVMMap func(q queueID, wait uint32, flags uint64, p unsafe.Pointer, size uintptr,
+		n uint32, after, done *eventID) code `since:"2.0"`
+	EnqueueSVMUnmap func(q queueID, p unsafe.Pointer,
+		n uint32, after, done *eventID) code `since:"2.0"`
+	EnqueueSVMMemcpy func(q queueID, wait uint32, dst, src unsafe.Pointer, size uintptr,
+		n uint32, after, done *eventID) code `since:"2.0"`
+	EnqueueSVMMemFill func(q queueID, dst unsafe.Pointer, pattern *byte, width, size uintptr,
+		n uint32, after, done *eventID) code `since:"2.0"`
 }
 
 // What the functions are asked for, as in the headers of OpenCL.

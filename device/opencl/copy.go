@@ -79,7 +79,8 @@ func (t *transfer) enqueue(q queueID, wait []eventID, done *eventID) (k code, ca
 	case t.overlapping():
 		return t.detour(q, wait, done)
 	}
-	return c.EnqueueCopyBuffer(q, t.from.mem, t.to.mem, t.from.off, t.to.off, size, n, list, done), "clEnqueueCopyBuffer"
+	return c.EnqueueCopyBuffer(q, t.from.mem, t.to.mem, t.from.off, t.to.off, size, n, list,
+		done), "clEnqueueCopyBuffer"
 }
 
 // detour copies by way of another buffer, as OpenCL refuses to copy between

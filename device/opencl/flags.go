@@ -36,7 +36,8 @@ func (f MemFlags) fault(of *form) string {
 	case f&hostPtr != 0:
 		return fmt.Sprintf("%#x want memory of the caller's, and a device has its own (CL_MEM_USE_HOST_PTR, CL_MEM_COPY_HOST_PTR)", uint64(f))
 	case f&^known != 0:
-		return fmt.Sprintf("%#x have %#x, which is none that buffers take; shared virtual memory is a Form", uint64(f), uint64(f&^known))
+		return fmt.Sprintf("%#x have %#x, which is none that buffers take; shared virtual memory is a Form", uint64(f),
+			uint64(f&^known))
 	case bits.OnesCount64(uint64(f&byKernels)) > 1:
 		return fmt.Sprintf("%#x contradict each other: kernels read, write or both (CL_MEM_READ_WRITE, CL_MEM_WRITE_ONLY, CL_MEM_READ_ONLY)", uint64(f))
 	case bits.OnesCount64(uint64(f&byHost)) > 1:

@@ -24,7 +24,8 @@ var forms = []*form{
 	{name: "", make: newImmediate, lacks: always, buffers: true},
 	{name: "deferred", make: newDeferred, lacks: always, buffers: true, deferred: true},
 	{name: "svm", make: newCoarse, lacks: func(i Info) string { return without(i.SVM, "shared virtual memory") }},
-	{name: "svm-fine", make: newFine, lacks: func(i Info) string { return without(i.SVMFine, "fine-grained shared virtual memory") }},
+	{name: "svm-fine", make: newFine,
+		lacks: func(i Info) string { return without(i.SVMFine, "fine-grained shared virtual memory") }},
 }
 
 var pinned = &form{name: "pinned", make: newPinned, lacks: always}
@@ -42,5 +43,6 @@ func formOf(name string) (*form, error) {
 			return f, nil
 		}
 	}
-	return nil, fmt.Errorf("opencl: no form %q, only deferred, svm, svm-fine and pinned: %w", name, device.ErrUnavailable)
+	return nil, fmt.Errorf("opencl: no form %q, only deferred, svm, svm-fine and pinned: %w", name,
+		device.ErrUnavailable)
 }

@@ -144,7 +144,9 @@ func (h *hardware) number(what uint32, value unsafe.Pointer, size uintptr) code 
 }
 
 func (h *hardware) deviceText(what uint32) string {
-	return text(func(room uintptr, m unsafe.Pointer, n *uintptr) code { return h.GetDeviceInfo(h.id, what, room, m, n) })
+	return text(func(room uintptr, m unsafe.Pointer, n *uintptr) code {
+		return h.GetDeviceInfo(h.id, what, room, m, n)
+	})
 }
 
 func (a *api) platformText(p platformID, what uint32) string {

@@ -32,10 +32,12 @@ func (d *Device) room() *base.Budget {
 // take counts a region, or says why there is no room for it.
 func (d *Device) take(size int) error {
 	if most := d.ctx.MaxBytes; int64(size) > most {
-		return fmt.Errorf("opencl: %d bytes asked of %s, whose regions have %d at most: %w", size, d.base.Name(), most, device.ErrOutOfMemory)
+		return fmt.Errorf("opencl: %d bytes asked of %s, whose regions have %d at most: %w", size, d.base.Name(), most,
+			device.ErrOutOfMemory)
 	}
 	if r := d.room(); !r.Take(int64(size)) {
-		return fmt.Errorf("opencl: %d bytes asked of %s, which has %d of %d left: %w", size, d.base.Name(), r.Free(), r.Total, device.ErrOutOfMemory)
+		return fmt.Errorf("opencl: %d bytes asked of %s, which has %d of %d left: %w", size, d.base.Name(), r.Free(),
+			r.Total, device.ErrOutOfMemory)
 	}
 	return nil
 }

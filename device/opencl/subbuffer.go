@@ -31,7 +31,8 @@ func (d *Device) SubBuffer(b device.Block) (*SubBuffer, error) {
 	var k code
 	part := [2]uintptr{uintptr(b.Off), uintptr(b.Len)}
 	mem := d.ctx.CreateSubBuffer(of.mem, uint64(of.dev.flags.kernels()), subBufferRegion, &part, &k)
-	if err := d.ctx.failed(k, "clCreateSubBuffer", "%d bytes at offset %d on %s", b.Len, b.Off, d.base.Name()); err != nil {
+	if err := d.ctx.failed(k, "clCreateSubBuffer", "%d bytes at offset %d on %s", b.Len, b.Off,
+		d.base.Name()); err != nil {
 		of.drop()
 		return nil, err
 	}
@@ -53,7 +54,8 @@ func (d *Device) whole(b device.Block) (*Buffer, error) {
 	}
 	of, ok := b.Region.(*Buffer)
 	if !ok || of.dev.ctx != d.ctx {
-		return nil, fmt.Errorf("opencl: sub-buffer of a %T, which is no buffer of %s: %w", b.Region, d.base.Name(), device.ErrUnavailable)
+		return nil, fmt.Errorf("opencl: sub-buffer of a %T, which is no buffer of %s: %w", b.Region, d.base.Name(),
+			device.ErrUnavailable)
 	}
 	return of, nil
 }

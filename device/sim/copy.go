@@ -33,7 +33,8 @@ func (d *Device) Copy(dst, src device.Block) error {
 func (d *Device) planCopy(dst, src device.Block) (*work, error) {
 	d.stats.CopyCalls++
 	if err := d.faults.strike(callCopy); err != nil {
-		return failing(fmt.Errorf("sim: copy of %d bytes on %s, call %d: %w", src.Len, d.Name(), d.stats.CopyCalls, err)), nil
+		return failing(fmt.Errorf("sim: copy of %d bytes on %s, call %d: %w", src.Len, d.Name(), d.stats.CopyCalls,
+			err)), nil
 	}
 	if err := device.CheckCopy(dst, src); err != nil {
 		return nil, err

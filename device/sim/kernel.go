@@ -14,7 +14,8 @@ import (
 func (d *Device) planFill(dst device.Block, value byte) (*work, error) {
 	d.stats.FillCalls++
 	if err := d.faults.strike(callFill); err != nil {
-		return failing(fmt.Errorf("sim: fill of %d bytes on %s, call %d: %w", dst.Len, d.Name(), d.stats.FillCalls, err)), nil
+		return failing(fmt.Errorf("sim: fill of %d bytes on %s, call %d: %w", dst.Len, d.Name(), d.stats.FillCalls,
+			err)), nil
 	}
 	if err := device.CheckBlock(dst); err != nil {
 		return nil, err
@@ -22,15 +23,16 @@ func (d *Device) planFill(dst device.Block, value byte) (*work, error) {
 	if _, err := d.locate(dst); err != nil {
 		return nil, err
 	}
-	return &work{uses: []device.Block{dst}, engine: engineWithin, cost: d.costs.transfer(dst.Len, d.costs.Within), do: func() error {
-		to, err := d.locate(dst)
-		if err != nil {
-			d.stats.UsedAfterFree++
-			return err
-		}
-		d.fill(to, dst.Len, value)
-		return nil
-	}}, nil
+	return &work{uses: []device.Block{dst}, engine: engineWithin, cost: d.costs.transfer(dst.Len, d.costs.Within),
+		do: func() error {
+			to, err := d.locate(dst)
+			if err != nil {
+				d.stats.UsedAfterFree++
+				return err
+			}
+			d.fill(to, dst.Len, value)
+			return nil
+		}}, nil
 }
 
 func (d *Device) fill(to place, n int, value byte) {
@@ -72,7 +74,8 @@ func (d *Device) onDevice(blocks []device.Block) ([]place, error) {
 	at, err := d.places(blocks...)
 	for i, p := range at {
 		if p.region == nil && blocks[i].Len > 0 {
-			return nil, fmt.Errorf("sim: launch on %s with %d bytes of host memory: %w", d.Name(), blocks[i].Len, device.ErrUnavailable)
+			return nil, fmt.Errorf("sim: launch on %s with %d bytes of host memory: %w", d.Name(), blocks[i].Len,
+				device.ErrUnavailable)
 		}
 	}
 	return at, err

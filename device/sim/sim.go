@@ -68,7 +68,8 @@ func open(rest string) (device.Device, error) {
 	if late {
 		n, err := strconv.ParseUint(seed, 10, 64)
 		if err != nil {
-			return nil, fmt.Errorf("sim: cannot use %q, only a capacity and late=SEED, an integer: %w", rest, device.ErrUnavailable)
+			return nil, fmt.Errorf("sim: cannot use %q, only a capacity and late=SEED, an integer: %w", rest,
+				device.ErrUnavailable)
 		}
 		d.Late(n)
 	}

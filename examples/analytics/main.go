@@ -112,5 +112,6 @@ func readRuntime() reading {
 		{Name: "/gc/cycles/total:gc-cycles"},
 	}
 	metrics.Read(m)
-	return reading{m[0].Value.Float64(), m[1].Value.Float64() - m[2].Value.Float64(), m[3].Value.Uint64(), m[4].Value.Uint64()}
+	return reading{m[0].Value.Float64(), m[1].Value.Float64() - m[2].Value.Float64(), m[3].Value.Uint64(),
+		m[4].Value.Uint64()}
 }

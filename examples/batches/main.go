@@ -80,7 +80,8 @@ func runOn(out io.Writer, name string, sizes []int) (err error) {
 	if !ok {
 		return fmt.Errorf("%s has no page-locked host memory", name)
 	}
-	fmt.Fprintf(out, "%d batches of %d to %d KiB on %s\n\n", len(sizes), slices.Min(sizes)>>10, slices.Max(sizes)>>10, name)
+	fmt.Fprintf(out, "%d batches of %d to %d KiB on %s\n\n", len(sizes), slices.Min(sizes)>>10, slices.Max(sizes)>>10,
+		name)
 	for _, v := range variants {
 		began := time.Now()
 		if err := v.send(d, sizes); err != nil {

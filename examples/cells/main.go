@@ -56,7 +56,8 @@ func run() error {
 	fmt.Println()
 	for _, key := range []string{"coeff", "coeff_grad", "E_tilda_lm"} {
 		s := pool.Stats()[key]
-		fmt.Printf("%-10s %d hits, %d misses, %d grows, %s\n", key, s.Hits, s.Misses, s.Grows, humanize.IBytes(uint64(s.Bytes)))
+		fmt.Printf("%-10s %d hits, %d misses, %d grows, %s\n", key, s.Hits, s.Misses, s.Grows,
+			humanize.IBytes(uint64(s.Bytes)))
 	}
 	return nil
 }

@@ -33,7 +33,8 @@ func run(out io.Writer, connections, messages, uploads int) error {
 		}
 		fmt.Fprintf(out, "%-24s%18d%8d MiB%14v%16d\n", v.name, c.idle, c.resident>>20, c.message, c.most)
 	}
-	fmt.Fprintf(out, "\n%d uploads of %d KiB, forwarded to a server that answers 502 before it reads them\n\n", uploads, uploadBytes>>10)
+	fmt.Fprintf(out, "\n%d uploads of %d KiB, forwarded to a server that answers 502 before it reads them\n\n", uploads,
+		uploadBytes>>10)
 	for _, v := range forwarders {
 		mixed, err := forward(v.send, uploads)
 		if err != nil {

@@ -12,7 +12,8 @@ type collector []*slab.Pool
 func (c collector) Describe(chan<- *prometheus.Desc) {}
 
 func (c collector) Collect(out chan<- prometheus.Metric) {
-	kinds := map[slab.Kind]prometheus.ValueType{slab.Gauge: prometheus.GaugeValue, slab.Counter: prometheus.CounterValue}
+	kinds := map[slab.Kind]prometheus.ValueType{slab.Gauge: prometheus.GaugeValue,
+		slab.Counter: prometheus.CounterValue}
 	for _, p := range c {
 		for m := range p.Metrics() {
 			desc := prometheus.NewDesc(m.Name, m.Help, nil, prometheus.Labels{"pool": p.Name()})

@@ -79,7 +79,8 @@ func step(ctx context.Context, b arrow.RecordBatch) (arrow.RecordBatch, error) {
 		return nil, err
 	}
 	defer count.Release()
-	value, err := compute.Multiply(ctx, compute.ArithmeticOptions{}, &compute.ArrayDatum{Value: price.Data()}, &compute.ArrayDatum{Value: count.Data()})
+	value, err := compute.Multiply(ctx, compute.ArithmeticOptions{}, &compute.ArrayDatum{Value: price.Data()},
+		&compute.ArrayDatum{Value: count.Data()})
 	if err != nil {
 		return nil, err
 	}
@@ -118,7 +119,8 @@ func sorted(ctx context.Context, b arrow.RecordBatch) (arrow.RecordBatch, error)
 	indices.AppendValues(order, nil)
 	taken := indices.NewArray()
 	defer taken.Release()
-	out, err := compute.Take(ctx, *compute.DefaultTakeOptions(), compute.NewDatumWithoutOwning(b), compute.NewDatumWithoutOwning(taken))
+	out, err := compute.Take(ctx, *compute.DefaultTakeOptions(), compute.NewDatumWithoutOwning(b),
+		compute.NewDatumWithoutOwning(taken))
 	if err != nil {
 		return nil, err
 	}
@@ -145,7 +147,8 @@ func add(ctx context.Context, b arrow.RecordBatch, totals map[string]float64) er
 }
 
 func sumWhere(ctx context.Context, country arrow.Array, name string, value arrow.Array) (float64, error) {
-	same, err := compute.CallFunction(ctx, "equal", nil, &compute.ArrayDatum{Value: country.Data()}, compute.NewDatum(name))
+	same, err := compute.CallFunction(ctx, "equal", nil, &compute.ArrayDatum{Value: country.Data()},
+		compute.NewDatum(name))
 	if err != nil {
 		return 0, err
 	}

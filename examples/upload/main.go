@@ -45,7 +45,8 @@ func run(out io.Writer, known, each int) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", v.name, err)
 		}
-		fmt.Fprintf(out, "%-14s%8.0f%10v%10v%7.1f %%%13d%8d MiB%11d MiB\n", v.name, float64(len(c.latencies))/c.time.Seconds(),
+		fmt.Fprintf(out, "%-14s%8.0f%10v%10v%7.1f %%%13d%8d MiB%11d MiB\n", v.name,
+			float64(len(c.latencies))/c.time.Seconds(),
 			c.quantile(0.5), c.quantile(0.99), 100*c.collectorShare, c.collections, c.peakHeap>>20, c.peakResident>>20)
 	}
 	return nil

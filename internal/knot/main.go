@@ -50,7 +50,8 @@ func run(patterns []string, most int, verbose bool) error {
 	var tangled []string
 	for _, p := range list {
 		knot := largestKnot(p.uses)
-		fmt.Fprintf(w, "%d\t%d\t%d\t%d\t%d\t%d\t %s\t\n", len(p.uses), p.lines, p.names, p.methods, p.fields, len(knot), p.path)
+		fmt.Fprintf(w, "%d\t%d\t%d\t%d\t%d\t%d\t %s\t\n", len(p.uses), p.lines, p.names, p.methods, p.fields, len(knot),
+			p.path)
 		if verbose && len(knot) > 1 {
 			w.Flush()
 			printKnot(os.Stdout, p.uses, knot)
@@ -90,7 +91,9 @@ type listed struct {
 
 // load reads and checks the packages that match the patterns.
 func load(patterns []string) ([]*pkg, error) {
-	c := exec.Command("go", append([]string{"list", "-export", "-deps", "-json=ImportPath,Dir,Export,GoFiles,DepOnly", "--"}, patterns...)...)
+	c := exec.Command("go",
+		append([]string{"list", "-export", "-deps", "-json=ImportPath,Dir,Export,GoFiles,DepOnly", "--"},
+			patterns...)...)
 	c.Stderr = os.Stderr
 	out, err := c.StdoutPipe()
 	if err != nil {
@@ -140,7 +143,8 @@ func check(l listed, exports map[string]string) (*pkg, error) {
 		p.lines += p.fset.File(f.Pos()).LineCount()
 	}
 	p.info = &types.Info{Uses: map[*ast.Ident]types.Object{}, Selections: map[*ast.SelectorExpr]*types.Selection{}}
-	c := types.Config{Importer: importer.ForCompiler(p.fset, "gc", func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) })}
+	c := types.Config{Importer: importer.ForCompiler(p.fset, "gc",
+		func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) })}
 	t, err := c.Check(l.ImportPath, p.fset, p.files, p.info)
 	if err != nil {
 		return nil, err

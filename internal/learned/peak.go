@@ -41,7 +41,8 @@ func PeakOf(file string) (int64, error) {
 		return 0, err
 	}
 	var n int64
-	if _, err := fmt.Sscanf(string(text), peakFormat, &n); err != nil || n <= 0 || n > math.MaxInt64/2 || fmt.Sprintf(peakFormat, n) != string(text) {
+	if _, err := fmt.Sscanf(string(text), peakFormat, &n); err != nil || n <= 0 || n > math.MaxInt64/2 ||
+		fmt.Sprintf(peakFormat, n) != string(text) {
 		return 0, &FileError{file, fmt.Errorf("want the line bufslab peak 1 BYTES, not %.40q", text)}
 	}
 	return n, nil

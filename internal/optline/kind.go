@@ -20,11 +20,13 @@ type Kind[T any] struct {
 // The kinds of values that need nothing from outside; see also [Sizes].
 var (
 	// Strings are taken as they are.
-	Strings = Kind[string]{Parse: func(s string) (string, error) { return s, nil }, Format: func(s string) string { return s }}
+	Strings = Kind[string]{Parse: func(s string) (string, error) { return s, nil },
+		Format: func(s string) string { return s }}
 	// Bools are true and false, and what else [strconv.ParseBool] reads.
 	Bools = Kind[bool]{Parse: strconv.ParseBool, Format: strconv.FormatBool, Bare: true, On: "true"}
 	// Switches are on and off.
-	Switches = Kind[bool]{Parse: parseSwitch, Format: func(on bool) string { return map[bool]string{true: "on", false: "off"}[on] }, On: "on"}
+	Switches = Kind[bool]{Parse: parseSwitch,
+		Format: func(on bool) string { return map[bool]string{true: "on", false: "off"}[on] }, On: "on"}
 	// Counts are decimal integers without a sign: a negative count needs a word.
 	Counts = Kind[int]{Parse: parseCount, Format: strconv.Itoa, Bare: true}
 	// Fractions are numbers such as 0.01, which may be written 1%.

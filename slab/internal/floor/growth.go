@@ -65,7 +65,8 @@ func (g *Growth) isPart(rise int64, rows int) bool {
 	return rise > 0 && rise >= (g.peak-g.base)/8/int64(rows)
 }
 
-// begin has the floor stand still. One that has risen a little keeps its base, or what rises slowly would never be seen.
+// begin has the floor stand still. One that has risen a little keeps its base, or what rises slowly would never be
+// seen.
 func (g *Growth) begin(least int64) {
 	if least > g.base && least <= g.base+g.base/8 {
 		least = g.base

@@ -55,7 +55,8 @@ func (g *Guard) outlived() (list []*block) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for _, k := range g.withheld {
-		if k.isWatched() && !k.told && now-k.since >= patience && time.Since(k.at) >= g.o.Linger && k.view.Value() != nil {
+		if k.isWatched() && !k.told && now-k.since >= patience && time.Since(k.at) >= g.o.Linger &&
+			k.view.Value() != nil {
 			k.told = true
 			list = append(list, k)
 		}

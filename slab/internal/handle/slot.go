@@ -21,17 +21,22 @@ import (
 // fits on one cache line with the header of its group. Within a larger group it has a
 // line of its own: without that, releases on two processors took 13 times as long.
 type Slot struct {
-	word   atomic.Uint64
-	addr   uintptr                                     // of the block: see Region.addr; noBlock while there is none; guarded by Table.mu
-	len    int                                         // of the block; of a vacant slot see indexed; guarded by Table.mu
-	asked  ownedNumber                                 // the low 32 bits of the bytes that the owner asked for: see Asked
-	lent   lending                                     // the generation that the slot was lent to, and facts about its owner: see lentTo
+	word atomic.Uint64
+	// of the block: see Region.addr; noBlock while there is none; guarded by Table.mu
+	addr uintptr
+	// of the block; of a vacant slot see indexed; guarded by Table.mu
+	len int
+	// the low 32 bits of the bytes that the owner asked for: see Asked
+	asked ownedNumber
+	// the generation that the slot was lent to, and facts about its owner: see lentTo
+	lent   lending
 	_      [(8 - unsafe.Sizeof(uintptr(0))) / 2]uint32 // a single fills a line, also with words of 32 bits
 	extent int32                                       // the strategy's number for the block, 0 if it has none
 	class  uint16                                      // of the caches
 	back   uint8                                       // distance to the group's header, in units of headerBytes
-	flags  uint8                                       // see below; written while no other goroutine has the handle, or under the lock of package pending
-	mark   uint64                                      // of the owner in a recording; see Mark
+	// see below; written while no other goroutine has the handle, or under the lock of package pending
+	flags uint8
+	mark  uint64 // of the owner in a recording; see Mark
 }
 
 // noBlock is the address of no block.

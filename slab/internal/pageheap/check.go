@@ -115,7 +115,8 @@ func (e *extents) check(ends ...int32) error {
 	for s := range e.index {
 		x := &e.index[s]
 		if x.count != seen[s].count || x.bytes != seen[s].bytes {
-			return fmt.Errorf("index %d: %d bytes in %d extents, but segments have %d in %d", s, x.bytes, x.count, seen[s].bytes, seen[s].count)
+			return fmt.Errorf("index %d: %d bytes in %d extents, but segments have %d in %d", s, x.bytes, x.count,
+				seen[s].bytes, seen[s].count)
 		}
 		if err := e.checkIndex(state(s)); err != nil {
 			return err

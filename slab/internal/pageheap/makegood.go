@@ -99,7 +99,8 @@ func (h *Heap) worthDecommitting(n int) int32 {
 	if h.options.Decommit {
 		least = need / 16
 	}
-	if i == none || i == top || h.segs[h.at(i).seg].rng == nil || h.at(i).len < max(least, h.segs[h.current].rng.Page()) {
+	if i == none || i == top || h.segs[h.at(i).seg].rng == nil ||
+		h.at(i).len < max(least, h.segs[h.current].rng.Page()) {
 		return none
 	}
 	if lazy {

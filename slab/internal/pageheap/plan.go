@@ -33,7 +33,8 @@ func (h *Heap) plan(n int, exact bool) (best plan, ok bool) {
 		rng := h.segs[x.seg].rng
 		if k := align.Up(max(n-h.freeLen(x.prev), 1), rng.Page()); k <= min(x.len, least) {
 			least = k
-			best = plan{rng: rng, seg: x.seg, off: x.off, len: min(x.len, max(k, align.Down(step, rng.Page()))), extent: i}
+			best = plan{rng: rng, seg: x.seg, off: x.off, len: min(x.len, max(k, align.Down(step, rng.Page()))),
+				extent: i}
 		}
 	})
 	if best.rng == nil {

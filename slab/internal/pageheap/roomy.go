@@ -10,10 +10,12 @@ import (
 // most, or apart from all other blocks of a range. All other blocks may still use the free
 // memory and the addresses there.
 const (
-	roomyTimes = 16        // the free extent, or the range, has at least this many times the block
-	roomyRange = 1024      // at most this many times the block stay free below it; the range has this many times in addresses,
+	roomyTimes = 16 // the free extent, or the range, has at least this many times the block
+	// at most this many times the block stay free below it; the range has this many times in addresses,
+	roomyRange = 1024
 	mostRange  = 128 << 20 // but no more than mostRange, unless roomyTimes is more
-	mostGap    = 64 << 20  // addresses below the block: half of the rest, but no more than mostGap or four times the block
+	// addresses below the block: half of the rest, but no more than mostGap or four times the block
+	mostGap = 64 << 20
 )
 
 // AllocRoomy is Alloc at such a place, or none: it gives no memory back to find a place. The

@@ -41,7 +41,8 @@ type memory struct {
 }
 
 func newMemory(align int, numbered, owns bool) memory {
-	return memory{extents: newExtents(align), regions: upstream.NewRegions(), current: -1, numbered: numbered, owns: owns}
+	return memory{extents: newExtents(align), regions: upstream.NewRegions(), current: -1, numbered: numbered,
+		owns: owns}
 }
 
 // addSegment enters a region of the upstream without extents.

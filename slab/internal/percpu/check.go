@@ -21,7 +21,8 @@ func (p *cpu) check() {
 		}
 		granted += int64(limit+k.nprevious) * p.options.blockBytes(i)
 		if k.n() > limit || k.nprevious < 0 || k.nprevious > magazineSlots {
-			panic(fmt.Sprintf("percpu: class %d holds %d and %d blocks within a limit of %d", i, k.n(), k.nprevious, limit))
+			panic(fmt.Sprintf("percpu: class %d holds %d and %d blocks within a limit of %d", i, k.n(), k.nprevious,
+				limit))
 		}
 		k.loaded.check(i, k.n())
 		k.previous.check(i, k.nprevious)

@@ -151,7 +151,8 @@ type moment struct {
 func (c *ClassCache) moment() moment {
 	return moment{
 		c.loaded, c.previous, state(atomic.LoadUint64((*uint64)(&c.state))),
-		atomic.LoadInt64(&c.got), atomic.LoadInt64(&c.released), atomic.LoadInt64(&c.moved), atomic.LoadInt32(&c.nprevious),
+		atomic.LoadInt64(&c.got), atomic.LoadInt64(&c.released), atomic.LoadInt64(&c.moved),
+		atomic.LoadInt32(&c.nprevious),
 	}
 }
 

@@ -7,7 +7,8 @@ func (c *Cache) putAway(m *magazine) {
 	defer func() { c.depot.restore(m, c.BlockBytes) }() // the rest, if the strategy panics
 	for m != nil {
 		next := m.next
-		if m.n == 0 || !c.depotTakes(int(m.class), m.n) || !c.depot.put(m, c.BlockBytes(int(m.class)), c.options.Depot) {
+		if m.n == 0 || !c.depotTakes(int(m.class), m.n) || !c.depot.put(m, c.BlockBytes(int(m.class)),
+			c.options.Depot) {
 			c.refusedAll(m)
 			m.free(c.options.Free)
 			c.depot.recycle(m)

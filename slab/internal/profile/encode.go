@@ -21,7 +21,8 @@ type File struct {
 func (f *File) Write(w io.Writer) error {
 	e := encoder{numbers: map[any]uint64{}}
 	e.string("")
-	for _, t := range [...][2]string{{"inuse_objects", "count"}, {"inuse_space", "bytes"}, {"leaked_objects", "count"}, {"leaked_space", "bytes"}} {
+	for _, t := range [...][2]string{{"inuse_objects", "count"}, {"inuse_space", "bytes"}, {"leaked_objects", "count"},
+		{"leaked_space", "bytes"}} {
 		e.bytes(1, e.valueType(t[0], t[1]))
 	}
 	for _, r := range f.Records {
@@ -81,7 +82,8 @@ func (e *encoder) sample(r Record, hidden func(runtime.Frame) bool) (m message) 
 		at = append(at, e.location(location{e.function(function{f.Function, f.File}), f.Line}))
 	}
 	m.bytes(1, packed(at...))
-	m.bytes(2, packed(uint64(r.InUse.Objects()), uint64(r.InUse.Bytes), uint64(r.Leaked.Objects()), uint64(r.Leaked.Bytes)))
+	m.bytes(2, packed(uint64(r.InUse.Objects()), uint64(r.InUse.Bytes), uint64(r.Leaked.Objects()),
+		uint64(r.Leaked.Bytes)))
 	return m
 }
 

@@ -204,7 +204,8 @@ func fit(list []Record, k handle.Tally, side func(*Usage) *Amount) {
 	for i := range list {
 		a := side(&list[i].Usage)
 		passed.Add(*a)
-		*a = Amount{oneObject * scaled(passed.objects, known.objects/oneObject, sum.objects), scaled(passed.Bytes, known.Bytes, sum.Bytes)}
+		*a = Amount{oneObject * scaled(passed.objects, known.objects/oneObject, sum.objects),
+			scaled(passed.Bytes, known.Bytes, sum.Bytes)}
 		a.sub(given)
 		given.Add(*a)
 	}

@@ -66,10 +66,11 @@ func (e event) at(site uint64) event {
 
 // Options say what is recorded.
 type Options struct {
-	Device     string                       // the name of the device that the pool draws on; "" is none
-	Processors bool                         // rows have the column thread: the processor that a call ran on
-	Times      bool                         // rows have the column time_ns
-	Site       func(stack []uintptr) string // names the place of an Alloc or a Grow, for the column key; nil: there is none
+	Device     string // the name of the device that the pool draws on; "" is none
+	Processors bool   // rows have the column thread: the processor that a call ran on
+	Times      bool   // rows have the column time_ns
+	// names the place of an Alloc or a Grow, for the column key; nil: there is none
+	Site func(stack []uintptr) string
 }
 
 func (o Options) columns() columns {

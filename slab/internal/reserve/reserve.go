@@ -84,8 +84,8 @@ func (r Reserve) strands(s Strategy, most int64) bool {
 	return r.bytes < most && most/leastStranded < r.bytes && !s.Extends(int(r.bytes))
 }
 
-// Take has a strategy take r, in a budget of most bytes: math.MaxInt64 where there is none. What was learned is a hint: without room for it the strategy
-// begins with nothing.
+// Take has a strategy take r, in a budget of most bytes: math.MaxInt64 where there is none. What was learned is a hint:
+// without room for it the strategy begins with nothing.
 func (r Reserve) Take(s Strategy, most int64) error {
 	if r.bytes == 0 {
 		return nil

@@ -49,7 +49,8 @@ func (l *List[M]) check() error {
 	}
 	for k := range l.classes {
 		if n, err := l.checkClass(k); err != nil || n != partial[k] || l.classes[k].live != live[k] {
-			return fmt.Errorf("class %d: %d spans listed of %d, %d blocks out of %d: %v", k, n, partial[k], l.classes[k].live, live[k], err)
+			return fmt.Errorf("class %d: %d spans listed of %d, %d blocks out of %d: %v", k, n, partial[k],
+				l.classes[k].live, live[k], err)
 		}
 	}
 	return nil

@@ -9,7 +9,9 @@ func (p *Bestfit) Quarantine(b device.Block, extent int32) bool {
 
 // quarantine is Quarantine of a block that take takes out of use, if it is active. take returns the
 // extent that goes into quarantine with the block, 0 while the extent has other blocks.
-func (p *Bestfit) quarantine(b device.Block, extent int32, take func(extent int32, off, size int) (with int32, out bool)) bool {
+func (p *Bestfit) quarantine(
+	b device.Block, extent int32, take func(extent int32, off, size int) (with int32, out bool),
+) bool {
 	with, out := p.takeLocked(b, extent, take)
 	if out && with > 0 {
 		p.heap.Quarantine(with)
@@ -17,7 +19,9 @@ func (p *Bestfit) quarantine(b device.Block, extent int32, take func(extent int3
 	return out
 }
 
-func (p *Bestfit) takeLocked(b device.Block, extent int32, take func(extent int32, off, size int) (int32, bool)) (with int32, out bool) {
+func (p *Bestfit) takeLocked(b device.Block, extent int32, take func(extent int32, off, size int) (int32, bool)) (
+	with int32, out bool,
+) {
 	p.heap.Lock()
 	defer p.heap.Unlock()
 	extent, off := p.heap.Locate(b, extent)

@@ -10,7 +10,8 @@ import (
 // mechanism of exact and bitlog, which differ in the key of a size.
 type Keyed struct {
 	keeper
-	class func(size int) (key, blockSize int) // the key of a size, -1 if it is too large to be held, and the size to ask upstream
+	// the key of a size, -1 if it is too large to be held, and the size to ask upstream
+	class func(size int) (key, blockSize int)
 }
 
 var _ Strategy = (*Keyed)(nil)

@@ -64,7 +64,8 @@ func NewSizeclass(up upstream.Checked, steps, to int, budget int64, o freelist.O
 	o.Ordered = true
 	g := sizeclass.NewGrid(steps, to)
 	s := &Sizeclass{
-		keeper: newKeeper(up, o), grid: g, borrow: steps, align: max(to, 1), maxHeld: o.MaxBytes, maxKept: o.MaxBlockBytes,
+		keeper: newKeeper(up, o), grid: g, borrow: steps, align: max(to, 1),
+		maxHeld: o.MaxBytes, maxKept: o.MaxBlockBytes,
 		lastSlab: pageSlab,
 	}
 	if budget > 0 {

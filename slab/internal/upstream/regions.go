@@ -26,7 +26,8 @@ type parts struct {
 func NewRegions() Regions { return Regions{by: map[device.Region]parts{}} }
 
 func (p part) holds(b device.Block) bool {
-	return p.block.Region == b.Region && b.Off >= p.block.Off && b.Len <= p.block.Len && b.Off-p.block.Off <= p.block.Len-b.Len
+	return p.block.Region == b.Region && b.Off >= p.block.Off && b.Len <= p.block.Len &&
+		b.Off-p.block.Off <= p.block.Len-b.Len
 }
 
 // Add enters a block of the upstream, with the number that Find is to return.

@@ -252,7 +252,8 @@ func (l *Log) PutForeign(b []byte, owner string) {
 	if owner != "" {
 		owner = "; pool " + owner + " has it"
 	}
-	panic(fmt.Sprintf("slab: Put of %d bytes that begin no buffer of this pool that is out, at %s%s", cap(b), Caller(), owner))
+	panic(fmt.Sprintf("slab: Put of %d bytes that begin no buffer of this pool that is out, at %s%s", cap(b), Caller(),
+		owner))
 }
 
 // List lists what is out, by size, and after it what was forgotten. It is nil unless places are kept.

@@ -59,7 +59,8 @@ func generate(dir string) (toolkit, error) {
 	if err := write(stub, stubOf(functions(header))); err != nil {
 		return kit, err
 	}
-	return kit, run(compiler(), "-shared", "-fPIC", "-Wl,-soname,libcuda.so.1", "-o", filepath.Join(kit.lib, "libcuda.so"), stub)
+	return kit, run(compiler(), "-shared", "-fPIC", "-Wl,-soname,libcuda.so.1", "-o",
+		filepath.Join(kit.lib, "libcuda.so"), stub)
 }
 
 func write(path, text string) error {

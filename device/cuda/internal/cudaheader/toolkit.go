@@ -14,7 +14,8 @@ type toolkit struct{ include, lib string }
 // environment is in the shell's language. Symbols are bound when they are first called:
 // module cu names functions that no driver of today has any more, and never calls them.
 func (k toolkit) environment() string {
-	return fmt.Sprintf("export CGO_ENABLED=1 CGO_CFLAGS='-g -O2 -I%s' CGO_LDFLAGS='-g -O2 -L%s -Wl,-z,lazy'\n", k.include, k.lib)
+	return fmt.Sprintf("export CGO_ENABLED=1 CGO_CFLAGS='-g -O2 -I%s' CGO_LDFLAGS='-g -O2 -L%s -Wl,-z,lazy'\n",
+		k.include, k.lib)
 }
 
 // findToolkit looks where toolkits say that they are, and then where they are put.
