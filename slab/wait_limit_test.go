@@ -19,8 +19,7 @@ func TestATryDoesNotWakeItself(t *testing.T) {
 					one, two := mustOpen(t, a, Config{Strategy: strategy}), mustOpen(t, a, Config{Strategy: strategy})
 					for _, p := range []*Pool{one, two} {
 						b := mustGet(t, one, 500<<10)
-						c := getLater(t, t.Context(), p, 600<<10)
-						synctest.Wait() // until it sleeps
+						c := getInBubble(t, p, 600<<10)
 						mustRelease(t, b)
 						mustRelease(t, mustHave(t, c))
 					}
