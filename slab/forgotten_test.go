@@ -74,7 +74,7 @@ func viewRounds(rounds iter.Seq[int], get func() (last []byte, release func())) 
 
 func TestForgottenHeapBuffersComeBack(t *testing.T) {
 	p := openPool(t, "heap", Config{})
-	n := long(t, 200_000)
+	n := long(t, 50_000)
 	for i := range n {
 		mustGet(t, p, 1+i%2000).Bytes()[0] = 1
 	}
@@ -179,7 +179,7 @@ func overlaps(a, b []byte) bool {
 }
 
 // What is forgotten, and lost for good off the heap, leaves the budget: it is of no end. A
-// Get that has no room looks for it. What is lost stays inaccessible, some 6,000 of the 8,192
+// Get that has no room looks for it. What is lost stays inaccessible, some 3,000 of the 8,192
 // places that a process has for that: so it has a process of its own.
 func TestBudgetOutlastsWhatIsForgotten(t *testing.T) {
 	if !inChild(t) {
@@ -189,7 +189,7 @@ func TestBudgetOutlastsWhatIsForgotten(t *testing.T) {
 		for _, s := range []string{"exact", "sizeclass", "bestfit", "slab"} {
 			for size, budget := range map[int]int64{100_000: 16 << 20, 20 << 20: 32 << 20} {
 				p := openPool(t, dev, Config{Strategy: s, MaxBytes: budget})
-				n := long(t, 1000) * 100_000 / size
+				n := long(t, 500) * 100_000 / size
 				for i := range n {
 					b, err := p.Get(size)
 					if err != nil {

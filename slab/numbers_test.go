@@ -98,7 +98,7 @@ func (c *churn) run(t *testing.T, l *Limit) {
 	for g := range c.goroutines {
 		all.Go(func() { c.work(rand.New(rand.NewPCG(uint64(g), 1))) })
 	}
-	for end := time.Now().Add(time.Duration(long(t, 1)) * 15 * time.Millisecond); !t.Failed() && (c.isNew() || time.Now().Before(end)); c.readings++ {
+	for end := time.Now().Add(time.Duration(long(t, 1)) * 5 * time.Millisecond); !t.Failed() && (c.isNew() || time.Now().Before(end)); c.readings++ {
 		c.read(t, l)
 		runtime.Gosched()
 	}

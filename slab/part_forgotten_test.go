@@ -336,7 +336,7 @@ func TestBudgetOutlastsForgottenParts(t *testing.T) {
 	for _, dev := range []string{"heap", "mmap", "sim"} {
 		for _, s := range []string{"exact", "sizeclass", "slab"} {
 			p := openPool(t, dev, Config{Strategy: s, MaxBytes: 4 << 20})
-			n := long(t, 200)
+			n := long(t, 100)
 			for i := range n {
 				b, err := p.Get(100_000)
 				if err != nil {
