@@ -100,13 +100,13 @@ func TestBudgetOutlastsMixedSizes(t *testing.T) {
 func TestClosedPoolsLeaveTheirLimit(t *testing.T) {
 	eachBudget(t, func(t *testing.T, name string, c Config) {
 		limit := NewLimit(openDevice(t, c.Device), c.MaxBytes)
-		n := long(t, 30)
+		n := long(t, 20)
 		c.MaxBytes = 0
-		for round := range 3 {
+		for round := range 2 {
 			p := mustOpen(t, limit, c)
 			f := newForgetter(t, name, limit.max)
-			f.run(p, n/3)
-			if round%2 == 0 {
+			f.run(p, n/2)
+			if round == 0 {
 				cycle()
 			}
 			p.Close()

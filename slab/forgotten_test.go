@@ -16,7 +16,7 @@ import (
 func TestForgottenHeapBufferNeverAliases(t *testing.T) {
 	for _, size := range []int{1, 100, 5000, 100 << 10} {
 		p := openPool(t, "heap", Config{})
-		corrupt := viewRounds(bounded(t, long(t, 100), 600*time.Millisecond), func() ([]byte, func()) {
+		corrupt := viewRounds(bounded(t, long(t, 40), 600*time.Millisecond), func() ([]byte, func()) {
 			b := mustGet(t, p, size)
 			m := b.Bytes()
 			return m[size-1:], func() { b.Release() }

@@ -170,6 +170,7 @@ func TestAlmostNoMappingsLeft(t *testing.T) {
 // The last mappings are the runtime's: a process that fills the table works 10,000 rounds on each device of
 // host memory and lives, whether few or none are left for pools.
 func TestMappingsAreLeftToTheRuntime(t *testing.T) {
+	atLength(t)
 	if raceEnabled || sanitized {
 		t.Skip("the sanitizer needs mappings of its own")
 	}

@@ -151,6 +151,7 @@ func TestPressureInAGroup(t *testing.T) {
 	if raceEnabled || sanitized {
 		t.Skip("the sanitizer takes memory of its own")
 	}
+	atLength(t)
 	if !runPod(t, t.Name(), "off", "100", 48).killed {
 		t.Skip("a group of version 1 does not kill here")
 	}

@@ -13,6 +13,7 @@ import (
 // the caches of the processor that used them last, and it gets them again. The control: the strategies
 // take all calls for those of one processor, and a third of the bytes or more has to move.
 func TestBytesStayWithTheirProcessor(t *testing.T) {
+	atLength(t)
 	for _, strategy := range []string{"sizeclass", "slab", "bestfit"} {
 		if moved := movedBytes(t, strategy, true); moved > 0.01 {
 			t.Errorf("%s: %.3f of the bytes were used by the other processor last, want at most 0.01", strategy, moved)

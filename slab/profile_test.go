@@ -68,6 +68,7 @@ func TestProfileHasWhatIsOut(t *testing.T) {
 // The bytes in use that a profile estimates are within 5 % of those that there are. That is
 // six standard deviations at the first look, and would be fewer in a shorter run.
 func TestProfileEstimates(t *testing.T) {
+	atLength(t)
 	p := openSampled(t, "virtual:1TiB", Config{ProfileRate: 512 << 10})
 	r := rand.New(rand.NewPCG(3, 4))
 	var live []PooledBuffer
@@ -327,6 +328,7 @@ func pprof(t *testing.T, p *Pool, commands ...string) string {
 
 // go tool pprof shows the caller as the one who has the bytes, in use and leaked.
 func TestProfileForPprof(t *testing.T) {
+	atLength(t)
 	p := openSampled(t, "heap", Config{ProfileRate: 1})
 	forgetLarge(t, p, 10)
 	if !collect(p, func(s Stats) bool { return s.Forgotten == 10 }) {

@@ -113,14 +113,18 @@ var waitingOn = map[string]func(t *testing.T) (Allocator, Config){
 	},
 }
 
-// eachWaiting runs f on each strategy where a Limit refuses, and on two strategies where else something can.
+// strategiesWhere returns all strategies for one of the places that can refuse, and two for the others: what
+// refuses, and where a block would have gone, do not depend on each other.
+func strategiesWhere(all bool) []string {
+	if all {
+		return Strategies()
+	}
+	return []string{"exact", "slab"}
+}
+
 func eachWaiting(t *testing.T, f func(t *testing.T, p *Pool)) {
 	for name, on := range waitingOn {
-		strategies := []string{"exact", "slab"}
-		if name == "a limit" {
-			strategies = Strategies()
-		}
-		for _, s := range strategies {
+		for _, s := range strategiesWhere(name == "a limit") {
 			t.Run(name+","+s, func(t *testing.T) {
 				a, c := on(t)
 				c.Strategy = s
