@@ -36,9 +36,9 @@ func growGoHeap(n int) {
 }
 
 // Ten thousand pools with a buffer each leave addresses to the Go heap, and mappings
-// to each other. An ordinary run opens a fifth of them.
+// to each other. An ordinary run opens a twentieth of them.
 func TestTenThousandPoolsLeaveAddressesForOthers(t *testing.T) {
-	n := long(t, 2_000)
+	n := long(t, 500)
 	before := addressBytes(t)
 	var pools []*Pool
 	var live []PooledBuffer

@@ -9,8 +9,9 @@ import (
 // A budget serves a program whose sizes vary and shift, with little more than what is live: a tenth on
 // mmap, a quarter on the Go heap, where regions cannot be joined. Caches are on, as by default.
 func TestABudgetServesWhatVaries(t *testing.T) {
+	atLength(t)
 	const live, most = 32 << 20, 2 << 20
-	phase := 10_000
+	phase := 5_000
 	if raceEnabled { // one goroutine has no races, and takes half a minute
 		phase = 1000
 	}

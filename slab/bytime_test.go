@@ -145,6 +145,7 @@ func TestASteadyLoadKeepsItsMemory(t *testing.T) {
 // A load whose sizes are random loses little that it takes again: a block cache less than a tenth of its memory in a
 // minute, temporaries less than a thousandth of what they get. Without a bound on what is idle it would be all of it.
 func TestARandomLoadLosesLittle(t *testing.T) {
+	atLength(t)
 	const live, each = 32 << 20, 100 * time.Millisecond
 	loads := map[string]func(t *testing.T, p *Pool, r *rand.Rand, out *[]PooledBuffer){
 		"a block cache": func(t *testing.T, p *Pool, r *rand.Rand, out *[]PooledBuffer) {

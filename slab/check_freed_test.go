@@ -157,7 +157,7 @@ func TestCheckReportsNothingOfAGoodProgram(t *testing.T) {
 			p := mustOpen(t, on, c)
 			r := rand.New(rand.NewPCG(10, 1))
 			var live []PooledBuffer
-			for i := range long(t, 400) {
+			for i := range long(t, 150) {
 				if len(live) > 40 || len(live) > 0 && r.IntN(2) == 0 {
 					mustRelease(t, takeAt(&live, r.IntN(len(live))))
 				} else {

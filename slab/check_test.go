@@ -66,7 +66,7 @@ func TestCheckReportsNothingBesideForgottenBuffers(t *testing.T) {
 	var programs sync.WaitGroup
 	for range 2 {
 		programs.Go(func() {
-			for i := range bounded(t, long(t, 20_000), 700*time.Millisecond) {
+			for i := range bounded(t, long(t, 20_000), 200*time.Millisecond) {
 				b := mustGet(t, p, 1000+i*37%8000)
 				device.Fill(b.Bytes(), byte(i))
 				if i%20 != 0 {

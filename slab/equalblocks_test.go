@@ -12,6 +12,7 @@ import (
 // had as one block: where regions cannot grow in place, and on ranges that commit. go test -v
 // prints a table.
 func TestEqualBlocksTakeWhatTheyNeed(t *testing.T) {
+	atLength(t)
 	large := []int{1 << 20, 40 << 20, 100 << 20}
 	if maxInt>>40 == 0 {
 		large = large[:1] // addresses are few where an int has 32 bits

@@ -64,7 +64,7 @@ func TestLostSmallBuffersAreToldOnce(t *testing.T) {
 func TestPacketsThatNobodyReleasesComeBack(t *testing.T) {
 	p := openPool(t, "heap", Config{})
 	for i := range 1000 {
-		fanOut(t, p, 64+9*i, nothingMore)
+		fanOut(t, p, 64+30*i, nothingMore)
 	}
 	if !collect(p, func(s Stats) bool { return s.ActiveBlocks == 0 }) {
 		t.Errorf("%+v", p.Stats())
@@ -91,7 +91,7 @@ func TestOutOfMemoryNamesWhatFindsSmallBuffers(t *testing.T) {
 func TestPacketsThatAllReleaseHaveOneOwner(t *testing.T) {
 	for _, line := range []string{"device=heap", "device=mmap", "device=heap,check=true", "device=mmap,check=true"} {
 		p := openLine(t, line)
-		const packets, late = 1000, 3 // two consumers, and one when there is a next owner
+		const packets, late = 300, 3 // two consumers, and one when there is a next owner
 		for i := range packets {
 			var packet PooledBuffer
 			ended := 0

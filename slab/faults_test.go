@@ -10,7 +10,7 @@ import (
 // and in the end nothing is left.
 func TestEveryFailureOfTheUpstreamIsSurvived(t *testing.T) {
 	eachSubject(t, func(t *testing.T, steps int, open func(*testing.T, *pages) subject) {
-		steps = long(t, steps)
+		steps = long(t, steps/2)
 		for _, with := range []error{nil, errLost} {
 			for k, calls := 1, 1; k <= calls; k++ {
 				up := &pages{Source: source{FailAt: k, FailWith: with, Host: true}, RangeBytes: 256 << 10}
@@ -33,7 +33,7 @@ func TestNoOutOfMemoryWhileABlockIsHeld(t *testing.T) {
 		for seed := range uint64(5) {
 			up := &pages{Source: source{Capacity: 50_000, Host: true}, RangeBytes: 256 << 10}
 			r := newScript(t, seed, open(t, up), up)
-			for range long(t, 1000) {
+			for range long(t, 300) {
 				r.step()
 			}
 			r.end()

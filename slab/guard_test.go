@@ -117,6 +117,7 @@ func TestCloseReturnsWhatAGuardFound(t *testing.T) {
 
 // On the Go heap each view is found that outlives its buffer by some collections and a second.
 func TestGuardFindsViewsThatOutliveTheirBuffers(t *testing.T) {
+	t.Parallel() // it waits for linger, most of the time
 	p, f := guarded(t, "heap", Config{})
 	var views [][]byte
 	start := time.Now()
@@ -240,7 +241,7 @@ func TestGuardFindsNothingInAGoodProgram(t *testing.T) {
 	for _, dev := range []string{"heap", "mmap"} {
 		t.Run(dev, func(t *testing.T) {
 			p, _ := guarded(t, dev, Config{})
-			n := long(t, 4_000)
+			n := long(t, 1_500)
 			var wg sync.WaitGroup
 			for range 4 {
 				wg.Go(func() { useWell(t, p, n/4) })

@@ -117,15 +117,15 @@ func panicking(t *testing.T, name string, segments bool, c Config, at int) (did 
 		step("Free", func() { s.Free(b) })
 		check("Free")
 	}
-	for range 40 {
+	for range 24 {
 		alloc(1 + r.IntN(3*page))
 	}
-	for range 20 {
+	for range 12 {
 		free(takeAt(&live, r.IntN(len(live))))
 	}
 	step("FreeHeld", s.FreeHeld)
 	check("FreeHeld")
-	for range 20 {
+	for range 12 {
 		alloc(1 + r.IntN(50*page))
 	}
 	step("Trim", func() { s.Trim(0) })

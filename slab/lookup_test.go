@@ -356,7 +356,7 @@ func TestPutsBesideCollections(t *testing.T) {
 				}
 			})
 		}
-		for range long(t, 10) {
+		for range long(t, 5) {
 			runtime.GC()
 		}
 		done.Store(true)

@@ -16,20 +16,20 @@ import (
 // Whatever a pool says of itself beside running calls was true at a moment of the reading, or is bounded by what was:
 // Stats, Metrics, the Limit, Fragmentation, and the sums of the profile. With BUFSLAB_STRESS=n it takes n times as long.
 func TestNumbersBesideCalls(t *testing.T) {
-	for _, dev := range []string{"heap", "mmap", "virtual", "sim"} {
-		for _, strategy := range Strategies()[:len(rows)] {
-			churnLine(t, Config{Device: dev, Strategy: strategy, ProfileRate: 64 << 10}, churnMost, forgetsNothing)
+	for i, dev := range []string{"heap", "mmap", "virtual", "sim"} {
+		for k, strategy := range Strategies()[:len(rows)] { // each device and each strategy meets two goroutines, and eight
+			churnLine(t, Config{Device: dev, Strategy: strategy, ProfileRate: 64 << 10}, churnMost, forgetsNothing, []int{2, 8}[(i+k)%2])
 		}
 	}
-	churnLine(t, Config{Device: "mmap", Guard: 2}, churnMost, forgetsNothing)
-	churnLine(t, Config{Device: "mmap", Strategy: "bestfit", CacheBytes: -1}, churnMost, forgetsNothing)
-	churnLine(t, Config{Device: "heap", MaxHeld: 8 << 10}, churnMost, forgetsNothing)
+	churnLine(t, Config{Device: "mmap", Guard: 2}, churnMost, forgetsNothing, 2, 8)
+	churnLine(t, Config{Device: "mmap", Strategy: "bestfit", CacheBytes: -1}, churnMost, forgetsNothing, 2, 8)
+	churnLine(t, Config{Device: "heap", MaxHeld: 8 << 10}, churnMost, forgetsNothing, 2, 8)
 }
 
 // Also while buffers are forgotten whose memory goes into quarantine, and back to the budget.
 func TestNumbersBesideQuarantine(t *testing.T) {
 	for _, strategy := range Strategies()[:len(rows)] {
-		churnLine(t, Config{Device: "mmap", Strategy: strategy}, scarce, 64)
+		churnLine(t, Config{Device: "mmap", Strategy: strategy}, scarce, 64, 2, 8)
 	}
 }
 
@@ -57,9 +57,9 @@ const (
 	forgetsNothing = 1 << 30
 )
 
-// churnLine churns on a line, with two and with eight goroutines.
-func churnLine(t *testing.T, c Config, most int64, forgets int) {
-	for _, goroutines := range []int{2, 8} {
+// churnLine churns on a line, with numbers of goroutines.
+func churnLine(t *testing.T, c Config, most int64, forgets int, numbers ...int) {
+	for _, goroutines := range numbers {
 		t.Run(fmt.Sprintf("%v,%d", c, goroutines), func(t *testing.T) {
 			c := c
 			c.MaxBytes = most
@@ -97,7 +97,7 @@ func (c *churn) run(t *testing.T, l *Limit) {
 	for g := range c.goroutines {
 		all.Go(func() { c.work(rand.New(rand.NewPCG(uint64(g), 1))) })
 	}
-	for end := time.Now().Add(time.Duration(long(t, 1)) * 15 * time.Millisecond); !t.Failed() && (c.isNew() || time.Now().Before(end)); c.readings++ {
+	for end := time.Now().Add(time.Duration(long(t, 1)) * 5 * time.Millisecond); !t.Failed() && (c.isNew() || time.Now().Before(end)); c.readings++ {
 		c.read(t, l)
 		runtime.Gosched()
 	}
@@ -108,7 +108,7 @@ func (c *churn) run(t *testing.T, l *Limit) {
 
 // isNew reports whether there were less than 20 readings since the goroutines have begun.
 func (c *churn) isNew() bool {
-	if c.got.blocks.Load() > int64(1000*c.goroutines) {
+	if c.got.blocks.Load() > int64(200*c.goroutines) {
 		c.beside++
 	}
 	return c.beside < 20

@@ -56,7 +56,7 @@ func breakables(t *testing.T) map[string]func(up *upstreamtest.Breaking) upstrea
 // A panic in any call of the upstream passes through, and the stack is whole after it.
 func TestAPanicOfTheUpstreamPassesThrough(t *testing.T) {
 	for name, open := range breakables(t) {
-		t.Run(name, func(t *testing.T) { upstreamtest.Break(t, long(t, 25), open) })
+		t.Run(name, func(t *testing.T) { upstreamtest.Break(t, long(t, 15), open) })
 	}
 }
 

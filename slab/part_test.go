@@ -403,7 +403,7 @@ func TestGoroutinesShare(t *testing.T) {
 	for _, dev := range []string{"heap", "mmap"} {
 		for _, c := range []Config{{}, {Strategy: "slab", CacheBytes: -1}, {Strategy: "direct"}} {
 			p := openPool(t, dev, c)
-			for round := range bounded(t, long(t, 200), time.Second) {
+			for round := range bounded(t, long(t, 80), time.Second) {
 				mark := byte(round)
 				b := mustGet(t, p, 5000)
 				device.Fill(b.Bytes(), mark)

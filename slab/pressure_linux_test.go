@@ -151,10 +151,11 @@ func TestPressureInAGroup(t *testing.T) {
 	if raceEnabled || sanitized {
 		t.Skip("the sanitizer takes memory of its own")
 	}
-	if !runPod(t, t.Name(), "off", "100", 64).killed {
+	atLength(t)
+	if !runPod(t, t.Name(), "off", "100", 48).killed {
 		t.Skip("a group of version 1 does not kill here")
 	}
-	if r := runPod(t, t.Name(), "on", "100", 64); r.killed || r.steps == 0 {
+	if r := runPod(t, t.Name(), "on", "100", 48); r.killed || r.steps == 0 {
 		t.Errorf("%+v with pressure=on", r)
 	}
 }

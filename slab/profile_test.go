@@ -68,6 +68,7 @@ func TestProfileHasWhatIsOut(t *testing.T) {
 // The bytes in use that a profile estimates are within 5 % of those that there are. That is
 // six standard deviations at the first look, and would be fewer in a shorter run.
 func TestProfileEstimates(t *testing.T) {
+	atLength(t)
 	p := openSampled(t, "virtual:1TiB", Config{ProfileRate: 512 << 10})
 	r := rand.New(rand.NewPCG(3, 4))
 	var live []PooledBuffer
@@ -106,7 +107,7 @@ func forgetLarge(t *testing.T, p *Pool, n int) {
 // leaked where they were got.
 func TestProfileOfForgottenBuffers(t *testing.T) {
 	p := openSampled(t, "heap", Config{ProfileRate: 4 << 10})
-	n := long(t, 60_000)
+	n := long(t, 30_000)
 	forgetSmall(t, p, n/2)
 	forgetLarge(t, p, n/2)
 	if !collect(p, func(s Stats) bool { return s.Forgotten == int64(n/2*2) }) {
@@ -296,13 +297,13 @@ func TestNoProfile(t *testing.T) {
 	if list := p.Leaks(); list != nil {
 		t.Errorf("%+v", list)
 	}
-	if text := pprof(t, p, "-raw"); !strings.Contains(text, "Period: 0") || strings.Contains(text, "Locations\n ") {
+	if text := pprof(t, p, "raw"); !strings.Contains(text, "Period: 0") || strings.Contains(text, "Locations\n ") {
 		t.Error(text)
 	}
 }
 
-// pprof runs go tool pprof on the profile of a pool.
-func pprof(t *testing.T, p *Pool, args ...string) string {
+// pprof runs go tool pprof on the profile of a pool, and gives it commands.
+func pprof(t *testing.T, p *Pool, commands ...string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "pool.pb.gz")
 	f, err := os.Create(file)
@@ -315,7 +316,8 @@ func pprof(t *testing.T, p *Pool, args ...string) string {
 	if _, err := exec.LookPath("go"); err != nil {
 		t.Skip("there is no go command to look at the profile")
 	}
-	run := exec.Command("go", slices.Concat([]string{"tool", "pprof"}, args, []string{file})...)
+	run := exec.Command("go", "tool", "pprof", file)
+	run.Stdin = strings.NewReader(strings.Join(commands, "\n") + "\nquit\n")
 	run.Env = append(os.Environ(), "PPROF_TMPDIR="+t.TempDir())
 	out, err := run.CombinedOutput()
 	if err != nil {
@@ -326,27 +328,27 @@ func pprof(t *testing.T, p *Pool, args ...string) string {
 
 // go tool pprof shows the caller as the one who has the bytes, in use and leaked.
 func TestProfileForPprof(t *testing.T) {
+	atLength(t)
 	p := openSampled(t, "heap", Config{ProfileRate: 1})
 	forgetLarge(t, p, 10)
 	if !collect(p, func(s Stats) bool { return s.Forgotten == 10 }) {
 		t.Fatalf("%+v", p.Stats())
 	}
 	defer mustRelease(t, mustGet(t, p, 5000))
-	for index, want := range map[string]string{
-		"":               `4.88kB +100% +100% +4.88kB +100% +\S*slab\.mustGet\n`,
-		"inuse_objects":  ` 1 +100% +100% +1 +100% +\S*slab\.mustGet\n`,
-		"leaked_objects": ` 10 +100% +100% +10 +100% +\S*slab\.mustGet\n`,
-		"leaked_space":   `29.30kB +100% +\S*slab.forgetLarge\n`,
+	text := pprof(t, p, "top", "inuse_objects", "top", "leaked_objects", "top", "leaked_space", "top", "raw")
+	for _, want := range []string{
+		`4.88kB +100% +100% +4.88kB +100% +\S*slab\.mustGet\n`,
+		` 1 +100% +100% +1 +100% +\S*slab\.mustGet\n`,
+		` 10 +100% +100% +10 +100% +\S*slab\.mustGet\n`,
+		`29.30kB +100% +\S*slab.forgetLarge\n`,
 	} {
-		text := pprof(t, p, "-top", "-sample_index="+index)
 		if !regexp.MustCompile(want).MatchString(text) || !strings.Contains(text, "device=heap,profile_rate=1") {
-			t.Errorf("%s: no %s in\n%s", index, want, text)
+			t.Errorf("no %s in\n%s", want, text)
 		}
 	}
-	raw := pprof(t, p, "-raw")
 	for _, want := range []string{"Period: 1\n", "PeriodType: space bytes", "inuse_objects/count inuse_space/bytes[dflt] leaked_objects/count leaked_space/bytes", "support_test.go:"} {
-		if !strings.Contains(raw, want) {
-			t.Errorf("no %s in\n%s", want, raw)
+		if !strings.Contains(text, want) {
+			t.Errorf("no %s in\n%s", want, text)
 		}
 	}
 }

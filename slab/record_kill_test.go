@@ -52,6 +52,7 @@ func TestIdleRecordingSurvivesAKill(t *testing.T) {
 		_, _ = io.Copy(io.Discard, os.Stdin) // until the parent is gone
 		os.Exit(0)
 	}
+	t.Parallel() // it waits for a second
 	path := filepath.Join(t.TempDir(), "x.csv")
 	cmd, _ := startRecording(t, path)
 	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); runtime.Gosched() {

@@ -130,12 +130,13 @@ func TestRefsBesideTheCollector(t *testing.T) {
 				}
 			}
 		})
-		if post(t, p, 100, 20_000, func(PooledBuffer) {}) == 0 {
+		n := long(t, 40)
+		if post(t, p, n, 20_000, func(PooledBuffer) {}) == 0 {
 			t.Errorf("%s: no Ref was opened in time", line)
 		}
 		close(done)
 		collector.Wait()
-		if !collect(p, func(s Stats) bool { return s.ActiveBlocks == 0 && s.Forgotten >= 200 }) {
+		if !collect(p, func(s Stats) bool { return s.ActiveBlocks == 0 && s.Forgotten >= int64(2*n) }) {
 			t.Errorf("%s: %+v", line, p.Stats())
 		}
 		p.Close()

@@ -211,43 +211,52 @@ func TestRefOfABufferBySlice(t *testing.T) {
 
 // A Ref does not keep a buffer from being forgotten: it is stale then, and the memory comes back.
 func TestARefKeepsNoBuffer(t *testing.T) {
-	everyStack(t, func(t *testing.T, dev string, c Config) {
-		p := openPool(t, dev, c)
-		var r, part Ref
-		forgetOne(t, p, 100<<10, func(b PooledBuffer) {
-			r = b.Ref()
-			c := mustShare(t, b)
-			part = c.Ref()
-			mustRelease(t, mustResolve(t, r))
-			mustRelease(t, mustResolve(t, part))
-			mustRelease(t, c)
+	for _, dev := range everyDevice {
+		t.Run(dev, func(t *testing.T) {
+			var refs []Ref
+			pools := poolsOn(t, dev)
+			for _, p := range pools {
+				forgetOne(t, p, 100<<10, func(b PooledBuffer) {
+					c := mustShare(t, b)
+					for _, r := range []Ref{b.Ref(), c.Ref()} {
+						mustRelease(t, mustResolve(t, r))
+						refs = append(refs, r)
+					}
+					mustRelease(t, c)
+				})
+			}
+			collectAll(t, pools, func(s Stats) bool { return s.Forgotten == 1 })
+			for _, r := range refs {
+				checkStale(t, r)
+			}
+			for _, p := range pools {
+				checkNoneOut(t, p)
+			}
 		})
-		if !collect(p, func(s Stats) bool { return s.Forgotten == 1 }) {
-			t.Fatalf("%+v", p.Stats())
-		}
-		checkStale(t, r)
-		checkStale(t, part)
-		checkNoneOut(t, p)
-	})
+	}
 }
 
 // What a Ref has opened keeps the buffer, though its own handle was dropped.
 func TestWhatARefOpensKeepsTheBuffer(t *testing.T) {
-	everyStack(t, func(t *testing.T, dev string, c Config) {
-		p := openPool(t, dev, c)
-		var got PooledBuffer
-		forgetOne(t, p, 100<<10, func(b PooledBuffer) { got = mustResolve(t, b.Ref()) })
-		cycle()
-		cycle()
-		if s := p.Stats(); s.Forgotten != 0 || s.ActiveBlocks != 1 {
-			t.Fatalf("%+v", s)
-		}
-		mustRelease(t, got)
-		got = PooledBuffer{}
-		if !collect(p, func(s Stats) bool { return s.Forgotten == 1 }) {
-			t.Fatalf("%+v", p.Stats())
-		}
-	})
+	for _, dev := range everyDevice {
+		t.Run(dev, func(t *testing.T) {
+			pools := poolsOn(t, dev)
+			got := make([]PooledBuffer, len(pools))
+			for i, p := range pools {
+				forgetOne(t, p, 100<<10, func(b PooledBuffer) { got[i] = mustResolve(t, b.Ref()) })
+			}
+			cycle()
+			cycle()
+			for i, p := range pools {
+				if s := p.Stats(); s.Forgotten != 0 || s.ActiveBlocks != 1 {
+					t.Fatalf("%v: %+v", p, s)
+				}
+				mustRelease(t, got[i])
+			}
+			clear(got)
+			collectAll(t, pools, func(s Stats) bool { return s.Forgotten == 1 })
+		})
+	}
 }
 
 // A Ref keeps no pool: it is collected, and the Ref is stale.

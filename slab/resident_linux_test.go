@@ -25,6 +25,7 @@ const residentOf = "BUFSLAB_RESIDENT_OF" // the configuration, in the child
 // of mmap that made them, 3.4 to 11.5 MiB of such a process were the detector's: logs of
 // 128 KiB of what each goroutine did, up to 8.4 MiB, and shadow. They grow as the test waits.
 func TestIdlePoolLeavesNothingResident(t *testing.T) {
+	atLength(t)
 	if line := os.Getenv(residentOf); line != "" {
 		idleResident(t, line)
 		return

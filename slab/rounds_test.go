@@ -20,6 +20,14 @@ func long(t testing.TB, usual int) int {
 	return usual
 }
 
+// atLength skips a test with -short that says the same in each build, and takes long.
+func atLength(t testing.TB) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("other builds find nothing else by it")
+	}
+}
+
 // upTo counts rounds by number only: for a test that has to find something.
 func upTo(most int) iter.Seq[int] {
 	return func(yield func(int) bool) {

@@ -74,7 +74,7 @@ func TestConcurrentPoolsOnOneLimit(t *testing.T) {
 		for g := range uint64(4) {
 			all.Go(func() {
 				r := rand.New(rand.NewPCG(g, 3))
-				for range bounded(t, long(t, 300), 300*time.Millisecond) {
+				for range bounded(t, long(t, 100), 300*time.Millisecond) {
 					b, err := pools[g%2].Get(1 + r.IntN(400<<10))
 					if errors.Is(err, device.ErrOutOfMemory) {
 						continue

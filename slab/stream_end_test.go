@@ -130,7 +130,7 @@ func TestStreamsConcurrently(t *testing.T) {
 			var wg sync.WaitGroup
 			for g := range 4 {
 				wg.Go(func() {
-					for i := range bounded(t, long(t, 500), 500*time.Millisecond) {
+					for i := range bounded(t, long(t, 200), 500*time.Millisecond) {
 						s := streams[(g+i)%3]
 						get := func(n int) (PooledBuffer, error) { return p.GetOn(n, s) }
 						if i%3 == 0 {

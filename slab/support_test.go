@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"runtime"
+	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -110,13 +111,43 @@ func openLine(t testing.TB, line string) *Pool {
 	return p
 }
 
+var everyDevice = []string{"heap", "mmap", "mmap:fixed", "virtual", "sim"}
+
 // everyStack runs f on each strategy over some devices.
 func everyStack(t *testing.T, f func(t *testing.T, dev string, c Config)) {
-	for _, dev := range []string{"heap", "mmap", "mmap:fixed", "virtual", "sim"} {
+	for _, dev := range everyDevice {
 		for _, s := range Strategies() {
 			t.Run(dev+","+s, func(t *testing.T) { f(t, dev, Config{Strategy: s}) })
 		}
 	}
+}
+
+// poolsOn opens a pool of each strategy on a device. They share the collections of a test, as one of these costs more
+// than all else that the test does with a pool.
+func poolsOn(t *testing.T, dev string) (list []*Pool) {
+	t.Helper()
+	for _, s := range Strategies() {
+		list = append(list, openPool(t, dev, Config{Strategy: s}))
+	}
+	return list
+}
+
+// collectAll is collect of many pools: it runs the collector until all are done.
+func collectAll(t testing.TB, pools []*Pool, done func(Stats) bool) {
+	t.Helper()
+	var left []*Pool
+	for range 10 {
+		cycle()
+		left = slices.DeleteFunc(slices.Clone(pools), func(p *Pool) bool { return done(p.Stats()) })
+		if len(left) == 0 {
+			cycle()
+			return
+		}
+	}
+	for _, p := range left {
+		t.Errorf("%v: %+v", p, p.Stats())
+	}
+	t.FailNow()
 }
 
 func mustGet(t testing.TB, p *Pool, n int) PooledBuffer {
