@@ -122,7 +122,7 @@ func (c counter) run(j job, turns int) (count, error) {
 	}
 	defer out.Close()
 	args := append([]string{"--tool=cachegrind", "--cachegrind-out-file=" + out.Name()}, c.simulated.args...)
-	run := exec.Command("valgrind", append(args, c.program, "-one", j.pool+"/"+j.counted(), "-turns", strconv.Itoa(turns))...)
+	run := exec.Command("valgrind", append(args, c.program, "-one", j.pool+"/"+j.name(), "-turns", strconv.Itoa(turns))...)
 	run.Env = append(os.Environ(), "GOMAXPROCS=1", "GOGC=off", "GODEBUG=asyncpreemptoff=1,cpu.rdtscp=off")
 	if said, err := run.CombinedOutput(); err != nil {
 		return count{}, fmt.Errorf("%v: %w\n%s", run, err, said)
@@ -172,12 +172,12 @@ func (s simulation) summary(events, totals []string) (count, error) {
 }
 
 // playOne is what runs under cachegrind.
-func playOne(name string, turns int, contenders []contender) error {
+func playOne(name string, turns int) error {
 	evicted = evictCounted
 	pool, id, _ := strings.Cut(name, "/")
-	for _, c := range contenders {
+	for _, c := range contenders() {
 		for _, w := range counted() {
-			if c.name != pool || w.counted() != id {
+			if c.name != pool || w.name() != id {
 				continue
 			}
 			p := c.start(w)

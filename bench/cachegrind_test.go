@@ -55,11 +55,11 @@ func TestStartUpCancels(t *testing.T) {
 // What -count asks its copy for, the copy knows.
 func TestWhatIsCountedCanBePlayed(t *testing.T) {
 	defer func(n int) { evicted = n }(evicted)
-	if err := playOne("heap/W1 4 KiB", 1, all()); err != nil {
+	if err := playOne("heap/W1 4 KiB", 1); err != nil {
 		t.Error(err)
 	}
 	for _, name := range []string{"", "heap", "heap/W9", "nobody/W2"} {
-		if playOne(name, 1, all()) == nil {
+		if playOne(name, 1) == nil {
 			t.Errorf("%q is played", name)
 		}
 	}

@@ -14,7 +14,7 @@ func figures(instructions float64, but ...float64) counts {
 	c := counts{"go1.26.8", "amd64", map[string]map[string]count{}}
 	for _, w := range checkedWorkloads {
 		c.Of[w] = map[string]count{}
-		for _, p := range checkedPools {
+		for _, p := range pools {
 			c.Of[w][p] = count{Instructions: instructions}
 		}
 	}
@@ -46,7 +46,7 @@ func TestAFigureThatIsNotKeptIsNoLicence(t *testing.T) {
 // A churn before caches is not compared; without them it is.
 func TestWhatGoesByTheClockIsNotCompared(t *testing.T) {
 	kept, found := figures(1000), figures(1000)
-	for _, p := range checkedPools {
+	for _, p := range pools {
 		found.Of["W2"][p] = count{Instructions: 5000}
 	}
 	if _, grown := kept.compare(found); !slices.Equal(grown, []string{"W2, " + uncached}) {
@@ -71,7 +71,7 @@ func TestOnlyWhatGrewIsCountedAgain(t *testing.T) {
 	grown := []string{"W1 4 KiB, heap", "W2, mmap"}
 	for name, want := range map[string]bool{"W1 4 KiB": true, "W2": true, "W1B 4 KiB": false, "W2C": false} {
 		for _, w := range counted() {
-			if w.counted() == name && mentions(grown, w) != want {
+			if w.name() == name && mentions(grown, w) != want {
 				t.Errorf("%s is counted again: %v", name, !want)
 			}
 		}
@@ -96,13 +96,13 @@ func TestEveryCheckedFigureIsKept(t *testing.T) {
 	}
 	var names []string
 	for _, w := range counted() {
-		names = append(names, w.counted())
+		names = append(names, w.name())
 	}
 	for _, w := range checkedWorkloads {
 		if !slices.Contains(names, w) {
 			t.Errorf("nobody counts %s", w)
 		}
-		for _, p := range checkedPools {
+		for _, p := range pools {
 			if kept.Of[w][p].Instructions <= 0 {
 				t.Errorf("counts.json lacks %s, %s: has %v", w, p, slices.Sorted(maps.Keys(kept.Of[w])))
 			}

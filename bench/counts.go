@@ -22,12 +22,11 @@ type counts struct {
 	Of   map[string]map[string]count `json:"of"` // workload, pool
 }
 
-// uncached is a pool of which each Get and Release goes to the strategy. It is counted, and not
-// in the league.
+// uncached is a pool of which each Get and Release goes to the strategy.
 const uncached = "mmap uncached"
 
-// asCounted are the pools that -count takes unless it is told.
-var asCounted = []string{"heap", "mmap", uncached, "sync.Pool", "mcache", "modernc"}
+// pools are counted by -count and -check.
+var pools = []string{"heap", "mmap", uncached}
 
 // A job is one figure to count.
 type job struct {
@@ -73,9 +72,9 @@ func countNet(workloads []workload, pools []string, s simulation) (counts, error
 	for i, j := range jobs {
 		if j.pool == "harness" {
 			harness = found[i]
-			c.Of[j.counted()] = map[string]count{}
+			c.Of[j.name()] = map[string]count{}
 		} else {
-			c.Of[j.counted()][j.pool] = found[i].less(harness).rounded()
+			c.Of[j.name()][j.pool] = found[i].less(harness).rounded()
 		}
 	}
 	return c, nil
@@ -88,15 +87,8 @@ func (o options) countAll() error {
 	}
 	var workloads []workload
 	for _, w := range counted() {
-		if o.workloads.MatchString(w.counted()) {
+		if o.workloads.MatchString(w.name()) {
 			workloads = append(workloads, w)
-		}
-	}
-	pools := asCounted
-	if o.pools.String() != "" {
-		pools = names(o.contenders())
-		if o.pools.MatchString(uncached) {
-			pools = append(pools, uncached)
 		}
 	}
 	c, err := countNet(workloads, pools, caches)
@@ -118,7 +110,7 @@ func (c counts) table(workloads []workload, pools []string) string {
 	b.WriteString(report.Row("workload", "pool", "instructions", "data references", "first-level misses", "lines from memory") + report.Rule(2, 4))
 	for _, w := range workloads {
 		for _, p := range pools {
-			n := c.Of[w.counted()][p]
+			n := c.Of[w.name()][p]
 			b.WriteString(report.Row(w.what(), p, figure(n.Instructions), figure(n.Data), figure(n.First), figure(n.Memory)))
 		}
 	}

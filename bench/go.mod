@@ -7,12 +7,8 @@ replace github.com/bufslab/bufslab => ../
 require (
 	github.com/apache/arrow-go/v18 v18.8.0
 	github.com/bufslab/bufslab v0.0.0
-	github.com/bytedance/gopkg v0.1.4
 	github.com/dustin/go-humanize v1.1.0
-	github.com/panjf2000/gnet/v2 v2.9.1
-	github.com/valyala/bytebufferpool v1.0.0
 	google.golang.org/grpc v1.85.0
-	modernc.org/memory v1.12.1
 )
 
 require (

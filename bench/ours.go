@@ -6,9 +6,7 @@ import "github.com/bufslab/bufslab/slab"
 type bufslab struct{ p *slab.Pool }
 
 func ours(name, line string) contender {
-	c := contend(name, func() pool[slab.PooledBuffer] { return &bufslab{open(line, nil)} })
-	c.ours = true
-	return c
+	return contend(name, func() pool[slab.PooledBuffer] { return &bufslab{open(line, nil)} })
 }
 
 func open(line string, hooks *slab.Hooks) *slab.Pool {

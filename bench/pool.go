@@ -12,20 +12,14 @@ type pool[H any] interface {
 	put(H)
 }
 
-// A contender is a pool of the league with the type of its handle bound.
+// A contender is a pool with the type of its handle bound.
 type contender struct {
 	name  string
-	ours  bool
 	start func(workload) player
-	prove func() error
 }
 
 func contend[H any](name string, open func() pool[H]) contender {
-	return contender{
-		name:  name,
-		start: func(w workload) player { return play(open(), w) },
-		prove: func() error { return prove(open()) },
-	}
+	return contender{name, func(w workload) player { return play(open(), w) }}
 }
 
 // A player does operations of one workload with one pool. All turns are of the same pool:

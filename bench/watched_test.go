@@ -26,10 +26,10 @@ func TestWatched(t *testing.T) {
 		for procs := 1; procs <= maxProcs; procs++ {
 			runtime.GOMAXPROCS(procs)
 			for _, w := range []workload{
-				{title: "16 out at once", kind: burst, size: 1 << 10, procs: procs},
-				{title: "16 out at once", kind: burst, size: 4 << 10, procs: procs},
-				{title: "16 out at once", kind: burst, size: 256 << 10, procs: procs},
-				{title: "churn", kind: churn, procs: procs},
+				{title: "16 out at once", kind: burst, size: 1 << 10},
+				{title: "16 out at once", kind: burst, size: 4 << 10},
+				{title: "16 out at once", kind: burst, size: 256 << 10},
+				{title: "churn", kind: churn},
 			} {
 				plain, watched := ours("", dev).start, func(w workload) player { return watch(dev, w) }
 				equal, on := besides(w, plain, watched)
@@ -73,6 +73,30 @@ func watch(dev string, w workload) player {
 	return e
 }
 
+const (
+	warmUp   = 250 * time.Millisecond // of each pool, before its turns are timed
+	longest  = 20 * time.Millisecond  // of a turn: then it has fewer operations
+	leastOps = 64                     // of a turn
+)
+
+// An entrant is a player with the operations of its turns.
+type entrant struct {
+	player
+	ops int
+}
+
+// enter warms a player up.
+func enter(p player) *entrant {
+	p.turn(leastOps)
+	each := float64(p.turn(leastOps)) / leastOps
+	ops := func() int { return max(leastOps, min(hotOps, int(float64(longest)/each))/leastOps*leastOps) }
+	for begin := time.Now(); time.Since(begin) < warmUp; {
+		n := ops()
+		each = min(each, float64(p.turn(n))/float64(n)) // most are slow at first
+	}
+	return &entrant{p, ops()}
+}
+
 // settling is how long the pools of an opening have turns before they are timed. A churn's
 // pool grows for some tenths of a second, and is faster then.
 const settling = time.Second
@@ -82,13 +106,13 @@ const settling = time.Second
 func besides(w workload, plain, other func(workload) player) (equal, on report.Spread) {
 	var equals, ons []float64
 	openings := 60
-	if w.kind == burst && w.procs > 1 { // half a millisecond, which anything disturbs
+	if w.kind == burst && runtime.GOMAXPROCS(0) > 1 { // half a millisecond, which anything disturbs
 		openings = 240
 	}
 	for range openings {
 		var e [3]*entrant
 		for _, i := range rand.Perm(len(e)) { // each finds other memory
-			e[i] = enter(contender{start: []func(workload) player{plain, plain, other}[i]}, w, warmUp)
+			e[i] = enter([]func(workload) player{plain, plain, other}[i](w))
 		}
 		for begin := time.Now(); w.kind == churn && time.Since(begin) < settling; {
 			takeTurns(e[:])
@@ -112,8 +136,7 @@ func besides(w workload, plain, other func(workload) player) (equal, on report.S
 func takeTurns(all []*entrant) []float64 {
 	times := make([]float64, len(all))
 	for _, i := range rand.Perm(len(all)) {
-		all[i].takeTurn()
-		times[i] = all[i].times[len(all[i].times)-1]
+		times[i] = float64(all[i].turn(all[i].ops)) / float64(all[i].ops)
 	}
 	return times
 }

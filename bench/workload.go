@@ -24,17 +24,13 @@ type workload struct {
 	kind  kind
 	size  int // of all buffers, in bytes; 0 if they are mixed
 	cold  bool
-	procs int // GOMAXPROCS
 }
 
-// what names a workload without its processors, for people.
+// what names a workload for people.
 func (w workload) what() string { return w.title + sizeSuffix(", ", w.size) }
 
-// name is what -workloads matches: "W1 4 KiB P2".
-func (w workload) name() string { return fmt.Sprintf("%s P%d", w.counted(), w.procs) }
-
-// counted names what is counted, always on one processor: "W1 4 KiB".
-func (w workload) counted() string { return w.id + sizeSuffix(" ", w.size) }
+// name is what -workloads matches: "W1 4 KiB".
+func (w workload) name() string { return w.id + sizeSuffix(" ", w.size) }
 
 // Operations of a turn. Cold ones are the few that a server does between two requests.
 const (
@@ -61,40 +57,22 @@ func sizeSuffix(before string, size int) string {
 	return fmt.Sprintf("%s%d B", before, size)
 }
 
-// families are workloads of several sizes.
+// families are workloads, most of them of several sizes.
 var families = []struct {
 	workload
-	sizes  []int // of the league
-	counts []int // of -count
+	sizes []int
 }{
-	{workload{id: "W1", title: "hot pair", kind: hotPair},
-		[]int{64, 1 << 10, 4 << 10, 32 << 10, 256 << 10, 1 << 20, largest}, []int{4 << 10, 256 << 10}},
-	{workload{id: "W1B", title: "16 out at once", kind: burst},
-		[]int{1 << 10, 4 << 10, 256 << 10}, []int{4 << 10, 256 << 10}},
-	{workload{id: "W2", title: "churn", kind: churn}, []int{0}, []int{0}},
-	{workload{id: "W3", title: "hand-over", kind: handOver},
-		[]int{1 << 10, 32 << 10, 1 << 20}, []int{4 << 10, 256 << 10}},
-	{workload{id: "W1BC", title: "16 out at once, cold", kind: burst, cold: true}, []int{4 << 10}, nil},
-	{workload{id: "W2C", title: "churn, cold", kind: churn, cold: true}, []int{0}, []int{0}},
-}
-
-// league returns the workloads that are timed, each on one processor and on two.
-func league() (all []workload) {
-	for _, f := range families {
-		for _, f.size = range f.sizes {
-			for f.procs = 1; f.procs <= maxProcs; f.procs++ {
-				all = append(all, f.workload)
-			}
-		}
-	}
-	return all
+	{workload{id: "W1", title: "hot pair", kind: hotPair}, []int{4 << 10, 256 << 10}},
+	{workload{id: "W1B", title: "16 out at once", kind: burst}, []int{4 << 10, 256 << 10}},
+	{workload{id: "W2", title: "churn", kind: churn}, []int{0}},
+	{workload{id: "W3", title: "hand-over", kind: handOver}, []int{4 << 10, 256 << 10}},
+	{workload{id: "W2C", title: "churn, cold", kind: churn, cold: true}, []int{0}},
 }
 
 // counted returns the workloads that are counted, on one processor.
 func counted() (all []workload) {
 	for _, f := range families {
-		for _, f.size = range f.counts {
-			f.procs = 1
+		for _, f.size = range f.sizes {
 			all = append(all, f.workload)
 		}
 	}

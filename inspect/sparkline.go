@@ -2,8 +2,9 @@ package inspect
 
 import (
 	"fmt"
-	"strings"
 	"time"
+
+	"github.com/bufslab/bufslab/internal/chart"
 )
 
 // A sparkline has two lines over time, from 0 to the highest value of both. It is drawn in an
@@ -20,9 +21,6 @@ type sparkline struct {
 type line struct{ Class, Line, Area string }
 
 const (
-	width, height = 600, 100
-	top           = 4 // where the highest value is, so that its line is seen whole
-
 	shortest = time.Minute      // that a sparkline spans
 	unseen   = 10 * time.Second // without a sample are a gap: no one looked
 )
@@ -62,6 +60,9 @@ func gets(history []sample) []point {
 	return list
 }
 
+// frame has the highest value a little below the top, so that its line is seen whole.
+var frame = chart.Frame{Top: 4, Right: 600, Bottom: 100}
+
 // draw draws points of lines with some names up to the last sample of a history.
 func draw(title string, names [2]string, points []point, history []sample, format func(int64) string) sparkline {
 	first, last := history[0].at, history[len(history)-1].at
@@ -71,27 +72,12 @@ func draw(title string, names [2]string, points []point, history []sample, forma
 	}
 	s := sparkline{Title: title, Span: fmt.Sprintf("%.f s", span.Seconds()), Most: format(int64(most))}
 	for i, name := range names {
-		s.Lines[i] = trace(name, points, func(p point) (x, y float64) {
-			return width * (1 - float64(last.Sub(p.at))/float64(span)), height - (height-top)*p.values[i]/max(most, 1)
-		})
+		places := make([]chart.Point, len(points))
+		for at, p := range points {
+			x, y := 1-float64(last.Sub(p.at))/float64(span), p.values[i]/max(most, 1)
+			places[at] = chart.Point{X: x, Y: y, Begins: p.begins}
+		}
+		s.Lines[i] = line{name, frame.Line(places), frame.Area(places)}
 	}
 	return s
-}
-
-// trace draws the points of one line, which at says the places of.
-func trace(name string, points []point, at func(point) (x, y float64)) line {
-	var path, area strings.Builder
-	for i, p := range points {
-		x, y := at(p)
-		if p.begins {
-			fmt.Fprintf(&path, "M%.1f %.1fh0", x, y) // a dot, where nothing follows
-			fmt.Fprintf(&area, "M%.1f %d", x, height)
-		}
-		fmt.Fprintf(&path, "L%.1f %.1f", x, y)
-		fmt.Fprintf(&area, "L%.1f %.1f", x, y)
-		if i == len(points)-1 || points[i+1].begins {
-			fmt.Fprintf(&area, "L%.1f %dz", x, height)
-		}
-	}
-	return line{name, path.String(), area.String()}
 }

@@ -167,6 +167,12 @@ const overlaps = `[...document.querySelectorAll("svg")].flatMap(svg => {
 		p.left < q.right - 1 && q.left < p.right - 1 && p.top < q.bottom - 4 && q.top < p.bottom - 4).map(([b]) => a + " on " + b));
 })`
 
+// clipped lists texts of a chart that reach beyond it.
+const clipped = `[...document.querySelectorAll("svg text")].filter(e => {
+	const text = e.getBoundingClientRect(), svg = e.ownerSVGElement.getBoundingClientRect();
+	return text.width > 0 && (text.left < svg.left - 1 || text.right > svg.right + 1 || text.bottom > svg.bottom + 1);
+}).map(e => e.textContent + " is cut")`
+
 // Nothing is wider than the window or stands on something else, from a phone to a desk, with
 // long names, many lines and traces of next to nothing.
 func TestNothingOverflows(t *testing.T) {
@@ -178,7 +184,7 @@ func TestNothingOverflows(t *testing.T) {
 	b := openReport(t, append(lines, steady(t, hostile), small, "arrow-csv.csv.gz")...)
 	for _, width := range []int64{320, 375, 640, 641, 800, 1280} {
 		b.do(t, chromedp.EmulateViewport(width, 800))
-		for _, what := range []string{overflow, scrolls, overlaps} {
+		for _, what := range []string{overflow, scrolls, overlaps, clipped} {
 			if got := eval[[]string](t, b, what); len(got) > 0 {
 				t.Errorf("at %d pixels %q", width, got)
 			}

@@ -8,13 +8,13 @@ import (
 )
 
 func TestTextBetweenTheCommentsIsReplaced(t *testing.T) {
-	const before, after = "before\n<!-- bench league -->\n", "<!-- end of league -->\nafter\n"
+	const before, after = "before\n<!-- bench programs -->\n", "<!-- end of programs -->\nafter\n"
 	file := filepath.Join(t.TempDir(), "page.md")
 	if err := os.WriteFile(file, []byte(before+"old\n"+after), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	for _, text := range []string{"new\n", "newer\n"} {
-		if err := Replace(file, "league", text); err != nil {
+		if err := Replace(file, "programs", text); err != nil {
 			t.Fatal(err)
 		}
 		if got, _ := os.ReadFile(file); string(got) != before+text+after {

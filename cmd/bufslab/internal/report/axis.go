@@ -33,6 +33,9 @@ func newAxis(min, max, unit float64, most int, label func(float64) string) axis 
 	return best
 }
 
+// mark is what the mark i says.
+func (a axis) mark(i int) string { return a.label(a.min + (a.max-a.min)*float64(i)/float64(a.steps)) }
+
 // at returns which of n equal parts of the axis v is nearest to.
 func (a axis) at(v float64, n int) int { return int(math.Round(a.share(v) * float64(n))) }
 

@@ -3,46 +3,21 @@ package report
 import (
 	"fmt"
 	"html/template"
-	"strings"
+	"math"
+	"unicode/utf8"
 
-	"github.com/go-analyze/charts"
+	"github.com/bufslab/bufslab/internal/chart"
 )
-
-// Colours of the page are variables of its style sheet, which have a value each for dark and
-// light. The library knows fixed colours only: it draws with those that stand for a
-// variable, and paint puts the variable in their place.
 
 // palette is how many colours there are for configurations; then they begin again.
 const palette = 8
 
-var (
-	ink  = charts.Color{R: 1, G: 2, B: 253, A: 255}
-	grid = charts.Color{R: 1, G: 2, B: 254, A: 255}
-	live = charts.Color{R: 1, G: 2, B: 252, A: 255}
-	mark = charts.Color{R: 1, G: 2, B: 251, A: 255} // of text below a horizontal axis
-)
-
-// seriesColor stands for the colour of configuration i.
-func seriesColor(i int) charts.Color {
-	return charts.Color{R: 1, G: 3, B: uint8(200 + i%palette), A: 255}
-}
-
-// series is the variable with the colour of configuration i.
+// series is the variable of the style sheet with the colour of configuration i. It has a value
+// each for dark and light.
 func series(i int) template.CSS { return template.CSS(fmt.Sprintf("--s%d", i%palette)) }
 
-var paint = func() *strings.Replacer {
-	pairs := []string{"'Roboto Medium',sans-serif", "inherit"}
-	add := func(c charts.Color, variable string) { pairs = append(pairs, c.String(), "var("+variable+")") }
-	add(ink, "--ink")
-	add(grid, "--grid")
-	add(live, "--live")
-	for i := range palette {
-		add(seriesColor(i), string(series(i)))
-	}
-	return strings.NewReplacer(pairs...)
-}()
-
-// A format is a size that a chart is drawn in: for a wide page, and for a phone.
+// A format is a size that a chart is drawn in: for a wide page, and for a phone. The style sheet
+// shows the one that fits.
 type format struct {
 	class         string
 	width, height int
@@ -54,63 +29,75 @@ var (
 	beside = []format{{"wide", 470, 280, 5}, {"narrow", 360, 240, 4}} // two in a row
 )
 
-const fontSize = 9 // points
+// A drawing is a chart in a format. page.html shows it.
+type drawing struct {
+	Class, Label  string
+	Width, Height int
+	Grid, Base    string // paths: of the marks of the vertical axis, of the horizontal axis
+	Paths         []path
+	Texts         []text
 
-// drawn draws a chart in each format. The style sheet shows the one that fits.
-func drawn(formats []format, label string, draw func(*charts.Painter, format) error) (template.HTML, error) {
-	var all strings.Builder
-	for _, f := range formats {
-		p := charts.NewPainter(charts.PainterOptions{OutputFormat: charts.ChartOutputSVG, Width: f.width, Height: f.height})
-		if err := draw(p, f); err != nil {
-			return "", err
-		}
-		svg, err := p.Bytes()
-		if err != nil {
-			return "", err
-		}
-		head := fmt.Sprintf(`<svg class="%s" role="img" aria-label="%s" `, f.class, template.HTMLEscapeString(label))
-		all.WriteString(strings.Replace(paint.Replace(centred(string(svg))), "<svg ", head, 1))
-	}
-	return template.HTML(all.String()), nil
+	frame chart.Frame
 }
 
-// centred moves the text of marks below them: the library begins it there, and lets it overlap the last
-// one, which ends where the axis does.
-func centred(svg string) string {
-	n := strings.Count(svg, mark.String())
-	svg = strings.Replace(svg, mark.String(), ink.String()+";text-anchor:middle", n-1)
-	return strings.Replace(svg, mark.String(), ink.String(), 1)
+// A path is a line, the bars of a series or a dot.
+type path struct {
+	Style template.CSS
+	D     string
 }
 
-// theme has the colours of a chart whose series are drawn in some.
-func theme(colors ...charts.Color) charts.ColorPalette {
-	return charts.MakeTheme(charts.ThemeOption{
-		AxisStrokeColor: ink, AxisSplitLineColor: grid, BackgroundColor: charts.ColorTransparent,
-		TextColor: ink, TextColorLabel: ink, TextColorMark: ink, TextColorXAxis: ink, TextColorYAxis: ink,
-		SeriesColors: colors,
-	})
+// A text begins, ends or has its middle where it stands, as its anchor says.
+type text struct {
+	X, Y         float64
+	Anchor, Text string
 }
 
-var (
-	font    = charts.FontStyle{FontSize: fontSize, FontColor: ink}
-	below   = charts.FontStyle{FontSize: fontSize, FontColor: mark}
-	padding = charts.NewBox(10, 10, 16, 2)
-	hidden  = charts.LegendOption{Show: charts.Ptr(false)} // the page has one in HTML
+const (
+	letter = 7.0  // the width of one, about
+	margin = 10.0 // beside and above the frame, and between a text and what it names
+	below  = 24.0 // the frame, for texts
 )
 
-// columns is how many parts a horizontal axis has; marks of an axis stand at whole ones.
-const columns = 60 * 7
-
-// horizontal is an axis of columns+1 points.
-func (a axis) horizontal() charts.XAxisOption {
-	labels := make([]string, columns+1)
-	for i := range labels {
-		labels[i] = a.label(a.min + (a.max-a.min)*float64(i)/columns)
+// newDrawing draws a vertical axis. The frame ends right units before the image does.
+func newDrawing(f format, label string, up axis, right float64) *drawing {
+	longest := 0
+	for i := range up.steps + 1 {
+		longest = max(longest, utf8.RuneCountInString(up.mark(i)))
 	}
-	return charts.XAxisOption{Labels: labels, LabelCount: a.steps + 1, LabelFontStyle: below, BoundaryGap: charts.Ptr(false)}
+	d := &drawing{Class: f.class, Label: label, Width: f.width, Height: f.height}
+	d.frame = chart.Frame{Left: (float64(longest)+0.5)*letter + margin, Top: margin,
+		Right: float64(f.width) - right, Bottom: float64(f.height) - below}
+	for i := range up.steps + 1 {
+		at := float64(i) / float64(up.steps)
+		x, y := d.frame.At(chart.Point{Y: at})
+		d.write(x-margin, y, "end", up.mark(i))
+		if rule := d.frame.Line([]chart.Point{{Y: at, Begins: true}, {X: 1, Y: at}}); i == 0 {
+			d.Base = rule
+		} else {
+			d.Grid += rule
+		}
+	}
+	return d
 }
 
-func (a axis) vertical() []charts.YAxisOption {
-	return []charts.YAxisOption{{Min: charts.Ptr(a.min), Max: charts.Ptr(a.max), LabelCount: a.steps + 1, LabelFontStyle: font,
-		LabelOffset: charts.OffsetInt{Left: -6}, PreferNiceIntervals: charts.Ptr(false), ValueFormatter: a.label}}
+// across writes the marks of a horizontal axis. The last one ends where the axis does.
+func (d *drawing) across(a axis) {
+	for i := range a.steps + 1 {
+		x, _ := d.frame.At(chart.Point{X: float64(i) / float64(a.steps)})
+		d.write(x, d.under(), "middle", a.mark(i))
+	}
+	d.Texts[len(d.Texts)-1].Anchor = "end"
+}
+
+// under is where texts below the frame stand.
+func (d *drawing) under() float64 { return d.frame.Bottom + below/2 }
+
+// write adds a text whose middle has the height y.
+func (d *drawing) write(x, y float64, anchor, name string) {
+	d.Texts = append(d.Texts, text{math.Round(x), math.Round(y) + 4, anchor, name})
+}
+
+// draw adds a path whose style has the variable of a colour in place of %s.
+func (d *drawing) draw(style string, variable template.CSS, way string) {
+	d.Paths = append(d.Paths, path{template.CSS(fmt.Sprintf(style, "var("+string(variable)+")")), way})
 }

@@ -21,8 +21,7 @@ const (
 	leastCell  = 64
 )
 
-// A Cells is a drawn Map. The library has no such chart, and its heat map would take ten
-// times the text: here a path has all cells of a kind.
+// A Cells is a drawn Map. A path has all cells of a kind.
 type Cells struct {
 	Cell  int64 // bytes
 	Rows  int

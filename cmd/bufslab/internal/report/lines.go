@@ -1,32 +1,27 @@
 package report
 
-import (
-	"html/template"
+import "github.com/bufslab/bufslab/internal/chart"
 
-	"github.com/go-analyze/charts"
-)
+// columns is how many parts of a horizontal axis have a value of their own.
+const columns = 420
 
 // Lines draws live and managed bytes over time, or over events.
-func (t *Trace) Lines() (template.HTML, error) {
-	colors := []charts.Color{}
-	for i := range t.Runs {
-		colors = append(colors, seriesColor(i))
-	}
-	look := theme(append(colors, live)...)
-	return drawn(whole, "live and managed bytes over time", func(p *charts.Painter, f format) error {
+func (t *Trace) Lines() (all []*drawing) {
+	for _, f := range whole {
 		across, up := t.axes(f)
-		return p.LineChart(charts.LineChartOption{Theme: look, Padding: padding, SeriesList: t.lines(across), Legend: hidden,
-			XAxis: across.horizontal(), YAxis: up.vertical(), LineStrokeWidth: 1.5, Symbol: charts.Symbol{Shape: charts.SymbolNone}})
-	})
-}
-
-// lines are the managed bytes of each configuration, and the live bytes, which are the same
-// in all.
-func (t *Trace) lines(across axis) (list charts.LineSeriesList) {
-	for _, r := range t.Runs {
-		list = append(list, charts.LineSeries{Values: highest(r.Samples, across, func(s Sample) int64 { return s.Managed })})
+		d := newDrawing(f, "live and managed bytes over time", up, margin)
+		d.across(across)
+		line := func(samples []Sample, value func(Sample) int64) string {
+			return d.frame.Line(highest(samples, across, up, value))
+		}
+		const style = "fill:none;stroke-width:2px;stroke:%s"
+		for i, r := range t.Runs {
+			d.draw(style, series(i), line(r.Samples, func(s Sample) int64 { return s.Managed }))
+		}
+		d.draw(style, "--live", line(t.Runs[0].Samples, func(s Sample) int64 { return s.Live })) // the same in all runs
+		all = append(all, d)
 	}
-	return append(list, charts.LineSeries{Values: highest(t.Runs[0].Samples, across, func(s Sample) int64 { return s.Live })})
+	return all
 }
 
 // axes have room for all samples.
@@ -43,21 +38,21 @@ func (t *Trace) axes(f format) (across, up axis) {
 	return countAxis(last, f.marks), bytesAxis(most)
 }
 
-// highest returns the highest value of the samples in each column: a short peak shows. In a
-// column without a sample it is that of the last one before.
-func highest(samples []Sample, across axis, value func(Sample) int64) []float64 {
-	values := make([]float64, columns+1)
-	at, last := 0, 0.0
+// highest has the highest value of the samples in each column, as far as there are samples: a short
+// peak shows. In a column without a sample it is the value of the last one before.
+func highest(samples []Sample, across, up axis, value func(Sample) int64) (line []chart.Point) {
+	last := int64(0)
 	for _, s := range samples {
 		column := across.at(float64(s.At), columns)
-		for ; at < column; at++ {
-			values[at] = max(values[at], last)
+		for next := len(line); next <= column; next++ {
+			p := chart.Point{X: float64(next) / columns, Begins: next == 0}
+			if next < column {
+				p.Y = up.share(float64(last))
+			}
+			line = append(line, p)
 		}
-		last = float64(value(s))
-		values[column] = max(values[column], last)
+		last = value(s)
+		line[column].Y = max(line[column].Y, up.share(float64(last)))
 	}
-	for at++; at <= columns; at++ { // nothing is known of what follows
-		values[at] = charts.GetNullValue()
-	}
-	return values
+	return line
 }

@@ -2,17 +2,17 @@ package report
 
 import (
 	"cmp"
-	"html/template"
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/go-analyze/charts"
+	"github.com/bufslab/bufslab/internal/chart"
 )
 
 // ParetoCalls draws footprint against calls upstream, on a scale of logarithms.
-func (t *Trace) ParetoCalls() (template.HTML, error) {
+func (t *Trace) ParetoCalls() []*drawing {
 	least, most := t.Runs[0].Upstream, int64(0)
 	for _, r := range t.Runs {
 		least, most = min(least, r.Upstream), max(most, r.Upstream)
@@ -23,7 +23,7 @@ func (t *Trace) ParetoCalls() (template.HTML, error) {
 }
 
 // ParetoTime draws footprint against what a pair takes.
-func (t *Trace) ParetoTime() (template.HTML, error) {
+func (t *Trace) ParetoTime() []*drawing {
 	most := 0.0
 	for _, r := range t.Runs {
 		most = max(most, r.PairNS)
@@ -33,42 +33,41 @@ func (t *Trace) ParetoTime() (template.HTML, error) {
 
 // A dot is the place of a configuration in a plot, and those that lie on it.
 type dot struct {
-	column int
-	y      float64
-	own    int // the configuration whose place and colour it has
+	x, y   float64 // in the image
+	own    int     // the configuration whose place and colour it has
 	runs   []int
 	beaten bool // there is one with both figures smaller, or one smaller and one equal
 }
 
-func (t *Trace) pareto(label string, up axis, y func(Run) float64) (template.HTML, error) {
+func (t *Trace) pareto(label string, up axis, y func(Run) float64) (all []*drawing) {
 	most := 1.0
 	for _, r := range t.Runs {
 		most = max(most, r.Footprint)
 	}
-	return drawn(beside, label, func(p *charts.Painter, f format) error {
+	for _, f := range beside {
 		across := ratioAxis(most, f.marks)
-		var list charts.ScatterSeriesList
-		var colors []charts.Color
-		for _, d := range t.dots(f, across, up, y) {
-			list, colors = append(list, d.series()), append(colors, seriesColor(d.own))
+		drawn := newDrawing(f, label, up, 2*margin) // for a number beside the last dot
+		drawn.across(across)
+		for _, d := range t.dots(drawn.frame, across, up, y) {
+			drawn.dot(d)
 		}
-		return p.ScatterChart(charts.ScatterChartOption{Theme: theme(colors...), Padding: padding, SeriesList: list, Legend: hidden,
-			XAxis: across.horizontal(), YAxis: up.vertical()})
-	})
+		all = append(all, drawn)
+	}
+	return all
 }
 
 // dots returns the places of all configurations, from the left to the right. Those that would lie
 // on each other, or on the numbers beside, are one.
-func (t *Trace) dots(f format, across, up axis, y func(Run) float64) (dots []*dot) {
+func (t *Trace) dots(f chart.Frame, across, up axis, y func(Run) float64) (dots []*dot) {
 	for _, i := range t.byFootprint() {
 		r := t.Runs[i]
-		d := &dot{column: across.at(r.Footprint, columns), y: y(r), own: i, runs: []int{i}}
+		d := &dot{own: i, runs: []int{i}}
+		d.x, d.y = f.At(chart.Point{X: across.share(r.Footprint), Y: up.share(y(r))})
 		for _, other := range t.Runs {
 			d.beaten = d.beaten || other.Footprint <= r.Footprint && y(other) <= y(r) && (other.Footprint < r.Footprint || y(other) < y(r))
 		}
 		near := slices.IndexFunc(dots, func(o *dot) bool {
-			right := (d.column - o.column) * f.width / columns
-			return right < o.width() && math.Abs(up.share(o.y)-up.share(d.y))*float64(f.height) < 16
+			return d.x-o.x < o.width() && math.Abs(o.y-d.y) < 16
 		})
 		if near < 0 {
 			dots = append(dots, d)
@@ -92,21 +91,18 @@ func (t *Trace) byFootprint() []int {
 }
 
 // width is that of a dot and its numbers, about.
-func (d *dot) width() int { return 22 + 7*len(d.name()) }
+func (d *dot) width() float64 { return 22 + letter*float64(len(d.name())) }
 
-// series draws a dot with the numbers of its configurations: full if it is not beaten.
-func (d *dot) series() charts.ScatterSeries {
-	values := make([][]float64, columns+1)
-	for i := range values {
-		values[i] = []float64{charts.GetNullValue()}
+// dot draws a dot with the numbers of its configurations: full if it is not beaten.
+func (d *drawing) dot(of *dot) {
+	style := "fill:%[1]s;stroke:%[1]s"
+	if of.beaten {
+		style = "fill:none;stroke:%s"
 	}
-	values[d.column] = []float64{d.y}
-	symbol := charts.Symbol{Shape: charts.SymbolDot, Size: 6}
-	if d.beaten {
-		symbol.Shape = charts.SymbolCircle
-	}
-	return charts.ScatterSeries{Values: values, Symbol: symbol, Label: charts.SeriesLabel{
-		Show: charts.Ptr(true), FontStyle: font, Distance: 8, ValueFormatter: func(float64) string { return d.name() }}}
+	const r = 6
+	circle := fmt.Sprintf("M%.1f %.1fa%d %[3]d 0 1 0 %d 0a%[3]d %[3]d 0 1 0 -%[4]d 0z", of.x-r, of.y, r, 2*r)
+	d.draw(style, series(of.own), circle)
+	d.write(of.x+margin, of.y, "start", of.name())
 }
 
 func (d *dot) name() string {

@@ -3,7 +3,7 @@
 //
 //	report.go  what a page is made of, and the page
 //	axis.go    where the marks of an axis stand, and what they say
-//	chart.go   charts whose colours follow the page's
+//	chart.go   what charts have in common: axes, colours that follow the page's
 //	lines.go   bytes over time
 //	sizes.go   the histogram of sizes
 //	pareto.go  configurations by what they cost

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bufslab/bufslab/internal/chart"
 	"github.com/bufslab/bufslab/internal/check"
 	"github.com/bufslab/bufslab/internal/replaying"
-	"github.com/go-analyze/charts"
 )
 
 // samplePage has a trace with as many configurations as are asked for.
@@ -119,25 +119,20 @@ func TestAxes(t *testing.T) {
 	}
 }
 
-// Marks stand at whole columns.
-func TestMarksStandAtColumns(t *testing.T) {
-	for steps := 2; steps <= 7; steps++ {
-		if columns%steps != 0 {
-			t.Errorf("%d columns have no %d equal parts", columns, steps)
-		}
-	}
-}
-
 // A column shows the highest sample in it, one without a sample the last before, and what
 // comes after the last sample is not drawn.
 func TestHighest(t *testing.T) {
 	across := axis{max: columns}
-	got := highest([]Sample{{At: 0, Managed: 5}, {At: 2, Managed: 7}, {At: 2, Managed: 3}, {At: 4, Managed: 1}}, across, func(s Sample) int64 { return s.Managed })
-	if want := []float64{5, 5, 7, 3, 1}; !slices.Equal(got[:5], want) {
-		t.Errorf("%v, want %v", got[:5], want)
+	samples := []Sample{{At: 0, Managed: 5}, {At: 2, Managed: 7}, {At: 2, Managed: 3}, {At: 4, Managed: 1}}
+	line := highest(samples, across, axis{max: 10}, func(s Sample) int64 { return s.Managed })
+	var got []float64
+	for i, p := range line {
+		if got = append(got, 10*p.Y); p.X != float64(i)/columns || p.Begins != (i == 0) {
+			t.Errorf("column %d is %+v", i, p)
+		}
 	}
-	if got[5] != charts.GetNullValue() || got[columns] != charts.GetNullValue() || len(got) != columns+1 {
-		t.Errorf("%v follows", got[5:])
+	if want := []float64{5, 5, 7, 3, 1}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
 	}
 }
 
@@ -167,7 +162,7 @@ func TestSizesCountByPowersOfTwo(t *testing.T) {
 func TestDots(t *testing.T) {
 	tr := Trace{Runs: []Run{{Footprint: 1.1, PairNS: 100}, {Footprint: 1.5, PairNS: 20}, {Footprint: 1.8, PairNS: 60}, {Footprint: 1.0999, PairNS: 100}}}
 	var got []string
-	for _, d := range tr.dots(whole[0], ratioAxis(1.8, 5), pairAxis(100), func(r Run) float64 { return r.PairNS }) {
+	for _, d := range tr.dots(chart.Frame{Right: 960, Bottom: 280}, ratioAxis(1.8, 5), pairAxis(100), func(r Run) float64 { return r.PairNS }) {
 		got = append(got, fmt.Sprint(d.name(), d.own+1, d.beaten))
 	}
 	if want := []string{"1, 44 false", "22 false", "33 true"}; !slices.Equal(got, want) {
@@ -204,17 +199,19 @@ func TestSmallBarsCanBeSeen(t *testing.T) {
 			sizes.Add(size)
 		}
 	}
-	page, err := (&Trace{Sizes: sizes.List()}).Histogram()
-	if err != nil {
-		t.Fatal(err)
+	var bars [][]string
+	for _, d := range (&Trace{Sizes: sizes.List()}).Histogram() {
+		for _, p := range d.Paths {
+			bars = append(bars, regexp.MustCompile(`M\S+ (\d+)V([\d.]+)h[\d.]+V(\d+)z`).FindAllStringSubmatch(p.D, -1)...)
+		}
 	}
-	bars := regexp.MustCompile(`M \d+ (\d+)\s+L \d+ (\d+)\s+L \d+ (\d+)[^"]*" style="stroke:none;fill:var\(--s\d\)`).FindAllStringSubmatch(string(page), -1)
 	if len(bars) != 2*2*4 { // of allocations and bytes, wide and narrow, four sizes
 		t.Errorf("%d bars", len(bars))
 	}
 	for _, b := range bars {
-		if top, bottom := check.Ok(strconv.Atoi(b[1]))(t), check.Ok(strconv.Atoi(b[3]))(t); top >= bottom {
-			t.Errorf("a bar from %d to %d", top, bottom)
+		top, bottom := check.Ok(strconv.ParseFloat(b[2], 64))(t), check.Ok(strconv.ParseFloat(b[1], 64))(t)
+		if bottom-top < leastBar || b[1] != b[3] {
+			t.Errorf("a bar from %v to %v", top, bottom)
 		}
 	}
 }

@@ -1,10 +1,12 @@
 package report
 
 import (
-	"html/template"
+	"fmt"
+	"math"
 	"math/bits"
+	"strings"
 
-	"github.com/go-analyze/charts"
+	"github.com/bufslab/bufslab/internal/chart"
 )
 
 // A Size counts the allocations of at most Max bytes, a power of two, and more than half that.
@@ -48,7 +50,7 @@ func (s *Sizes) List() []Size {
 }
 
 // Histogram draws the share of each size in the allocations and in the bytes.
-func (t *Trace) Histogram() (template.HTML, error) {
+func (t *Trace) Histogram() (all []*drawing) {
 	var allocs, bytes int64
 	for _, s := range t.Sizes {
 		allocs, bytes = allocs+s.Allocs, bytes+s.Bytes
@@ -60,39 +62,44 @@ func (t *Trace) Histogram() (template.HTML, error) {
 		most = max(most, a, b)
 	}
 	up := shareAxis(most)
-	return drawn(whole, "sizes of allocations", func(p *charts.Painter, f format) error {
-		least := up.max * leastBar / float64(f.height)
-		return p.BarChart(charts.BarChartOption{Theme: theme(seriesColor(0), seriesColor(1)), Padding: padding, Legend: hidden,
-			SeriesList:   charts.BarSeriesList{{Values: bars(values[0], least)}, {Values: bars(values[1], least)}},
-			CategoryAxis: charts.CategoryAxisOption{Labels: t.sizeLabels(f.width / 60), LabelFontStyle: font, LabelCount: len(t.Sizes)},
-			ValueAxis:    up.vertical()})
-	})
+	for _, f := range whole {
+		d := newDrawing(f, "sizes of allocations", up, margin)
+		d.draw("fill:%s", series(0), d.bars(values[0], up, 0.15))
+		d.draw("fill:%s", series(1), d.bars(values[1], up, 0.52))
+		d.sizeNames(t.Sizes)
+		all = append(all, d)
+	}
+	return all
 }
 
-// leastBar is how many parts of a chart's height a bar has that one can see. The library draws a
-// bar of no whole pixel below the axis, and of one not at all.
+// leastBar is how many units of the image a bar has at least: one can see it.
 const leastBar = 3.0
 
-// bars returns shares as they are drawn: none is no bar, and the smallest can be seen.
-func bars(shares []float64, least float64) []float64 {
-	list := make([]float64, len(shares))
+// bars is the path of the bars of a series. Each has a part of its pair's width, from one share of it on.
+func (d *drawing) bars(shares []float64, up axis, from float64) string {
+	const part = 0.33
+	var path strings.Builder
 	for i, share := range shares {
-		if list[i] = max(share, least); share == 0 {
-			list[i] = charts.GetNullValue()
+		if share == 0 {
+			continue
 		}
+		left, top := d.frame.At(chart.Point{X: (float64(i) + from) / float64(len(shares)), Y: up.share(share)})
+		wide, bottom := part*(d.frame.Right-d.frame.Left)/float64(len(shares)), d.frame.Bottom
+		fmt.Fprintf(&path, "M%.1f %gV%.1fh%.1fV%gz", left, bottom, min(top, bottom-leastBar), wide, bottom)
 	}
-	return list
+	return path.String()
 }
 
-// sizeLabels names at most some of the sizes, at equal distances. The library moves the last
-// one into that before, so it has no name.
-func (t *Trace) sizeLabels(most int) []string {
-	labels := make([]string, len(t.Sizes))
-	for i := 0; i < len(labels)-1; i += (len(labels) + most - 1) / most {
-		unit, name := byteUnit(t.Sizes[i].Max)
-		labels[i] = inUnit(float64(t.Sizes[i].Max), unit, name)
+// sizeNames writes sizes below their bars: each, or at equal distances those that there is room for.
+func (d *drawing) sizeNames(sizes []Size) {
+	const room = 60 // of a name
+	step := max(1, int(math.Ceil(room*float64(len(sizes))/(d.frame.Right-d.frame.Left))))
+	for i := 0; i < len(sizes); i += step {
+		x, _ := d.frame.At(chart.Point{X: (float64(i) + 0.5) / float64(len(sizes))})
+		if unit, name := byteUnit(sizes[i].Max); x+room/2 < float64(d.Width) {
+			d.write(x, d.under(), "middle", inUnit(float64(sizes[i].Max), unit, name))
+		}
 	}
-	return labels
 }
 
 func share(part, whole int64) float64 {

@@ -11,15 +11,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/valyala/bytebufferpool"
-
 	"github.com/bufslab/bufslab/arena"
 	"github.com/bufslab/bufslab/bench/internal/report"
 	"github.com/bufslab/bufslab/iobuf"
 	"github.com/bufslab/bufslab/slab"
 )
 
-// Buffers that grow, beside those of others, and an Arena beside handles, in turns:
+// Buffers that grow, beside bytes.Buffers, and an Arena beside handles, in turns:
 //
 //	go test -run 'Buffers|Arena' -v .
 
@@ -31,7 +29,7 @@ type author struct {
 
 // authors returns those that are compared. Those of ours draw on p.
 func authors(p *slab.Pool) []author {
-	theirs, plain := new(bytebufferpool.Pool), sync.Pool{New: func() any { return new(bytes.Buffer) }}
+	plain := sync.Pool{New: func() any { return new(bytes.Buffer) }}
 	kept := sync.Pool{New: func() any { return iobuf.New(p) }}
 	return []author{
 		{"ours, released", func(write func(io.Writer)) {
@@ -44,11 +42,6 @@ func authors(p *slab.Pool) []author {
 			write(b)
 			b.Reset()
 			kept.Put(b)
-		}},
-		{"bytebufferpool", func(write func(io.Writer)) {
-			b := theirs.Get()
-			write(b)
-			theirs.Put(b)
 		}},
 		{"bytes.Buffer in a sync.Pool", func(write func(io.Writer)) {
 			b := plain.Get().(*bytes.Buffer)
