@@ -19,8 +19,8 @@ func (s *soak) round(c slab.Config, steps int) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	upset := &fickle{Device: d, counts: &s.counts}
-	limit := slab.NewLimit(upset, 64<<20)
+	below := upset(d, &s.counts)
+	limit := slab.NewLimit(below.View(), 64<<20)
 	pools := []*slab.Pool{s.open(limit, c), s.open(limit, c)}
 	m := s.probe(d)
 	lost := s.quarantined.Load()
@@ -30,7 +30,7 @@ func (s *soak) round(c slab.Config, steps int) {
 		all.Go(func() { w.run(steps / 4) })
 	}
 	all.Wait()
-	upset.calm.Store(true)
+	below.calm.Store(true)
 	for _, p := range pools {
 		p.Close()
 	}
