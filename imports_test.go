@@ -15,21 +15,22 @@ const module = "github.com/bufslab/bufslab/"
 // below lists for every top directory those that its packages may import,
 // beside itself and internal.
 var below = map[string][]string{
-	"internal": {},
-	"device":   {},
-	"slab":     {"device"},
-	"adapt":    {"slab", "device"},
-	"arena":    {"slab", "device"},
-	"inspect":  {"slab"},
-	"slabtest": {"slab"},
-	"pooltest": {"slab", "device"}, // internal/pooltest, for tests of what is above slab
-	"pressure": {"slab"},
-	"trace":    {"slab", "device"},
-	"iobuf":    {"slab", "device"},
-	"growpool": {"slab", "device"},
-	"unified":  {"slab", "device"},
-	"fuzz":     {"unified", "growpool", "adapt", "arena", "iobuf", "trace", "slab", "device"},
-	"cmd":      {"unified", "growpool", "trace", "slab", "device"},
+	"internal":     {},
+	"device":       {},
+	"slab":         {"device"},
+	"adapt":        {"slab", "device"},
+	"arena":        {"slab", "device"},
+	"inspect":      {"slab"},
+	"slabtest":     {"slab"},
+	"pooltest":     {"slab", "device"}, // internal/pooltest, for tests of what is above slab
+	"upstreamtest": {"device"},         // internal/upstreamtest, for tests of slab and below fuzz
+	"pressure":     {"slab"},
+	"trace":        {"slab", "device"},
+	"iobuf":        {"slab", "device"},
+	"growpool":     {"slab", "device"},
+	"unified":      {"slab", "device"},
+	"fuzz":         {"unified", "growpool", "adapt", "arena", "iobuf", "trace", "slab", "device", "upstreamtest"},
+	"cmd":          {"unified", "growpool", "trace", "slab", "device"},
 }
 
 // list runs go list with a format and returns its lines.
@@ -48,8 +49,8 @@ func top(path string) string {
 	if !ours {
 		return ""
 	}
-	if rest == "internal/pooltest" {
-		return "pooltest"
+	if test, is := strings.CutPrefix(rest, "internal/"); is && (test == "pooltest" || test == "upstreamtest") {
+		return test
 	}
 	dir, _, _ := strings.Cut(rest, "/")
 	return dir

@@ -12,7 +12,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/bufslab/bufslab/internal/check"
-	"github.com/bufslab/bufslab/internal/refuse"
 )
 
 // Pages that mlock(2) keeps are given back all the same, where the kernel can do that.
@@ -172,8 +171,8 @@ func TestAddressesGivenUpAreAnothers(t *testing.T) {
 // Where the system refuses a range, its addresses do not count. A process of its own has no
 // addresses left.
 func TestRefusedRangesDoNotCount(t *testing.T) {
-	if refuse.Way() == "" {
-		refuse.Again(t, "addresses")
+	if check.Way() == "" {
+		check.Again(t, "addresses")
 		return
 	}
 	if strconv.IntSize == 32 {

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/bufslab/bufslab/internal/sharedtest"
+	"github.com/bufslab/bufslab/internal/check"
 )
 
 func TestPolicies(t *testing.T) {
@@ -54,7 +54,7 @@ func figures(t *testing.T, name string, g Growth) (grows, misses int64, held, pe
 	p := New[string](openSlab(t, "device=virtual,strategy=direct"), Config{Growth: g})
 	bound := map[string]int{}
 	var sum int
-	for _, row := range sharedtest.Rows(t, name) {
+	for _, row := range check.SharedRows(t, name) {
 		n, err := strconv.Atoi(row[2])
 		if err != nil {
 			t.Fatal(err)

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/bufslab/bufslab/device"
-	"github.com/bufslab/bufslab/internal/sharedtest"
+	"github.com/bufslab/bufslab/internal/check"
 )
 
 // A goldenRow is a step of a script that pyopencl's own pool has run, and what
@@ -21,7 +21,7 @@ type goldenRow struct {
 
 func goldenRows(t *testing.T, name string) []goldenRow {
 	var rows []goldenRow
-	for _, r := range sharedtest.Rows(t, "golden/"+name) {
+	for _, r := range check.SharedRows(t, "golden/"+name) {
 		n := make([]int64, len(r))
 		for i := range r {
 			n[i], _ = strconv.ParseInt(r[i], 10, 64)

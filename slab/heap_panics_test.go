@@ -144,7 +144,7 @@ func panicking(t *testing.T, name string, segments bool, c Config, at int) (did 
 // An Alloc that panics is none that the program has grown by.
 func TestAPanickingAllocIsNotGrowth(t *testing.T) {
 	eachOn([]string{"bestfit", "slab"}, func(name string, ranges bool) {
-		up := &bomb{pages: &pages{RangeBytes: 1 << 30, Bare: true}, segments: !ranges}
+		up := &bomb{pages: &pages{RangeBytes: 1 << 30}, segments: !ranges}
 		s := strategyOn(name, up, Config{})
 		for range 100 {
 			up.in = 1

@@ -5,7 +5,6 @@ import (
 
 	"github.com/bufslab/bufslab/device"
 	"github.com/bufslab/bufslab/slab/internal/poison"
-	"github.com/bufslab/bufslab/slab/internal/upstreamtest"
 )
 
 // What the upstream of a pool would not take is held, and goes when the pool gives back,
@@ -14,7 +13,7 @@ func TestAPoolOverDirectHoldsWhatItsUpstreamWouldNotTake(t *testing.T) {
 	for what, giveBack := range map[string]func(*Pool){
 		"FreeHeld": (*Pool).FreeHeld, "StopHolding": (*Pool).StopHolding, "Trim": func(p *Pool) { p.Trim(0) },
 	} {
-		up := &upstreamtest.Breaking{Pages: &pages{}, At: 2}
+		up := breakAt(2, &pages{})
 		p := mustOpen(t, up, Config{Strategy: "direct"})
 		b := mustGet(t, p, 1000)
 		if !doesPanic(func() { b.Release() }) {
@@ -50,16 +49,16 @@ func TestDirectHoldsNothingThatWasNotOut(t *testing.T) {
 // A Free that panics may be tried again on a Check, as a strategy below could have the
 // block out as before. If it holds the block, its memory is no longer the caller's.
 func TestCheckPoisonsABlockOnce(t *testing.T) {
-	up := &upstreamtest.Breaking{Pages: &pages{Source: source{Host: true}}}
+	up := breakAt(0, &pages{Source: source{Host: true}})
 	c := checkOn(strategyOn("bestfit", up, Config{MaxHeld: -1}))
 	b := mustAlloc(t, c, 1000)
-	up.At = up.Nth + 1
+	up.at = up.nth + 1
 	if !doesPanic(func() { c.Free(b) }) {
 		t.Fatal("no panic")
 	}
 	next := device.Bytes(mustAlloc(t, c, 500))
 	device.Fill(next, 7)
-	if up.At = 0; next == nil || !doesPanic(func() { c.Free(b) }) {
+	if up.at = 0; next == nil || !doesPanic(func() { c.Free(b) }) {
 		t.Fatal("a second Free was taken")
 	}
 	if poison.Unlike(next, 7) >= 0 {

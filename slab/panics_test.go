@@ -5,48 +5,45 @@ import (
 	"unsafe"
 
 	"github.com/bufslab/bufslab/device/sim"
-	"github.com/bufslab/bufslab/slab/internal/upstreamtest"
 )
 
-const told = upstreamtest.Told
-
-func breakableOf(s subject, back func(), passes bool, more func() int64) upstreamtest.Breakable {
+func breakableOf(s subject, back func(), passes bool, more func() int64) breakable {
 	usage := func() (active, managed, least int64) {
 		u := s.usage()
 		return u.ActiveBytes, u.ManagedBytes(), min(u.RoundingBytes, u.HeldBytes, u.UnusableBytes)
 	}
-	return upstreamtest.Breakable{Alloc: s.alloc, Usage: usage, Back: back, Stop: s.stop, Passes: passes, More: more}
+	return breakable{Alloc: s.alloc, Usage: usage, Back: back, Stop: s.stop, Passes: passes, More: more}
 }
 
-func breakableStrategy(a Allocator, passes bool) upstreamtest.Breakable {
+func breakableStrategy(a Allocator, passes bool) breakable {
 	return breakableOf(strategySubject(a), a.(Holder).FreeHeld, passes, nil)
 }
 
-func breakablePool(t *testing.T, up Allocator, c Config) upstreamtest.Breakable {
+func breakablePool(t *testing.T, up Allocator, c Config) breakable {
 	p := mustOpen(t, up, c)
 	return breakableOf(subjectOf(t, p), p.FreeHeld, false, p.pool.accounting.Managed)
 }
 
 // breakables are all strategies, kinds of pools, and wrappers of this package, by name.
-func breakables(t *testing.T) map[string]func(up *upstreamtest.Breaking) upstreamtest.Breakable {
-	over := map[string]func(up *upstreamtest.Breaking) upstreamtest.Breakable{
-		"limit": func(up *upstreamtest.Breaking) upstreamtest.Breakable {
+func breakables(t *testing.T) map[string]func(up *breaking) breakable {
+	over := map[string]func(up *breaking) breakable{
+		"limit": func(up *breaking) breakable {
 			l := NewLimit(up, 1<<30)
 			s := breakableStrategy(strategyOn("exact", l, Config{}), false)
 			s.More = l.InUse
 			return s
 		},
-		"check": func(up *upstreamtest.Breaking) upstreamtest.Breakable {
+		"check": func(up *breaking) breakable {
 			return breakableStrategy(checkOn(strategyOn("direct", up, Config{})), true)
 		},
 	}
 	for _, name := range Strategies() {
-		over[name] = func(up *upstreamtest.Breaking) upstreamtest.Breakable {
+		over[name] = func(up *breaking) breakable {
 			return breakableStrategy(strategyOn(name, up, Config{}), name == "direct")
 		}
 		for kind, c := range map[string]Config{"pool": {CacheBytes: -1}, "cached pool": {}, "checked pool": {Check: true}, "limited pool": {MaxBytes: 1 << 30}} {
 			if c.Strategy = name; c.Validate() == nil {
-				over[kind+" of "+name] = func(up *upstreamtest.Breaking) upstreamtest.Breakable { return breakablePool(t, up, c) }
+				over[kind+" of "+name] = func(up *breaking) breakable { return breakablePool(t, up, c) }
 			}
 		}
 	}
@@ -56,7 +53,7 @@ func breakables(t *testing.T) map[string]func(up *upstreamtest.Breaking) upstrea
 // A panic in any call of the upstream passes through, and the stack is whole after it.
 func TestAPanicOfTheUpstreamPassesThrough(t *testing.T) {
 	for name, open := range breakables(t) {
-		t.Run(name, func(t *testing.T) { upstreamtest.Break(t, long(t, 15), open) })
+		t.Run(name, func(t *testing.T) { breakEach(t, long(t, 15), open) })
 	}
 }
 

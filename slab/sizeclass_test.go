@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/internal/upstreamtest"
 	"github.com/bufslab/bufslab/slab/internal/sizeclass"
-	"github.com/bufslab/bufslab/slab/internal/upstreamtest"
 )
 
 // Above 32 KiB a miss borrows a free block up to a doubling larger; below, and

@@ -11,8 +11,8 @@ import (
 	"github.com/bufslab/bufslab/device"
 	"github.com/bufslab/bufslab/internal/check"
 	"github.com/bufslab/bufslab/internal/invariants"
+	"github.com/bufslab/bufslab/internal/upstreamtest"
 	"github.com/bufslab/bufslab/slab/internal/freelist"
-	"github.com/bufslab/bufslab/slab/internal/upstreamtest"
 )
 
 // What NewStrategy refuses it refuses before it asks the upstream for anything.

@@ -12,7 +12,7 @@ import (
 	"github.com/bufslab/bufslab/device"
 	"github.com/bufslab/bufslab/internal/check"
 	"github.com/bufslab/bufslab/internal/replaying"
-	"github.com/bufslab/bufslab/slab/internal/upstreamtest"
+	"github.com/bufslab/bufslab/internal/upstreamtest"
 )
 
 // What the tests of this package share.

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/bufslab/bufslab/device"
-	"github.com/bufslab/bufslab/slab/internal/upstreamtest"
+	"github.com/bufslab/bufslab/internal/upstreamtest"
 )
 
 func TestOnlyDevicesAndWhatPassesThemOnHaveRegionsOfTheirOwn(t *testing.T) {

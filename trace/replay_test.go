@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/bufslab/bufslab/device"
-	"github.com/bufslab/bufslab/internal/sharedtest"
+	"github.com/bufslab/bufslab/internal/check"
 	"github.com/bufslab/bufslab/slab"
 )
 
@@ -183,7 +183,7 @@ func TestALearnedReserveServesTheNextRun(t *testing.T) {
 	names := []string{"torch-ws_medium_128_inference", "torch-ws_medium_128_training", "torch-ws_medium_512_training",
 		"somas-resnet50", "iopddl-G_1", "azure-llm-code"}
 	for _, name := range names {
-		tr, err := Load(filepath.Join(sharedtest.Dir(t), "traces", name+".csv.gz"))
+		tr, err := Load(filepath.Join(check.SharedDir(t), "traces", name+".csv.gz"))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -14,7 +14,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 
-	"github.com/bufslab/bufslab/internal/sharedtest"
+	"github.com/bufslab/bufslab/internal/check"
 	"github.com/bufslab/bufslab/trace"
 )
 
@@ -83,7 +83,7 @@ func TestTablesOfTheRecordings(t *testing.T) {
 	if os.Getpagesize() != 4096 || math.MaxInt == math.MaxInt32 {
 		t.Skip("the tables are of 64-bit machines with pages of 4 KiB")
 	}
-	dir := sharedtest.Dir(t)
+	dir := check.SharedDir(t)
 	document(t, "../../docs/replays.md", func(text string) string {
 		text = between(t, text, "replays", plainTable(t, recordings(t, filepath.Join(dir, "traces"))))
 		return between(t, text, "keyed", keyedTable(t, recordings(t, filepath.Join(dir, "keyed"))))

@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/bufslab/bufslab/internal/check"
 	"github.com/bufslab/bufslab/internal/invariants"
-	"github.com/bufslab/bufslab/internal/sharedtest"
 	"github.com/bufslab/bufslab/trace"
 )
 
@@ -89,7 +89,7 @@ func TestWhatTuneGains(t *testing.T) {
 	}
 	var whole, unseen gains
 	replays := 0
-	for _, rec := range recordings(t, filepath.Join(sharedtest.Dir(t), "traces")) {
+	for _, rec := range recordings(t, filepath.Join(check.SharedDir(t), "traces")) {
 		tuner := newTuner(tuneOptions{objective: objective{misses: missBudget, ns: 50}}, []*trace.Trace{rec}, io.Discard)
 		found, err := tuner.run()
 		if err != nil {

@@ -4,40 +4,30 @@ import (
 	"runtime"
 
 	"github.com/bufslab/bufslab/device"
-	"github.com/bufslab/bufslab/fuzz/internal/marks"
 	"github.com/bufslab/bufslab/slab"
 )
 
-// memory is what a device has.
-type memory struct {
-	dev         device.Device
-	contents    bool // Copy moves bytes
-	host        bool // the CPU reaches them
-	collected   bool // the Go heap's
-	quarantines bool // bytes can be taken out of use
-}
-
-func (s *soak) probe(d device.Device) memory {
+func probe(d device.Device) (m memory, err error) {
 	b, err := d.Alloc(64 << 10)
 	if err != nil {
-		s.t.Fatal(err)
+		return m, err
 	}
 	defer d.Free(b)
-	m := memory{dev: d, host: device.Bytes(b) != nil}
+	m = memoryOf(b)
+	m.dev = d
 	m.contents = d.Copy(b, device.Host(make([]byte, b.Len))) == nil
+	return m, nil
+}
+
+func memoryOf(b device.Block) (m memory) {
+	m.host = device.Bytes(b) != nil
 	_, m.collected = b.Region.(device.Collected)
 	_, m.quarantines = b.Region.(device.Quarantiner)
 	return m
 }
 
-// finds says whether a forgotten buffer comes back. Of memory off the Go heap that is one
-// above a page; of a device's memory that the CPU cannot reach it is every one.
-func (m *memory) finds(size int) bool {
-	return m.collected || m.contents && !m.host || size > 8<<10
-}
-
 func (w *worker) openStream() {
-	if w.contents {
+	if w.contents && w.fickle != nil {
 		s, err := w.dev.NewStream()
 		w.must("NewStream", err)
 		w.stream = s
@@ -52,35 +42,32 @@ func (w *worker) closeStream() {
 	}
 }
 
-// write fills b with what only its owner knows, where the CPU cannot by a copy.
-func (w *worker) write(b slab.PooledBuffer, id uint64) {
+// write marks b, where the CPU cannot by a copy.
+func (w *worker) write(b slab.PooledBuffer) {
 	w.must("With", b.With(func(m []byte) {
 		if m != nil {
-			marks.Write(m, id)
+			w.mark(m)
 		} else if w.contents && b.Len() > 0 {
-			m = w.scratch[:b.Len()]
-			marks.Write(m, id)
-			w.copy(b, b.Block(), device.Host(m))
+			w.copy(b, b.Block(), device.Host(w.mark(w.scratch[:b.Len()]).m))
 		}
 	}))
 }
 
-func (w *worker) verify(o owned) {
-	w.must("With", o.b.With(func(m []byte) {
-		if m == nil && w.contents && o.b.Len() > 0 {
-			m = w.scratch[:o.b.Len()]
+// read calls f with the contents of b: nil where they cannot be had.
+func (w *worker) read(b slab.PooledBuffer, f func(m []byte)) {
+	w.must("With", b.With(func(m []byte) {
+		if m == nil && w.contents && b.Len() > 0 {
+			m = w.scratch[:b.Len()]
 			clear(m)
-			w.copy(o.b, device.Host(m), o.b.Block())
+			w.copy(b, device.Host(m), b.Block())
 		}
-		if !marks.Are(m, o.id) {
-			w.violation(w.name, "%d bytes: somebody else has written to them", len(m))
-		}
+		f(m)
 	}))
 }
 
 // copy waits for a copy from b or to b, which the stream makes, or the device.
 func (w *worker) copy(b slab.PooledBuffer, dst, src device.Block) {
-	if w.r.IntN(2) == 0 {
+	if w.stream == nil || w.r.IntN(2) == 0 {
 		w.must("Copy", w.dev.Copy(dst, src))
 		return
 	}

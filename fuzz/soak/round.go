@@ -1,9 +1,9 @@
 package soak
 
 import (
-	"math/rand/v2"
+	"math"
 	"runtime"
-	"sync"
+	"runtime/debug"
 	"time"
 
 	"github.com/bufslab/bufslab/device"
@@ -19,18 +19,25 @@ func (s *soak) round(c slab.Config, steps int) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	upset := &fickle{Device: d, counts: &s.counts}
-	limit := slab.NewLimit(upset, 64<<20)
+	below := upset(d, s.counts)
+	limit := slab.NewLimit(below.View(), 64<<20)
 	pools := []*slab.Pool{s.open(limit, c), s.open(limit, c)}
-	m := s.probe(d)
-	lost := s.quarantined.Load()
-	var all sync.WaitGroup
-	for g := range 4 {
-		w := &worker{soak: s, name: c.String(), p: pools[g%2], r: rand.New(rand.NewPCG(s.r.Uint64(), uint64(g))), memory: m}
-		all.Go(func() { w.run(steps / 4) })
+	m, err := probe(d)
+	if err != nil {
+		s.t.Fatal(err)
 	}
-	all.Wait()
-	upset.calm.Store(true)
+	lost := s.quarantined.Load()
+	r := &run{line: c.String(), memory: m, counts: s.counts, fickle: below, escape: s.escape,
+		report: func(what string) { s.t.Errorf("round %d, %s: %s", s.rounds.Load(), c, what) }}
+	r.let(4, pools, s.r.Uint64(), func(w *worker, i int) bool {
+		if i > steps/4*9/10 && w.r.IntN(1000) == 0 {
+			w.closed.Add(1)
+			[]func(){w.pool.StopHolding, func() { w.pool.Close() }}[w.r.IntN(2)]()
+		}
+		return i <= steps/4
+	})
+	below.calm.Store(true)
+	debug.SetMemoryLimit(math.MaxInt64)
 	for _, p := range pools {
 		p.Close()
 	}

@@ -5,10 +5,8 @@ import (
 	"math/rand/v2"
 	"os"
 	"runtime"
-	"runtime/debug"
 	"strconv"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -47,9 +45,9 @@ func Run(t *testing.T, escape bool, devices ...string) {
 		}
 		length, steps = d/2, 20_000
 	}
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
-	defer debug.SetGCPercent(debug.SetGCPercent(100))
-	s := &soak{t: t, escape: escape, devices: devices, r: rand.New(rand.NewPCG(12, uint64(length)))}
+	defer settle()()
+	s := &soak{t: t, escape: escape, devices: devices, counts: countsOf(anywhere),
+		r: rand.New(rand.NewPCG(12, uint64(length)))}
 	for _, name := range devices {
 		keep, err := device.Open(name) // what devices of a name share is made once
 		if errors.Is(err, device.ErrUnavailable) {
@@ -93,17 +91,7 @@ type soak struct {
 	devices []string
 	stacks  []slab.Config
 	r       *rand.Rand
-	counts
-}
-
-// counts are what all goroutines have done and seen.
-type counts struct {
-	rounds, gets, refused, forgotten, works    atomic.Int64
-	failures, panics                           atomic.Int64 // of devices
-	processors, paces, freed, trimmed, stopped atomic.Int64
-	closed, violations                         atomic.Int64
-	quarantined                                atomic.Int64 // bytes whose slices escaped
-	left                                       atomic.Int64 // bytes that their pools have still
+	*counts
 }
 
 // goHeap is more than the heap of a soak ever has. The Go runtime keeps the addresses of its
@@ -126,7 +114,7 @@ func (s *soak) run(length time.Duration, steps int) {
 		s.round(s.stacks[int(s.rounds.Load())%len(s.stacks)], steps)
 	}
 	after := footprintOf()
-	if s.gets.Load() <= s.refused.Load() {
+	if s.gets() <= s.refused.Load() {
 		s.violation("all", "most Gets found no room")
 	}
 	s.compare(before, after)
@@ -134,10 +122,10 @@ func (s *soak) run(length time.Duration, steps int) {
 }
 
 func (s *soak) log(before, after footprint) {
-	s.t.Logf("%d rounds, %d Gets, %d more without room or closed, %d forgotten, %d works of streams; %d failures and %d panics of devices",
-		s.rounds.Load(), s.gets.Load(), s.refused.Load(), s.forgotten.Load(), s.works.Load(), s.failures.Load(), s.panics.Load())
-	s.t.Logf("%d times other processors, %d another pace; %d times FreeHeld, %d Trim, %d StopHolding, %d Close; %d violations",
-		s.processors.Load(), s.paces.Load(), s.freed.Load(), s.trimmed.Load(), s.stopped.Load(), s.closed.Load(), s.violations.Load())
+	s.t.Logf("%d rounds, %d Gets, %d more without room or closed, %d forgotten, %d works of streams, "+
+		"%d changes, %d pools closed early", s.rounds.Load(), s.gets(), s.refused.Load(), s.forgotten.Load(), s.works.Load(), s.changes.Load(), s.closed.Load())
+	s.t.Logf("%d failures and %d panics of devices; %d violations",
+		s.failures.Load(), s.panics.Load(), s.violations.Load())
 	s.t.Logf("resident %d MiB, then %d; addresses %d MiB, then %d; %d KiB in quarantine, in pools that have %d MiB",
 		before.resident>>20, after.resident>>20, before.addresses>>20, after.addresses>>20,
 		s.quarantined.Load()>>10, s.left.Load()>>20)

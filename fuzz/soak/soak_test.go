@@ -2,8 +2,6 @@ package soak
 
 import (
 	"math/rand/v2"
-	"runtime"
-	"runtime/debug"
 	"sync/atomic"
 	"testing"
 
@@ -13,15 +11,14 @@ import (
 
 // What the soak is there to notice, it has to notice, on devices that break their word.
 func TestBrokenDevicesAreFound(t *testing.T) {
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
-	defer debug.SetGCPercent(debug.SetGCPercent(100))
+	defer settle()()
 	for _, scheme := range []string{"overlapping", "hasty"} {
 		t.Run(scheme, func(t *testing.T) {
 			if scheme == "overlapping" && instrumented {
 				t.Skip("the race detector finds it first")
 			}
 			found := &counting{TB: t}
-			s := &soak{t: found, r: rand.New(rand.NewPCG(1, 2))}
+			s := &soak{t: found, counts: countsOf(anywhere), r: rand.New(rand.NewPCG(1, 2))}
 			for range 20 {
 				if found.errors.Load() == 0 {
 					s.round(slab.Config{Device: scheme}, 4000)
@@ -44,7 +41,7 @@ func TestGrowthIsFound(t *testing.T) {
 		want int64
 	}{{footprint{60 << 20, 250 << 20}, 0}, {footprint{70 << 20, 0}, 1}, {footprint{0, 300 << 20}, 1}} {
 		found := &counting{TB: t}
-		s := &soak{t: found}
+		s := &soak{t: found, counts: countsOf(anywhere)}
 		if s.compare(footprint{}, c.more); found.errors.Load() != c.want {
 			t.Errorf("%d findings of %+v, not %d", found.errors.Load(), c.more, c.want)
 		}

@@ -2,50 +2,69 @@ package soak
 
 import (
 	"errors"
+	"io"
 	"math/rand/v2"
-	"runtime"
-	"runtime/debug"
 
 	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/fuzz/internal/marks"
 	"github.com/bufslab/bufslab/slab"
 )
 
+// held is memory that a worker has, in one of the ways of a pool.
+type held interface {
+	// marked reports whether its bytes are those that its owner has written.
+	marked(w *worker) bool
+	// end gives it back.
+	end(w *worker) error
+}
+
+// owned is what workers keep and hand to each other.
+type owned struct {
+	held
+	way string
+}
+
 // A worker is one of the goroutines.
 type worker struct {
-	*soak
-	memory
-	name    string
-	p       *slab.Pool
+	*run
+	pool    *slab.Pool
 	r       *rand.Rand
 	stream  device.Stream // nil where there are no bytes
-	scratch []byte        // what it copies to the device and back
 	live    []owned
-	id      uint64
+	scratch []byte            // of no object with pointers, as C sees it
+	views   [16]slice         // of buffers on the Go heap whose handle is forgotten
+	dropped slab.PooledBuffer // the last one that is forgotten
+	id      uint64            // of the buffer that was taken last; no two are equal
 }
 
-// An owned buffer has the contents that mark writes for an id.
-type owned struct {
-	b  slab.PooledBuffer
-	id uint64
-}
+const (
+	largest  = 1 << 18 // bytes of a buffer
+	mostLive = 24      // buffers of a worker
+	often    = 256     // steps between two changes of the weather
+)
 
-const below = 1 << 18 // the bytes of each buffer
-
-func (w *worker) run(steps int) {
-	w.id = w.r.Uint64()
-	w.scratch = make([]byte, below)
+// whole works while there is more to do, and gives back what it has.
+func (w *worker) whole(more func(w *worker, i int) bool) {
 	w.openStream()
-	for i := range steps {
-		w.guarded(func() { w.step(i, steps) })
+	for i := 1; more(w, i); i++ {
+		w.guarded(w.step)
+		w.steps.Add(1)
+		if i%often == 0 {
+			w.changes.Add(1)
+			w.weather.change(w)
+		}
 	}
 	for _, o := range w.live {
-		w.guarded(func() { w.release(o) })
+		w.guarded(func() { w.end(o) })
 	}
 	w.live = nil
 	w.closeStream()
+	w.lookAtViews()
+	clear(w.views[:])
+	w.dropped = slab.PooledBuffer{}
 }
 
-// guarded lets a panic of the device pass.
+// guarded lets a panic of a fickle device pass.
 func (w *worker) guarded(f func()) {
 	defer func() {
 		if r := recover(); r != nil && r != isFickle {
@@ -55,130 +74,101 @@ func (w *worker) guarded(f func()) {
 	f()
 }
 
-func (w *worker) step(i, steps int) {
-	switch k := w.r.IntN(10_000); {
-	case k < 5000 && len(w.live) < 64:
-		w.get()
-	case k < 9950:
-		w.releaseOne()
-	case k < 9960:
-		w.processors.Add(1)
-		runtime.GOMAXPROCS(1 + w.r.IntN(16))
-	case k < 9970:
-		w.paces.Add(1)
-		debug.SetGCPercent([]int{10, 50, 100, 400, -1}[w.r.IntN(5)])
-	case k < 9980:
-		w.freed.Add(1)
-		w.p.FreeHeld()
-	case k < 9990:
-		w.trimmed.Add(1)
-		w.p.Trim(w.r.IntN(3))
-	case i < steps*9/10: // what follows is for the end
-		w.p.Stats()
-	case k < 9995:
-		w.stopped.Add(1)
-		w.p.StopHolding()
+// noRoom reports whether err says that there was no memory, which may happen at any time.
+func (w *worker) noRoom(err error) bool {
+	return errors.Is(err, device.ErrOutOfMemory) || errors.Is(err, io.ErrShortBuffer) ||
+		w.fickle != nil && (errors.Is(err, slab.ErrClosed) || errors.Is(err, device.ErrUnavailable))
+}
+
+func (w *worker) step() {
+	switch k := w.r.IntN(100); {
+	case k < 50 && len(w.live) < mostLive:
+		w.take()
+	case k < 90:
+		if o, ok := w.pick(); ok {
+			w.end(o)
+		}
+	case k < 96:
+		w.handOver()
 	default:
-		w.closed.Add(1)
-		w.p.Close()
-	}
-}
-
-// get has a buffer filled, and one of fifty forgotten.
-func (w *worker) get() {
-	b, err := w.take(w.r.IntN(below >> w.r.IntN(19)))
-	switch {
-	case errors.Is(err, device.ErrOutOfMemory), errors.Is(err, slab.ErrClosed):
-		w.refused.Add(1)
-		return
-	case err != nil:
-		w.violation(w.name, "Get: %v", err)
-		return
-	}
-	w.gets.Add(1)
-	w.id++
-	w.write(b, w.id)
-	if w.r.IntN(50) == 0 && w.finds(b.Len()) {
-		w.forget(b)
-		return
-	}
-	w.live = append(w.live, owned{b, w.id})
-	if w.r.IntN(8) == 0 {
-		w.grow()
-	}
-}
-
-// take gets some buffers on the stream, whose work may still use them: it waits for that.
-func (w *worker) take(size int) (slab.PooledBuffer, error) {
-	if w.stream == nil || w.r.IntN(8) != 0 {
-		return w.p.Get(size)
-	}
-	b, err := w.p.GetOn(size, w.stream)
-	if err == nil {
-		w.must("Sync", w.stream.Sync())
-	}
-	return b, err
-}
-
-// grow doubles the last buffer, or keeps it where there is no room, and cuts it back: then
-// it has its contents still.
-func (w *worker) grow() {
-	o := &w.live[len(w.live)-1]
-	n := o.b.Len()
-	for _, to := range []int{min(2*n, below), n} {
-		b, err := o.b.Grow(to)
-		switch {
-		case err == nil:
-			o.b = b
-		case to > n && (errors.Is(err, device.ErrOutOfMemory) || errors.Is(err, device.ErrUnavailable)):
-			w.refused.Add(1)
-		case errors.Is(err, slab.ErrClosed):
-			w.must("Release", o.b.Release())
-			w.live = w.live[:len(w.live)-1]
-			return
+		select {
+		case o := <-w.hand:
+			w.end(o)
 		default:
-			w.violation(w.name, "Grow: %v", err)
 		}
 	}
-	w.verify(*o)
 }
 
-// forget lets go of b, of which a slice may have escaped, or which a stream may work on.
-func (w *worker) forget(b slab.PooledBuffer) {
-	w.forgotten.Add(1)
+// take gets a buffer of any size in any way.
+func (w *worker) take() {
+	i := w.r.IntN(len(w.taken))
+	w.id++
+	h, err := ways[i].take(w, w.r.IntN(largest>>w.r.IntN(18)))
 	switch {
-	case !w.host && w.r.IntN(4) == 0:
-		w.work(b)
-	case w.escape && w.host && !w.collected && w.r.IntN(10) == 0:
-		b.Bytes()
-		w.quarantined.Add(int64(b.Len()))
+	case w.noRoom(err):
+		w.refused.Add(1)
+	case err != nil:
+		w.violation("%s: %v", ways[i].name, err)
+	default:
+		w.taken[i].Add(1)
+		if h != nil {
+			w.live = append(w.live, owned{h, ways[i].name})
+		}
 	}
 }
 
-func (w *worker) releaseOne() {
-	if n := len(w.live); n > 0 {
-		i := w.r.IntN(n)
-		o := w.live[i]
-		w.live[i], w.live[n-1] = w.live[n-1], owned{}
-		w.live = w.live[:n-1]
-		w.release(o)
+func (w *worker) pick() (o owned, ok bool) {
+	n := len(w.live)
+	if n == 0 {
+		return o, false
+	}
+	i := w.r.IntN(n)
+	o, w.live[i] = w.live[i], w.live[n-1]
+	w.live = w.live[:n-1]
+	return o, true
+}
+
+func (w *worker) handOver() {
+	o, ok := w.pick()
+	if !ok {
+		return
+	}
+	select {
+	case w.hand <- o:
+	default:
+		w.end(o)
 	}
 }
 
-// release verifies the contents, and has a stream work on one buffer of eight when it goes.
-func (w *worker) release(o owned) {
-	w.verify(o)
-	if w.r.IntN(8) == 0 {
-		w.work(o.b)
+// end looks at the contents, and gives the memory back.
+func (w *worker) end(o owned) {
+	if !o.marked(w) {
+		w.violation("%s: somebody else has written to the buffer", o.way)
 	}
-	w.must("Release", o.b.Release())
-	if err := o.b.Release(); err != slab.ErrReleased {
-		w.violation(w.name, "second Release: %v", err)
+	if err := o.end(w); err != nil {
+		w.violation("end of %s: %v", o.way, err)
 	}
 }
 
-func (w *worker) must(what string, err error) {
-	if err != nil {
-		w.violation(w.name, "%s: %v", what, err)
+// mark writes the marks of the current id to m, and returns m with it.
+func (w *worker) mark(m []byte) slice {
+	marks.Write(m, w.id)
+	return slice{m, w.id}
+}
+
+// lookAtViews looks at slices whose handles are forgotten: no one else may have their memory.
+func (w *worker) lookAtViews() {
+	for _, v := range w.views {
+		if !v.marked(w) {
+			w.violation("forgotten: the memory of a slice that is in use was handed out again")
+		}
 	}
 }
+
+// A slice is bytes with the marks of an id.
+type slice struct {
+	m  []byte
+	id uint64
+}
+
+func (s slice) marked(*worker) bool { return marks.Are(s.m, s.id) }

@@ -8,7 +8,7 @@
 // Each buffer has contents that only its owner knows. They are looked at before it goes back. At
 // the end of a line nothing is out, every count is as the goroutines have counted, and the closed
 // pool manages nothing. A line is one of configuration, such as device=mmap,strategy=slab. Without
-// one, all lines of the table in lines.go run, in equal shares of the time.
+// one, all lines of the table soak.Lines run, in equal shares of the time.
 //
 // It prints a row for each line, and what was wrong. It exits with 1 if anything was.
 package main
@@ -18,10 +18,12 @@ import (
 	"fmt"
 	"os"
 	"time"
+
+	"github.com/bufslab/bufslab/fuzz/soak"
 )
 
 func main() {
-	if os.Getenv(childEnv) != "" {
+	if os.Getenv(soak.Child) != "" {
 		return // a process that weather has started: it has nothing to do
 	}
 	length := flag.Duration("for", 10*time.Second, "how long, in all")
@@ -30,7 +32,7 @@ func main() {
 	flag.Parse()
 	chosen := flag.Args()
 	if len(chosen) == 0 {
-		chosen = lines
+		chosen = soak.Lines
 	}
 	if *length <= 0 || *workers < 1 {
 		fmt.Fprintln(os.Stderr, "stress: -for and -workers have to be positive")
@@ -39,13 +41,13 @@ func main() {
 	fmt.Printf("seed %d, %d goroutines\n", *seed, *workers)
 	sound := true
 	for _, line := range chosen {
-		r, err := run(line, *length/time.Duration(len(chosen)), *workers, *seed)
+		r, err := soak.Line(line, *length/time.Duration(len(chosen)), *workers, *seed)
 		if err != nil {
 			fmt.Fprintln(os.Stderr, "stress:", err)
 			os.Exit(2)
 		}
 		fmt.Println(r)
-		sound = sound && len(r.wrong) == 0
+		sound = sound && len(r.Wrong) == 0
 	}
 	if !sound {
 		os.Exit(1)

@@ -5,7 +5,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/bufslab/bufslab/internal/refuse"
+	"github.com/bufslab/bufslab/internal/check"
 )
 
 // Barrier tells whether the system has made one: it never says so of one that was
@@ -14,10 +14,10 @@ func TestBarrierTellsWhetherItWas(t *testing.T) {
 	const query = 0 // the command that returns those there are
 	offered, _, errno := unix.Syscall(unix.SYS_MEMBARRIER, query, 0, 0)
 	has := errno == 0 && offered&privateExpedited != 0 && offered&registerPrivateExpedited != 0
-	switch refuse.Way() {
+	switch check.Way() {
 	case "":
 		for _, way := range []string{"none", "later", "EPERM", "ENOSYS"} {
-			refuse.Again(t, way)
+			check.Again(t, way)
 		}
 	case "none":
 		if Barrier() != has {
@@ -25,13 +25,13 @@ func TestBarrierTellsWhetherItWas(t *testing.T) {
 		}
 	case "later":
 		Barrier()
-		refuse.Syscall(t, unix.SYS_MEMBARRIER, unix.EPERM)
+		check.RefuseSyscall(t, unix.SYS_MEMBARRIER, unix.EPERM)
 		wantRefused(t)
 	case "EPERM":
-		refuse.Syscall(t, unix.SYS_MEMBARRIER, unix.EPERM)
+		check.RefuseSyscall(t, unix.SYS_MEMBARRIER, unix.EPERM)
 		wantRefused(t)
 	case "ENOSYS":
-		refuse.Syscall(t, unix.SYS_MEMBARRIER, unix.ENOSYS)
+		check.RefuseSyscall(t, unix.SYS_MEMBARRIER, unix.ENOSYS)
 		wantRefused(t)
 	}
 }

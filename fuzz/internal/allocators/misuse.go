@@ -6,7 +6,7 @@ import (
 	"github.com/bufslab/bufslab/device"
 	"github.com/bufslab/bufslab/fuzz/internal/draw"
 	"github.com/bufslab/bufslab/fuzz/internal/model"
-	"github.com/bufslab/bufslab/fuzz/internal/upstream"
+	"github.com/bufslab/bufslab/internal/upstreamtest"
 )
 
 // misuse frees what is not out. That has to panic. The invariant sees that it
@@ -37,7 +37,9 @@ func (m *allocatorModel) drawNotOut(t *rapid.T) device.Block {
 	case kind == "altered" && len(m.live) > 0:
 		return drawAltered(t, m.live[m.pick(t)].block)
 	}
-	return upstream.Foreign(draw.UpTo(t, m.MaxSize, m.asked))
+	foreign := upstreamtest.Block(draw.UpTo(t, m.MaxSize, m.asked))
+	upstreamtest.RegionOf(foreign).Mem = make([]byte, foreign.Len)
+	return foreign
 }
 
 // drawAltered draws a block that is nearly b.

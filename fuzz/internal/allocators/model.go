@@ -7,7 +7,6 @@ import (
 
 	"github.com/bufslab/bufslab/device"
 	"github.com/bufslab/bufslab/fuzz/internal/model"
-	"github.com/bufslab/bufslab/fuzz/internal/upstream"
 	"github.com/bufslab/bufslab/slab"
 )
 
@@ -15,7 +14,7 @@ import (
 type allocatorModel struct {
 	model.Patience
 	model.Settings
-	up       *upstream.Upstream
+	up       *model.Upstream
 	strategy slab.Allocator
 	bytes    model.Contents
 
@@ -104,7 +103,7 @@ func (m *allocatorModel) check(t *rapid.T) {
 
 // checkUsage compares the strategy's figures with the model's and the
 // upstream's accounts.
-func (m *allocatorModel) checkUsage(t *rapid.T, u slab.Usage, l upstream.Accounts) {
+func (m *allocatorModel) checkUsage(t *rapid.T, u slab.Usage, l model.Accounts) {
 	t.Helper()
 	var bytes int64
 	for _, o := range m.live {

@@ -9,7 +9,7 @@ import (
 	"github.com/bufslab/bufslab/device"
 	"github.com/bufslab/bufslab/fuzz/internal/draw"
 	"github.com/bufslab/bufslab/fuzz/internal/model"
-	"github.com/bufslab/bufslab/fuzz/internal/upstream"
+	"github.com/bufslab/bufslab/internal/upstreamtest"
 	"github.com/bufslab/bufslab/slab"
 )
 
@@ -81,7 +81,7 @@ func (m *allocatorModel) allocBad(t *rapid.T) {
 }
 
 // needNoCall fails if a request that was to be refused went upstream.
-func needNoCall(t *rapid.T, before, now upstream.Accounts, size int) {
+func needNoCall(t *rapid.T, before, now model.Accounts, size int) {
 	t.Helper()
 	if now != before {
 		t.Fatalf("Alloc of %d bytes went upstream: %+v, before %+v", size, now, before)
@@ -91,7 +91,7 @@ func needNoCall(t *rapid.T, before, now upstream.Accounts, size int) {
 // allocFails has the upstream fail at some call from now on. A strategy may
 // try again; if it gives up it has to say why, and the next step works.
 func (m *allocatorModel) allocFails(t *rapid.T) {
-	f := upstream.DrawFault(t)
+	f := model.DrawFault(t)
 	size := draw.UpTo(t, m.MaxSize, m.asked)
 	m.up.Arm(f)
 	err := m.try(t, size)
@@ -106,9 +106,9 @@ func (m *allocatorModel) allocBreach(t *rapid.T) {
 	if !m.Hostile {
 		m.Skip(t, "the upstream is honest")
 	}
-	how := rapid.SampledFrom([]upstream.Breach{upstream.NoRegion, upstream.TooShort}).Draw(t, "breach")
+	how := rapid.SampledFrom([]upstreamtest.Breach{upstreamtest.NoRegion, upstreamtest.TooShort}).Draw(t, "breach")
 	size := draw.UpTo(t, m.MaxSize, m.asked)
-	m.up.Arm(upstream.Fault{Breach: how})
+	m.up.Arm(model.Fault{Breach: how})
 	err := m.try(t, size)
 	if struck := m.up.Disarm(); struck && err != nil && !errors.Is(err, slab.ErrUpstream) && !errors.Is(err, device.ErrOutOfMemory) {
 		t.Fatalf("Alloc of %d bytes, where the upstream gave %v: error does not wrap slab.ErrUpstream: %v", size, how, err)

@@ -6,7 +6,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/bufslab/bufslab/fuzz/internal/model"
-	"github.com/bufslab/bufslab/fuzz/internal/upstream"
 	"github.com/bufslab/bufslab/growpool"
 	"github.com/bufslab/bufslab/slab"
 )
@@ -15,7 +14,7 @@ import (
 type growModel struct {
 	model.Patience
 	model.Settings
-	up      *upstream.Upstream
+	up      *model.Upstream
 	below   *slab.Pool
 	pool    *growpool.Pool[string]
 	bounded bool // keys may lose their buffers

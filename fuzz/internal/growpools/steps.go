@@ -10,7 +10,6 @@ import (
 
 	"github.com/bufslab/bufslab/fuzz/internal/draw"
 	"github.com/bufslab/bufslab/fuzz/internal/model"
-	"github.com/bufslab/bufslab/fuzz/internal/upstream"
 	"github.com/bufslab/bufslab/growpool"
 	"github.com/bufslab/bufslab/slab"
 )
@@ -109,7 +108,7 @@ func (m *growModel) getBad(t *rapid.T) {
 
 // getFails has the upstream fail at some call from now on.
 func (m *growModel) getFails(t *rapid.T) {
-	f, r := upstream.DrawFault(t), m.draw(t)
+	f, r := model.DrawFault(t), m.draw(t)
 	m.up.Arm(f)
 	err := m.try(t, r)
 	m.up.Disarm()
@@ -150,7 +149,7 @@ func (m *growModel) tryAcquire(t *rapid.T, r request) error {
 
 func (m *growModel) acquireFails(t *rapid.T) {
 	r := m.drawFree(t)
-	f := upstream.DrawFault(t)
+	f := model.DrawFault(t)
 	m.up.Arm(f)
 	err := m.tryAcquire(t, r)
 	m.up.Disarm()

@@ -6,7 +6,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/bufslab/bufslab/device"
-	"github.com/bufslab/bufslab/fuzz/internal/upstream"
 )
 
 // MostLive bounds what is out at a time, so that a program ends for want of
@@ -32,7 +31,7 @@ func ExpectNoRoom(t *rapid.T, size int, err error) {
 // ExpectNoMore fails if a request of size bytes, which has to be refused or is
 // of no bytes, went upstream. A collection may give memory back at any time,
 // so there may be less out than before.
-func ExpectNoMore(t *rapid.T, before, now upstream.Accounts, size int) {
+func ExpectNoMore(t *rapid.T, before, now Accounts, size int) {
 	t.Helper()
 	if now.Calls != before.Calls || now.Bytes > before.Bytes || now.Ranges > before.Ranges {
 		t.Fatalf("a request of %d bytes went upstream: %+v, before %+v", size, now, before)
@@ -41,7 +40,7 @@ func ExpectNoMore(t *rapid.T, before, now upstream.Accounts, size int) {
 
 // ExpectNoRange fails while addresses are still reserved. They cost no memory,
 // but a process has a limited number of them.
-func ExpectNoRange(t *rapid.T, a upstream.Accounts) {
+func ExpectNoRange(t *rapid.T, a Accounts) {
 	t.Helper()
 	if a.Ranges != 0 {
 		t.Fatalf("%d ranges of addresses are still reserved, and nothing is out", a.Ranges)

@@ -6,7 +6,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/bufslab/bufslab/device"
-	"github.com/bufslab/bufslab/fuzz/internal/upstream"
+	"github.com/bufslab/bufslab/internal/upstreamtest"
 )
 
 // Settings are what the options of package fuzz set. Each program draws what
@@ -29,18 +29,21 @@ func Defaults() Settings {
 
 // Open makes the upstream of a program. dev is nil unless memory comes from a
 // device, which the program closes at its end.
-func (s Settings) Open(t *rapid.T) (up *upstream.Upstream, dev device.Device) {
+func (s Settings) Open(t *rapid.T) (up *Upstream, dev device.Device) {
 	capacity := s.drawCapacity(t)
 	if s.Device != nil {
 		dev, err := s.Device()
 		OK(t, err)
-		return upstream.New(dev, capacity), dev
+		u := &Upstream{}
+		u.Capacity, u.Under = capacity, dev
+		return u.open(0), dev
 	}
-	m := &upstream.Memory{Align: s.Align}
-	if rapid.SampledFrom(s.Ranges).Draw(t, "ranges") {
-		m.RangeBytes = max(4*s.MaxSize, 16*upstream.PageBytes)
+	u := &Upstream{}
+	u.Capacity, u.Host, u.Align = capacity, true, s.Align
+	if !rapid.SampledFrom(s.Ranges).Draw(t, "ranges") {
+		return u.open(0), nil
 	}
-	return upstream.New(m, capacity), nil
+	return u.open(max(4*s.MaxSize, 16*upstreamtest.Page)), nil
 }
 
 // drawCapacity draws one that a few blocks fill, or an ample one.

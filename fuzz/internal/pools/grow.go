@@ -8,7 +8,6 @@ import (
 	"github.com/bufslab/bufslab/device"
 	"github.com/bufslab/bufslab/fuzz/internal/draw"
 	"github.com/bufslab/bufslab/fuzz/internal/model"
-	"github.com/bufslab/bufslab/fuzz/internal/upstream"
 	"github.com/bufslab/bufslab/slab"
 )
 
@@ -34,7 +33,7 @@ func (m *poolModel) growMuch(t *rapid.T) {
 // growFails has the upstream fail at some call from now on.
 func (m *poolModel) growFails(t *rapid.T) {
 	i := m.pick(t)
-	f := upstream.DrawFault(t)
+	f := model.DrawFault(t)
 	size := draw.UpTo(t, m.MaxSize, m.asked)
 	m.up.Arm(f)
 	err := m.tryGrow(t, i, size)

@@ -8,7 +8,6 @@ import (
 
 	"github.com/bufslab/bufslab/device"
 	"github.com/bufslab/bufslab/fuzz/internal/model"
-	"github.com/bufslab/bufslab/fuzz/internal/upstream"
 	"github.com/bufslab/bufslab/slab"
 )
 
@@ -16,7 +15,7 @@ import (
 type poolModel struct {
 	model.Patience
 	model.Settings
-	up     *upstream.Upstream
+	up     *model.Upstream
 	pool   *slab.Pool
 	bytes  model.Contents
 	solid  bool // there is memory behind the addresses
@@ -196,7 +195,7 @@ func (m *poolModel) isOut(blocks, bytes int64) bool {
 
 // checkStats compares the pool's figures with the model's and the upstream's
 // accounts.
-func (m *poolModel) checkStats(t *rapid.T, s slab.Stats, l upstream.Accounts) {
+func (m *poolModel) checkStats(t *rapid.T, s slab.Stats, l model.Accounts) {
 	t.Helper()
 	switch {
 	case !m.isOut(s.ActiveBlocks, s.ActiveBytes):

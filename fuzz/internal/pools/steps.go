@@ -8,7 +8,7 @@ import (
 	"github.com/bufslab/bufslab/device"
 	"github.com/bufslab/bufslab/fuzz/internal/draw"
 	"github.com/bufslab/bufslab/fuzz/internal/model"
-	"github.com/bufslab/bufslab/fuzz/internal/upstream"
+	"github.com/bufslab/bufslab/internal/upstreamtest"
 	"github.com/bufslab/bufslab/slab"
 )
 
@@ -116,7 +116,7 @@ func (m *poolModel) getBad(t *rapid.T) {
 // getFails has the upstream fail at some call from now on.
 func (m *poolModel) getFails(t *rapid.T) {
 	m.needSpace(t)
-	f := upstream.DrawFault(t)
+	f := model.DrawFault(t)
 	size := draw.UpTo(t, m.MaxSize, m.asked)
 	m.up.Arm(f)
 	err := m.try(t, size)
@@ -132,13 +132,13 @@ func (m *poolModel) getBreach(t *rapid.T) {
 		m.Skip(t, "the upstream is honest")
 	}
 	m.needSpace(t)
-	ways := []upstream.Breach{upstream.NoRegion, upstream.TooShort, upstream.Misaligned}
+	ways := []upstreamtest.Breach{upstreamtest.NoRegion, upstreamtest.TooShort, upstreamtest.Misaligned}
 	if m.Device != nil {
 		ways = ways[:2] // device memory has no address to align
 	}
 	how := rapid.SampledFrom(ways).Draw(t, "breach")
 	size := draw.UpTo(t, m.MaxSize, m.asked)
-	m.up.Arm(upstream.Fault{Breach: how})
+	m.up.Arm(model.Fault{Breach: how})
 	err := m.try(t, size)
 	switch struck := m.up.Disarm(); {
 	case struck && !errors.Is(err, slab.ErrUpstream):
@@ -197,7 +197,7 @@ func (m *poolModel) releaseWithin(t *rapid.T) {
 		}
 		other, err := m.pool.Get(o.buffer.Len())
 		if err == nil {
-			device.Fill(other.Bytes(), upstream.FreedByte)
+			device.Fill(other.Bytes(), upstreamtest.FreedByte)
 			model.OK(t, other.Release())
 		}
 		model.ExpectBytes(t, view, o.want())

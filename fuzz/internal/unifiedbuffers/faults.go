@@ -9,7 +9,6 @@ import (
 	"github.com/bufslab/bufslab/device"
 	"github.com/bufslab/bufslab/fuzz/internal/draw"
 	"github.com/bufslab/bufslab/fuzz/internal/model"
-	"github.com/bufslab/bufslab/fuzz/internal/upstream"
 	"github.com/bufslab/bufslab/slab"
 )
 
@@ -66,20 +65,20 @@ func (m *unifiedModel) fail(t *rapid.T) {
 	n := rapid.IntRange(1, 3).Draw(t, "call")
 	switch rapid.IntRange(0, 2).Draw(t, "kind") {
 	case 0:
-		m.sim.FailCopy(n, upstream.ErrInjected)
+		m.sim.FailCopy(n, model.ErrInjected)
 	case 1:
-		m.sim.FailFill(n, upstream.ErrInjected)
+		m.sim.FailFill(n, model.ErrInjected)
 	default:
-		m.sim.FailAlloc(n, upstream.ErrInjected)
+		m.sim.FailAlloc(n, model.ErrInjected)
 	}
 	m.armed, m.counted = true, false
 }
 
 func (m *unifiedModel) disarm() {
 	if m.armed {
-		m.sim.FailCopy(0, upstream.ErrInjected)
-		m.sim.FailFill(0, upstream.ErrInjected)
-		m.sim.FailAlloc(0, upstream.ErrInjected)
+		m.sim.FailCopy(0, model.ErrInjected)
+		m.sim.FailFill(0, model.ErrInjected)
+		m.sim.FailAlloc(0, model.ErrInjected)
 		m.armed = false
 	}
 }

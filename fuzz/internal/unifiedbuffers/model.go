@@ -9,7 +9,6 @@ import (
 	"github.com/bufslab/bufslab/device/sim"
 	"github.com/bufslab/bufslab/fuzz/internal/draw"
 	"github.com/bufslab/bufslab/fuzz/internal/model"
-	"github.com/bufslab/bufslab/fuzz/internal/upstream"
 	"github.com/bufslab/bufslab/unified"
 )
 
@@ -135,5 +134,5 @@ func (m *unifiedModel) judge(t *rapid.T, err error, lo, hi, side int, w purpose,
 
 // mayFail reports whether the check itself has caused an error.
 func (m *unifiedModel) mayFail(err error) bool {
-	return errors.Is(err, upstream.ErrInjected) && (m.armed || !m.exact) || errors.Is(err, device.ErrDeviceLost) && m.lost
+	return errors.Is(err, model.ErrInjected) && (m.armed || !m.exact) || errors.Is(err, device.ErrDeviceLost) && m.lost
 }

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/internal/upstreamtest"
 	"github.com/bufslab/bufslab/slab/internal/poison"
-	"github.com/bufslab/bufslab/slab/internal/upstreamtest"
 )
 
 func over(up device.Allocator) *Check { return New(up, 1, slog.Default) }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/bufslab/bufslab/device"
 	"github.com/bufslab/bufslab/internal/check"
-	"github.com/bufslab/bufslab/slab/internal/upstreamtest"
+	"github.com/bufslab/bufslab/internal/upstreamtest"
 )
 
 // A modelList is a List as a slice, the oldest first.

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/bufslab/bufslab/device"
-	"github.com/bufslab/bufslab/slab/internal/upstreamtest"
+	"github.com/bufslab/bufslab/internal/upstreamtest"
 )
 
 // A block without a key is never held.

@@ -7,8 +7,8 @@ import (
 
 	"github.com/bufslab/bufslab/device"
 	"github.com/bufslab/bufslab/internal/check"
+	"github.com/bufslab/bufslab/internal/upstreamtest"
 	"github.com/bufslab/bufslab/slab/internal/upstream"
-	"github.com/bufslab/bufslab/slab/internal/upstreamtest"
 )
 
 // opened returns a Guard of each Get over a source, and what it has reported.

@@ -10,7 +10,7 @@ const mib = 1 << 20
 
 // onRange is a program on ranges that commit, without a record of their pages.
 func onRange() (*program, *pages) {
-	up := &pages{RangeBytes: maxInt, Bare: true}
+	up := &pages{RangeBytes: maxInt}
 	return start(up, Options{}), up
 }
 

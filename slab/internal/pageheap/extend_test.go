@@ -17,7 +17,7 @@ func (p *program) grown(t *testing.T, b *device.Block, size int) bool {
 // Blocks that had to move as they grew double side by side, none in the way of another:
 // each has room in the middle of free memory, or addresses apart.
 func TestRoomyBlocksGrowSideBySide(t *testing.T) {
-	up := &pages{RangeBytes: 1 << 30, Bare: true}
+	up := &pages{RangeBytes: 1 << 30}
 	p := start(up, Options{})
 	p.mustAlloc(t, 100)
 	var blocks []device.Block
@@ -48,7 +48,7 @@ func TestRoomyBlocksGrowSideBySide(t *testing.T) {
 
 // Addresses that are left out serve others, and cost no memory.
 func TestAddressesApartServeOthers(t *testing.T) {
-	up := &pages{RangeBytes: 1 << 30, Bare: true}
+	up := &pages{RangeBytes: 1 << 30}
 	p := start(up, Options{})
 	below := p.mustAlloc(t, 16<<20)
 	b, err := p.allocRoomy(64 << 10)

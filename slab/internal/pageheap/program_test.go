@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/internal/upstreamtest"
 	"github.com/bufslab/bufslab/slab/internal/upstream"
-	"github.com/bufslab/bufslab/slab/internal/upstreamtest"
 )
 
 const page = upstreamtest.Page

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/bufslab/bufslab/slab/internal/upstreamtest"
+	"github.com/bufslab/bufslab/internal/upstreamtest"
 )
 
 // Blocks that are smaller than a page go back, too, once a page has no others.

@@ -61,7 +61,7 @@ func TestRangesBeginSmallAndMultiply(t *testing.T) {
 	if math.MaxInt>>40 == 0 {
 		t.Skip("an int has 32 bits")
 	}
-	up := &pages{RangeBytes: math.MaxInt, Bare: true}
+	up := &pages{RangeBytes: math.MaxInt}
 	p := start(up, Options{})
 	p.mustAlloc(t, 10)
 	if n := p.segs[0].rng.Region().Size(); n != 64<<20 {
@@ -113,7 +113,7 @@ func TestStopHoldingGivesUpAddresses(t *testing.T) {
 // A heap that holds nothing, and whose blocks of a range are all in quarantine, keeps no
 // addresses between them: not those that a roomy block had below, either.
 func TestQuarantineKeepsNoAddressesOfOthers(t *testing.T) {
-	up := &pages{RangeBytes: 512 << 20, Bare: true}
+	up := &pages{RangeBytes: 512 << 20}
 	p := start(up, Options{})
 	low, between := p.mustAlloc(t, 10*page), p.mustAlloc(t, 10*page)
 	p.Lock()

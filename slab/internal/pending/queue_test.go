@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/internal/upstreamtest"
 	"github.com/bufslab/bufslab/slab/internal/handle"
-	"github.com/bufslab/bufslab/slab/internal/upstreamtest"
 )
 
 // A bench has slots for a queue, and streams whose work the test ends.

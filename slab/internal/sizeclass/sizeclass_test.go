@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/bufslab/bufslab/internal/sharedtest"
+	"github.com/bufslab/bufslab/internal/check"
 )
 
 func sizesUpTo46(f func(size int)) {
@@ -122,7 +122,7 @@ func TestBitlogIsPyopenclsFormula(t *testing.T) {
 }
 
 func TestBitlogGoldenVectors(t *testing.T) {
-	for _, row := range sharedtest.Rows(t, "golden/bitlog-vectors.csv.gz") {
+	for _, row := range check.SharedRows(t, "golden/bitlog-vectors.csv.gz") {
 		var v [4]int
 		var err error
 		for i := range v {

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/bufslab/bufslab/device"
-	"github.com/bufslab/bufslab/slab/internal/upstreamtest"
+	"github.com/bufslab/bufslab/internal/upstreamtest"
 )
 
 // All memory is seen just before it goes, whichever way it goes.

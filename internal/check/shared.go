@@ -1,6 +1,4 @@
-// Package sharedtest reads the recordings that stand beside a checkout of the
-// project, for tests that use them where they are and skip where they are not.
-package sharedtest
+package check
 
 import (
 	"compress/gzip"
@@ -10,14 +8,11 @@ import (
 	"testing"
 )
 
-// Env is the environment variable that names the folder of the recordings; without it
-// the folder is shared/ beside the checkout.
-const Env = "BUFSLAB_SHARED"
-
-// Dir returns the folder, or skips the test.
-func Dir(t testing.TB) string {
+// SharedDir returns the folder of the recordings, or skips the test: the one that BUFSLAB_SHARED names, or
+// shared/ beside the checkout.
+func SharedDir(t testing.TB) string {
 	t.Helper()
-	if d := os.Getenv(Env); d != "" {
+	if d := os.Getenv("BUFSLAB_SHARED"); d != "" {
 		return d
 	}
 	d, err := os.Getwd()
@@ -37,10 +32,10 @@ func Dir(t testing.TB) string {
 	return ""
 }
 
-// Rows returns the rows of a gzip CSV file in the folder, less its header.
-func Rows(t testing.TB, name string) [][]string {
+// SharedRows returns the rows of a gzip CSV file in that folder, less its header.
+func SharedRows(t testing.TB, name string) [][]string {
 	t.Helper()
-	f, err := os.Open(filepath.Join(Dir(t), name))
+	f, err := os.Open(filepath.Join(SharedDir(t), name))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,8 +1,8 @@
-package main
+package soak
 
-// lines are what runs without arguments: each strategy, on the Go heap and off it, and each option
+// Lines are what runs without arguments: each strategy, on the Go heap and off it, and each option
 // that changes which way a buffer takes. They have room for what the workers keep, most of the time.
-var lines = []string{
+var Lines = []string{
 	"device=heap",
 	"device=heap,strategy=slab,max_bytes=48MiB",
 	"device=heap,strategy=bestfit,align=64",

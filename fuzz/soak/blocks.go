@@ -1,4 +1,4 @@
-package main
+package soak
 
 import (
 	"context"
@@ -19,16 +19,17 @@ var ways = []struct {
 	take func(w *worker, n int) (held, error)
 }{
 	{"Get", (*worker).get},
-	{"GetZeroed", (*worker).getZeroed},
 	{"GetContext", (*worker).getContext},
-	{"GetBytes", (*worker).getBytes},
-	{"Lookup", (*worker).lookup},
 	{"Grow", (*worker).grow},
 	{"Share", (*worker).share},
-	{"Slice", (*worker).slice},
 	{"Ref", (*worker).ref},
-	{"Make", (*worker).typed},
 	{"forgotten", (*worker).forget},
+	{"GetOn", (*worker).getOn}, // the last of anywhere
+	{"GetZeroed", (*worker).getZeroed},
+	{"GetBytes", (*worker).getBytes},
+	{"Lookup", (*worker).lookup},
+	{"Slice", (*worker).slice},
+	{"Make", (*worker).typed},
 	{"Buffer", (*worker).buffer},
 	{"Body", (*worker).body},
 	{"Arena", (*worker).arena},
@@ -39,6 +40,10 @@ var ways = []struct {
 	{"gRPC", (*worker).grpcBytes},
 	{"HTTP", (*worker).httpBytes},
 }
+
+// anywhere is how many of the ways need no CPU that reaches the memory, and go on after a device has
+// panicked.
+const anywhere = 7
 
 // A block is a buffer by its handle.
 type block struct {
@@ -51,21 +56,25 @@ func (w *worker) blockOf(b slab.PooledBuffer, err error) (held, error) {
 	if err != nil {
 		return nil, err
 	}
-	if w.r.IntN(2) == 0 {
+	if w.fickle == nil && w.r.IntN(2) == 0 {
 		w.mark(b.Bytes())
-	} else if err := b.With(func(m []byte) { w.mark(m) }); err != nil {
-		return nil, err
+	} else {
+		w.write(b)
 	}
 	return block{b, w.id}, nil
 }
 
-func (h block) marked() (ok bool) {
-	err := h.b.With(func(m []byte) { ok = marks.Are(m, h.id) })
-	return ok && err == nil
+func (h block) marked(w *worker) (ok bool) {
+	w.read(h.b, func(m []byte) { ok = marks.Are(m, h.id) })
+	return ok
 }
 
-// end releases twice now and then: the second time has to be refused.
+// end has a stream work on one buffer of eight when it goes. It releases twice now and then: the second
+// time has to be refused.
 func (h block) end(w *worker) error {
+	if w.r.IntN(8) == 0 {
+		w.work(h.b)
+	}
 	if err := h.b.Release(); err != nil || w.r.IntN(16) != 0 {
 		return err
 	}
@@ -143,93 +152,33 @@ func (w *worker) grow(n int) (held, error) {
 		return nil, err
 	}
 	b := h.(block)
-	grown, err := b.b.Grow(n)
-	if noRoom(err) {
+	size := b.b.Len()
+	grown, err := b.b, error(device.ErrOutOfMemory) // if the device panics
+	w.guarded(func() { grown, err = b.b.Grow(n) })
+	if w.noRoom(err) {
 		return h, nil
 	}
 	if err != nil {
 		return nil, errors.Join(err, b.b.Release())
 	}
-	if m := grown.Bytes(); len(m) != n || !marks.Are(m[:min(b.b.Len(), n)], w.id) {
-		w.violation("Grow: the contents are others")
-	}
+	w.read(grown, func(m []byte) {
+		if len(m) != n && m != nil || len(m) == n && !marks.Are(m[:size], w.id) {
+			w.violation("Grow: the contents are others")
+		}
+	})
 	return w.blockOf(grown, nil)
 }
 
-// share releases one of two handles to a buffer.
-func (w *worker) share(n int) (held, error) {
-	h, err := w.get(n)
-	if err != nil {
-		return nil, err
+// getOn gets what work of the stream may still use, and waits for that.
+func (w *worker) getOn(n int) (held, error) {
+	if w.stream == nil {
+		return w.get(n)
 	}
-	one := h.(block)
-	other, err := one.b.Share()
-	if err != nil {
-		return nil, errors.Join(err, one.b.Release())
+	b, err := w.pool.GetOn(n, w.stream)
+	if err == nil {
+		w.must("Sync", w.stream.Sync())
 	}
-	if w.r.IntN(2) == 0 {
-		one.b, other = other, one.b
-	}
-	return one, other.Release()
-}
-
-// parts are pieces of a buffer whose own handle is released.
-type parts []block
-
-func (h parts) marked() bool {
-	return !slices.ContainsFunc(h, func(b block) bool { return !b.marked() })
-}
-
-func (h parts) end(w *worker) error {
-	w.r.Shuffle(len(h), func(i, j int) { h[i], h[j] = h[j], h[i] })
-	for _, b := range h {
-		if err := b.end(w); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (w *worker) slice(n int) (held, error) {
-	b, err := w.pool.Get(n)
-	if err != nil {
-		return nil, err
-	}
-	var h parts
-	for i := range 3 {
-		part, err := b.Slice(i*n/3, (i+1)*n/3)
-		if err != nil {
-			return nil, err
-		}
-		w.id++
-		w.mark(part.Bytes())
-		h = append(h, block{part, w.id})
-	}
-	return h, b.Release()
-}
-
-// ref has a handle by the text of a reference, and releases the first one. Then the reference is
-// stale, though the memory is still out.
-func (w *worker) ref(n int) (held, error) {
-	first, err := w.pool.Get(n)
-	if err != nil {
-		return nil, err
-	}
-	r, err := slab.ParseRef(first.Ref().String())
-	if err != nil {
-		return nil, err
-	}
-	b, err := r.Get()
-	if err != nil {
-		return nil, err
-	}
-	if err := first.Release(); err != nil {
-		return nil, err
-	}
-	if _, err := r.Get(); !errors.Is(err, slab.ErrReleased) {
-		w.violation("Ref: that of a released handle returns %v", err)
-	}
-	return w.blockOf(b, nil)
+	return w.blockOf(b, err)
 }
 
 // words are typed memory.
@@ -238,7 +187,7 @@ type words struct {
 	id uint64
 }
 
-func (h words) marked() bool {
+func (h words) marked(w *worker) bool {
 	for _, x := range h.s.Slice() {
 		if x != h.id {
 			return false
@@ -259,31 +208,4 @@ func (w *worker) typed(n int) (held, error) {
 		m[i] = w.id
 	}
 	return words{s, w.id}, nil
-}
-
-// foundAt returns n, or the least size of a buffer off the Go heap that the collector finds.
-func (w *worker) foundAt(n int) int {
-	if w.collected {
-		return max(n, 1)
-	}
-	return max(n, 16<<10)
-}
-
-// forget drops a buffer that the pool has to find. On the Go heap a slice of it stays for a while.
-func (w *worker) forget(n int) (held, error) {
-	if w.r.IntN(8) != 0 {
-		return w.get(n)
-	}
-	b, err := w.pool.Get(w.foundAt(n))
-	if err != nil {
-		return nil, err
-	}
-	w.dropped = b // which forgets the one before
-	w.forgotten.Add(1)
-	if w.collected {
-		w.lookAtViews()
-		w.views[w.r.IntN(len(w.views))] = w.mark(b.Bytes())
-		return nil, nil
-	}
-	return nil, b.With(func(m []byte) { w.mark(m) })
 }

@@ -1,7 +1,6 @@
-package main
+package soak
 
 import (
-	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -11,21 +10,14 @@ import (
 	"github.com/bufslab/bufslab/slab"
 )
 
-func TestMain(m *testing.M) {
-	if os.Getenv(childEnv) != "" {
-		return
-	}
-	os.Exit(m.Run())
-}
-
 // Every way is taken, every kind of weather comes, and nothing is wrong. On a busy machine that takes
 // more than one run.
 func TestStress(t *testing.T) {
 	for _, line := range []string{"device=heap", "device=mmap,max_bytes=3MiB"} {
 		missing := "no run"
 		for seed := uint64(1); seed < 50 && missing != ""; seed++ {
-			r, err := run(line, 100*time.Millisecond, 4, seed)
-			if err != nil || r.violations > 0 {
+			r, err := Line(line, 100*time.Millisecond, 4, seed)
+			if err != nil || r.violations.Load() > 0 {
 				t.Fatal(err, r)
 			}
 			t.Log(r)
@@ -38,18 +30,18 @@ func TestStress(t *testing.T) {
 }
 
 // missing names something that has not happened, or is empty.
-func (r result) missing(bounded bool) string {
-	for i, n := range r.taken {
-		if n == 0 {
+func (r Result) missing(bounded bool) string {
+	for i := range r.taken {
+		if r.taken[i].Load() == 0 {
 			return ways[i].name
 		}
 	}
 	switch {
-	case r.forgotten == 0:
+	case r.forgotten.Load() == 0:
 		return "a forgotten buffer"
-	case r.change == 0:
+	case r.changes.Load() == 0:
 		return "a change"
-	case bounded && r.refused == 0:
+	case bounded && r.refused.Load() == 0:
 		return "a Get without room"
 	}
 	return ""
@@ -57,13 +49,13 @@ func (r result) missing(bounded bool) string {
 
 // All lines open.
 func TestLinesOpen(t *testing.T) {
-	for _, line := range lines {
+	for _, line := range Lines {
 		p := slab.MustOpen(line)
 		if err := p.Close(); err != nil {
 			t.Error(line, err)
 		}
 	}
-	if _, err := run("device=nowhere", time.Millisecond, 1, 1); err == nil {
+	if _, err := Line("device=nowhere", time.Millisecond, 1, 1); err == nil {
 		t.Error("a device that is not there runs")
 	}
 }
@@ -74,14 +66,14 @@ func TestStressFindsBrokenStrategies(t *testing.T) {
 	for line, what := range map[string]string{
 		"device=heap,strategy=twice": "somebody else has written", "device=mmap,strategy=keeping": "the closed pool manages",
 	} {
-		var r result
+		r := Result{counts: countsOf(0)}
 		for seed := uint64(1); seed < 50 && !strings.Contains(r.String(), what); seed++ {
 			var err error
-			if r, err = run(line, 20*time.Millisecond, 1, seed); err != nil {
+			if r, err = Line(line, 20*time.Millisecond, 1, seed); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if !strings.Contains(r.String(), what) || r.violations == 0 {
+		if !strings.Contains(r.String(), what) || r.violations.Load() == 0 {
 			t.Errorf("want %q in %v", what, r)
 		}
 	}

@@ -1,4 +1,4 @@
-package upstreamtest
+package slab
 
 import (
 	"errors"
@@ -9,45 +9,28 @@ import (
 	"github.com/bufslab/bufslab/slab/internal/poison"
 )
 
-// Told is what a Breaking panics with.
-const Told = "told to"
+// told is what a breaking upstream panics with.
+const told = "told to"
 
-// A Breaking upstream panics in call number At, whatever the call is.
-type Breaking struct {
-	*Pages
-	Nth, At int
+// A breaking upstream panics in call number at, whatever the call is.
+type breaking struct {
+	*pages
+	nth, at int
 }
 
-func (b *Breaking) count() {
-	if b.Nth++; b.Nth == b.At {
-		panic(Told)
+func breakAt(at int, p *pages) *breaking {
+	b := &breaking{pages: p, at: at}
+	p.Before = func(string) error {
+		if b.nth++; b.nth == b.at {
+			panic(told)
+		}
+		return nil
 	}
+	return b
 }
 
-// Alloc is that of Pages.
-func (b *Breaking) Alloc(size int) (device.Block, error) { b.count(); return b.Pages.Alloc(size) }
-
-// Free is that of Pages.
-func (b *Breaking) Free(x device.Block) { b.count(); b.Pages.Free(x) }
-
-// Reserve is that of Pages, and calls of the range count, too.
-func (b *Breaking) Reserve(size int) (device.Range, error) {
-	b.count()
-	r, err := b.Pages.Reserve(size)
-	return &breakingRange{r, b}, err
-}
-
-type breakingRange struct {
-	device.Range
-	b *Breaking
-}
-
-func (r *breakingRange) Commit(off, n int) error   { r.b.count(); return r.Range.Commit(off, n) }
-func (r *breakingRange) Decommit(off, n int) error { r.b.count(); return r.Range.Decommit(off, n) }
-func (r *breakingRange) Close() error              { r.b.count(); return r.Range.Close() }
-
-// A Breakable is what Break runs on.
-type Breakable struct {
+// A breakable is what breakEach runs on.
+type breakable struct {
 	Alloc  func(size int) (m []byte, free func(), err error)
 	Usage  func() (active, managed, least int64) // bytes; least of the other figures
 	Back   func()                                // gives back what is held
@@ -56,12 +39,12 @@ type Breakable struct {
 	More   func() int64                          // another count of the bytes that are upstream, or nil
 }
 
-// Break runs a random program of so many steps with a panic in call n of the upstream, for every n,
+// breakEach runs a random program of so many steps with a panic in call n of the upstream, for every n,
 // be it Alloc, Free, Reserve, Commit, Decommit or Close: the panic passes through, the counters add up
 // to what is upstream, and all later calls work.
-func Break(t *testing.T, steps int, open func(up *Breaking) Breakable) {
+func breakEach(t *testing.T, steps int, open func(up *breaking) breakable) {
 	for at, fired := 1, true; fired; at++ {
-		up := &Breaking{Pages: &Pages{Source: Source{Host: true, Capacity: 120_000}}, At: at}
+		up := breakAt(at, &pages{Source: source{Host: true, Capacity: 120_000}})
 		b := &breaker{t: t, s: open(up), up: up, rand: rand.New(rand.NewPCG(2, 2))}
 		for range steps {
 			b.step()
@@ -76,8 +59,8 @@ func Break(t *testing.T, steps int, open func(up *Breaking) Breakable) {
 // A breaker is a random program that recovers from the panics of its upstream.
 type breaker struct {
 	t     *testing.T
-	s     Breakable
-	up    *Breaking
+	s     breakable
+	up    *breaking
 	rand  *rand.Rand
 	live  []taken
 	bytes int64
@@ -94,7 +77,7 @@ type taken struct {
 // try runs f and reports whether the upstream panicked.
 func (b *breaker) try(f func()) (panicked bool) {
 	defer func() {
-		if r := recover(); r == Told {
+		if r := recover(); r == told {
 			panicked, b.fired = true, true
 		} else if r != nil {
 			panic(r)

@@ -1,4 +1,4 @@
-package main
+package soak
 
 import (
 	"context"
@@ -20,10 +20,10 @@ type message struct {
 	id uint64
 }
 
-func (h message) marked() bool      { return h.b.Len() == h.n && marks.Are(h.b.Bytes(), h.id) }
-func (h message) end(*worker) error { h.b.Release(); return nil }
+func (h message) marked(*worker) bool { return h.b.Len() == h.n && marks.Are(h.b.Bytes(), h.id) }
+func (h message) end(*worker) error   { h.b.Release(); return nil }
 
-func (w *worker) write(n int) (message, error) {
+func (w *worker) compose(n int) (message, error) {
 	m := w.mark(w.scratch[:n]).m
 	h := message{iobuf.New(w.pool), n, w.id}
 	for len(m) > 0 {
@@ -38,7 +38,7 @@ func (w *worker) write(n int) (message, error) {
 }
 
 func (w *worker) buffer(n int) (held, error) {
-	h, err := w.write(n)
+	h, err := w.compose(n)
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +51,7 @@ type sent struct {
 	id uint64
 }
 
-func (h sent) marked() bool {
+func (h sent) marked(w *worker) bool {
 	r, err := h.b.Another()
 	if err != nil {
 		return false
@@ -78,7 +78,7 @@ func (h sent) end(*worker) error {
 }
 
 func (w *worker) body(n int) (held, error) {
-	m, err := w.write(n)
+	m, err := w.compose(n)
 	if err != nil {
 		return nil, err
 	}
@@ -96,9 +96,9 @@ type pieces struct {
 	parts []slice
 }
 
-func (h pieces) marked() bool {
+func (h pieces) marked(w *worker) bool {
 	for _, p := range h.parts {
-		if !p.marked() {
+		if !p.marked(w) {
 			return false
 		}
 	}
@@ -127,8 +127,8 @@ type leased struct {
 	id uint64
 }
 
-func (h leased) marked() bool      { return marks.Are(h.l.Slice(), h.id) }
-func (h leased) end(*worker) error { return h.l.Release() }
+func (h leased) marked(w *worker) bool { return marks.Are(h.l.Slice(), h.id) }
+func (h leased) end(*worker) error     { return h.l.Release() }
 
 const keys = 8
 
@@ -160,7 +160,7 @@ func (w *worker) view(n int) (held, error) {
 	if _, err := growpool.Get[byte](w.keyed, key, n); err != nil {
 		return nil, err
 	}
-	if first.Valid() && !m.marked() {
+	if first.Valid() && !m.marked(w) {
 		w.violation("View: somebody else has written to it")
 	}
 	return nil, nil
@@ -172,7 +172,7 @@ type array struct {
 	id uint64
 }
 
-func (h array) marked() bool {
+func (h array) marked(w *worker) bool {
 	m, err := h.b.Host()
 	return err == nil && marks.Are(m, h.id)
 }

@@ -1,48 +1,29 @@
-//go:build linux
-
-// Package refuse lets a test see how the code does without a system call that the
-// kernel, or a sandbox around the process, may refuse.
-package refuse
+package check
 
 import (
 	"os"
-	"os/exec"
-	"regexp"
 	"runtime"
-	"strings"
 	"testing"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
 
-const env = "BUFSLAB_REFUSE"
+const refusing = "BUFSLAB_REFUSE"
 
-// Again runs the calling test, which is no subtest, again in a process of its own, with
-// way as what Way returns there. What fails or skips there does so here.
+// Again runs the calling test again in a process of its own, with way as what Way returns there. What
+// fails or skips there does so here.
 func Again(t *testing.T, way string) {
 	t.Helper()
-	exe, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command(exe, "-test.v", "-test.count=1", "-test.run=^"+regexp.QuoteMeta(t.Name())+"$")
-	cmd.Env = append(os.Environ(), env+"="+way)
-	out, err := cmd.CombinedOutput()
-	switch {
-	case err != nil:
-		t.Errorf("%s: %v\n%s", way, err, out)
-	case strings.Contains(string(out), "--- SKIP"):
-		t.Skipf("%s:\n%s", way, out)
-	}
+	InChild(t, refusing+"="+way)
 }
 
 // Way returns what the parent process has passed to Again, or "" in that process.
-func Way() string { return os.Getenv(env) }
+func Way() string { return os.Getenv(refusing) }
 
-// Syscall has the kernel answer a system call with errno from now on, on every thread.
+// RefuseSyscall has the kernel answer a system call with errno from now on, on every thread.
 // It skips the test where the kernel does not do that. There is no way back.
-func Syscall(t *testing.T, number uintptr, errno unix.Errno) {
+func RefuseSyscall(t *testing.T, number uintptr, errno unix.Errno) {
 	t.Helper()
 	const load, equal, result = unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, unix.BPF_RET | unix.BPF_K
 	program := []unix.SockFilter{

@@ -1,15 +1,15 @@
-package main
+package soak
 
 import (
 	"io"
 	"log/slog"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"runtime"
 	"runtime/debug"
 	"runtime/pprof"
 	"sync"
+	"testing"
 )
 
 // weather is what a process lives through while its pools work.
@@ -21,13 +21,14 @@ type weather struct {
 // quiet takes what pools log: of forgotten buffers, mostly.
 var quiet = slog.New(slog.DiscardHandler)
 
-// childEnv is set for the processes that a stress starts.
-const childEnv = "BUFSLAB_STRESS_CHILD"
+// Child is set in the environment of processes that [Line] starts: they have nothing to do.
+const Child = "BUFSLAB_STRESS_CHILD"
 
 // change changes one thing.
-func (x *weather) change(s *stress, r *rand.Rand) {
+func (x *weather) change(w *worker) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	r := w.r
 	switch k := r.IntN(100); {
 	case k < 20:
 		runtime.GOMAXPROCS(1 + r.IntN(8))
@@ -36,29 +37,29 @@ func (x *weather) change(s *stress, r *rand.Rand) {
 	case k < 50:
 		debug.SetMemoryLimit([]int64{32 << 20, 1 << 30, 1 << 62}[r.IntN(3)])
 	case k < 60:
-		s.pool.FreeHeld()
+		w.pool.FreeHeld()
 	case k < 70:
-		s.pool.Trim(r.IntN(3))
+		w.pool.Trim(r.IntN(3))
 	case k < 75:
-		x.profile(s)
+		x.profile(w.run)
 	case k < 76:
-		s.must("a heap dump", dumpHeap())
+		w.must("a heap dump", dumpHeap())
 	case k < 77:
-		s.must("a process", start())
+		w.must("a process", start())
 	case k < 80:
 		runtime.GC()
 	case k < 85:
-		s.must("WriteProfile", s.pool.WriteProfile(io.Discard))
+		w.must("WriteProfile", w.pool.WriteProfile(io.Discard))
 	case k < 90:
-		s.pool.Leaks()
-		s.pool.Fragmentation()
+		w.pool.Leaks()
+		w.pool.Fragmentation()
 	default:
-		look(s)
+		look(w)
 	}
 }
 
 // profile begins a profile of the processors, or ends it.
-func (x *weather) profile(s *stress) {
+func (x *weather) profile(s *run) {
 	if x.profiling {
 		pprof.StopCPUProfile()
 		x.profiling = false
@@ -93,16 +94,19 @@ func start() error {
 		return err
 	}
 	c := exec.Command(self)
-	c.Env = append(os.Environ(), childEnv+"=1")
+	if testing.Testing() {
+		c.Args = append(c.Args, "-test.run=^$")
+	}
+	c.Env = append(os.Environ(), Child+"=1")
 	return c.Run()
 }
 
 // look reads every figure. Some can never be below 0.
-func look(s *stress) {
-	st := s.pool.Stats()
+func look(w *worker) {
+	st := w.pool.Stats()
 	if st.ManagedBytes < 0 || st.Forgotten < 0 || st.PeakManagedBytes < 0 {
-		s.violation("Stats: %v", st)
+		w.violation("Stats: %v", st)
 	}
-	for range s.pool.Metrics() {
+	for range w.pool.Metrics() {
 	}
 }
