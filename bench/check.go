@@ -26,7 +26,8 @@ func check() error {
 		fmt.Println(why)
 		return nil
 	}
-	workloads := slices.DeleteFunc(counted(), func(w workload) bool { return !slices.Contains(checkedWorkloads, w.name()) })
+	workloads := slices.DeleteFunc(counted(),
+		func(w workload) bool { return !slices.Contains(checkedWorkloads, w.name()) })
 	for try := 1; ; try++ {
 		found, err := countNet(workloads, pools, noCaches)
 		if err != nil {
@@ -53,7 +54,8 @@ func mentions(grown []string, w workload) bool {
 // cannotCheck says why the figures kept do not apply here, or nothing.
 func (c counts) cannotCheck(version, arch string) string {
 	if c.Go != version || c.Arch != arch {
-		return fmt.Sprintf("counts.json is of %s on %s, and this is %s on %s: instructions are not compared", c.Go, c.Arch, version, arch)
+		return fmt.Sprintf("counts.json is of %s on %s, and this is %s on %s: instructions are not compared", c.Go,
+			c.Arch, version, arch)
 	}
 	return cannotCount()
 }
@@ -69,7 +71,8 @@ func (c counts) compare(found counts) (report string, grown []string) {
 			}
 			old := c.Of[w][p].Instructions
 			name := w + ", " + p
-			report += fmt.Sprintf("%-23s %6.0f instructions, %.0f kept (%+.1f %%)\n", name, now.Instructions, old, 100*(now.Instructions/old-1))
+			report += fmt.Sprintf("%-23s %6.0f instructions, %.0f kept (%+.1f %%)\n", name, now.Instructions, old,
+				100*(now.Instructions/old-1))
 			if !(now.Instructions <= old*allowed) {
 				grown = append(grown, name)
 			}

@@ -107,11 +107,13 @@ func (o options) countAll() error {
 func (c counts) table(workloads []workload, pools []string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Counted for %s on %s.\n\n", c.Go, c.Arch)
-	b.WriteString(report.Row("workload", "pool", "instructions", "data references", "first-level misses", "lines from memory") + report.Rule(2, 4))
+	b.WriteString(report.Row("workload", "pool", "instructions", "data references", "first-level misses",
+		"lines from memory") + report.Rule(2, 4))
 	for _, w := range workloads {
 		for _, p := range pools {
 			n := c.Of[w.name()][p]
-			b.WriteString(report.Row(w.what(), p, figure(n.Instructions), figure(n.Data), figure(n.First), figure(n.Memory)))
+			b.WriteString(report.Row(w.what(), p, figure(n.Instructions), figure(n.Data), figure(n.First),
+				figure(n.Memory)))
 		}
 	}
 	return b.String()

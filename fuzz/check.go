@@ -76,9 +76,9 @@ func AllocatorProperty(factory func(upstream slab.Allocator) slab.Allocator, opt
 // the check's own, or over a device with [OnDevice], a new one for each
 // program. Buffers are got, written, looked at by every way there is, shared and
 // cut into parts, named by Refs that are opened at once or later, released,
-// released again by copies and stale handles, and released while in use; memory is given back and holding stopped. On a device that has contents, streams
-// write to buffers that are released before they are done. The upstream has no
-// room, fails and breaks its contract.
+// released again by copies and stale handles, and released while in use; memory is given back and holding stopped. On a
+// device that has contents, streams write to buffers that are released before they are done. The upstream has no room,
+// fails and breaks its contract.
 //
 // What [slab.Pool] promises has to hold after every step: the figures of Stats
 // add up and agree with the model's and the upstream's, no two buffers overlap,

@@ -50,7 +50,8 @@ func release(batches []arrow.RecordBatch) {
 func build(alloc arrowmemory.Allocator, c *client, rows int) arrow.RecordBatch {
 	b := array.NewRecordBuilder(alloc, schema)
 	defer b.Release()
-	id, amount, place := b.Field(0).(*array.Int64Builder), b.Field(1).(*array.Float64Builder), b.Field(2).(*array.StringBuilder)
+	id, amount := b.Field(0).(*array.Int64Builder), b.Field(1).(*array.Float64Builder)
+	place := b.Field(2).(*array.StringBuilder)
 	for i := range rows {
 		id.Append(int64(i))
 		amount.Append(c.Float64())

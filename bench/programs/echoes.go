@@ -65,13 +65,15 @@ func echoes(j *job) error {
 		return err
 	}
 	s := grpc.NewServer(experimental.BufferPool(pool), grpc.ForceServerCodecV2(codec))
-	s.RegisterService(&grpc.ServiceDesc{ServiceName: "programs", HandlerType: (*any)(nil), Streams: []grpc.StreamDesc{echoed}}, nil)
+	s.RegisterService(&grpc.ServiceDesc{ServiceName: "programs", HandlerType: (*any)(nil),
+		Streams: []grpc.StreamDesc{echoed}}, nil)
 	ended := make(chan error, 1)
 	go func() { ended <- s.Serve(at) }()
 	conn, err := grpc.NewClient(at.Addr().String(), grpc.WithTransportCredentials(insecure.NewCredentials()),
 		experimental.WithBufferPool(pool), grpc.WithDefaultCallOptions(grpc.ForceCodecV2(codec)))
 	if err == nil {
-		err = errors.Join(j.clients(4, func(c *client) (op, end func() error, err error) { return echoing(c, conn) }), conn.Close())
+		err = errors.Join(j.clients(4, func(c *client) (op, end func() error, err error) { return echoing(c, conn) }),
+			conn.Close())
 	}
 	s.GracefulStop() // returns when all connections are closed
 	return errors.Join(err, <-ended)

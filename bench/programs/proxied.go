@@ -32,7 +32,8 @@ func proxied(j *job) error {
 	const clients = 24
 	behind := &http.Transport{MaxIdleConnsPerHost: clients}
 	defer behind.CloseIdleConnections()
-	p := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(to) }, BufferPool: j.proxy(proxyBuffer), Transport: behind}
+	p := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(to) },
+		BufferPool: j.proxy(proxyBuffer), Transport: behind}
 	front := httptest.NewServer(p)
 	defer front.Close()
 	before := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: clients}}

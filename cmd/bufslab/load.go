@@ -39,7 +39,8 @@ func loadFile(path string, stderr io.Writer) (*trace.Trace, error) {
 		return nil, err
 	}
 	defer f.Close()
-	bar := newProgress(sizeOf(f), "loading "+shortName(path), stderr, progressbar.OptionShowBytes(true), progressbar.OptionShowCount())
+	bar := newProgress(sizeOf(f), "loading "+shortName(path), stderr, progressbar.OptionShowBytes(true),
+		progressbar.OptionShowCount())
 	defer bar.clear()
 	t, err := trace.Read(&counted{from: f, bar: bar}, path)
 	if err == nil && t.Events() == 0 {

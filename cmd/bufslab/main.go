@@ -95,7 +95,9 @@ func parse(flags *flag.FlagSet, args []string, help string, stdout, stderr io.Wr
 }
 
 // parseFiles is parse where flags may follow the files, which it returns.
-func parseFiles(flags *flag.FlagSet, args []string, help string, stdout, stderr io.Writer) (files []string, code int, done bool) {
+func parseFiles(flags *flag.FlagSet, args []string, help string, stdout, stderr io.Writer) (
+	files []string, code int, done bool,
+) {
 	code, done = parse(flags, args, help, stdout, stderr)
 	for !done && flags.NArg() > 0 {
 		files = append(files, flags.Arg(0))

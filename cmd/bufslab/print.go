@@ -57,8 +57,10 @@ type grid struct {
 
 func newTables(w io.Writer) *tables {
 	return &tables{w: w,
-		plain: newGrid("trace", "config", "allocs", "peak live", "peak managed", "footprint", "upstream", "miss %", "leaked", "ns/op"),
-		keyed: newGrid("trace", "config", "growth", "requests", "keys", "misses", "grows", "hit %", "held", "transient peak", "ns/op"),
+		plain: newGrid("trace", "config", "allocs", "peak live", "peak managed", "footprint", "upstream", "miss %",
+			"leaked", "ns/op"),
+		keyed: newGrid("trace", "config", "growth", "requests", "keys", "misses", "grows", "hit %", "held",
+			"transient peak", "ns/op"),
 	}
 }
 
@@ -70,7 +72,8 @@ func newGrid(header ...any) *grid {
 	var right []table.ColumnConfig
 	for i, name := range header {
 		if name != "trace" && name != "config" && name != "growth" {
-			right = append(right, table.ColumnConfig{Number: i + 1, Align: text.AlignRight, AlignHeader: text.AlignRight})
+			right = append(right, table.ColumnConfig{Number: i + 1, Align: text.AlignRight,
+				AlignHeader: text.AlignRight})
 		}
 	}
 	t.SetColumnConfigs(right)

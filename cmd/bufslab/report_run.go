@@ -70,7 +70,8 @@ func (r *reporter) trace(t *trace.Trace, label string) (report.Trace, error) {
 		}
 		r.rows, r.seen = append(r.rows, each), append(r.seen, m)
 		out.Rows = append(out.Rows, reportCells(each))
-		out.Runs = append(out.Runs, report.Run{Samples: m.samples, Footprint: result.FootprintRatio, Upstream: result.UpstreamAllocs, PairNS: pairNS(result)})
+		out.Runs = append(out.Runs, report.Run{Samples: m.samples, Footprint: result.FootprintRatio,
+			Upstream: result.UpstreamAllocs, PairNS: pairNS(result)})
 	}
 	return out, nil
 }
@@ -88,7 +89,9 @@ func (r *reporter) maps(of []report.Trace) (err error) {
 }
 
 // replay runs a trace through a new pool of a setup, which watch looks at.
-func (r *reporter) replay(t *trace.Trace, s setup, watch func(p *slab.Pool, events int, ns int64) int) (trace.Result, error) {
+func (r *reporter) replay(t *trace.Trace, s setup, watch func(p *slab.Pool, events int, ns int64) int) (
+	trace.Result, error,
+) {
 	p, err := slab.OpenConfig(s.config)
 	if err != nil {
 		return trace.Result{}, badSetup{err}
@@ -148,5 +151,6 @@ func liveFootprint(s *slab.Stats) string {
 	case s.PeakActiveBytes == 0:
 		return fmt.Sprintf(" The process managed at most %s.", size(s.PeakManagedBytes))
 	}
-	return fmt.Sprintf(" The process managed at most %s and had at most %s out: a footprint of %.3f.", size(s.PeakManagedBytes), size(s.PeakActiveBytes), float64(s.PeakManagedBytes)/float64(s.PeakActiveBytes))
+	return fmt.Sprintf(" The process managed at most %s and had at most %s out: a footprint of %.3f.",
+		size(s.PeakManagedBytes), size(s.PeakActiveBytes), float64(s.PeakManagedBytes)/float64(s.PeakActiveBytes))
 }

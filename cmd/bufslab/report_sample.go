@@ -90,7 +90,9 @@ var reportHeader = []string{"config", "peak managed", "footprint", "upstream", "
 
 func reportCells(r row) []string {
 	return []string{
-		r.Config, size(r.PeakManagedBytes), fmt.Sprintf("%.3f", r.FootprintRatio), humanize.Comma(r.UpstreamAllocs), fmt.Sprintf("%.2f", 100*r.MissRatio),
-		fmt.Sprintf("%.2f", 100*float64(r.UncachedAllocs)/float64(max(r.Allocs+r.Grows, 1))), humanize.Comma(int64(math.Round(pairNS(r.Result)))),
+		r.Config, size(r.PeakManagedBytes), fmt.Sprintf("%.3f", r.FootprintRatio),
+		humanize.Comma(r.UpstreamAllocs), fmt.Sprintf("%.2f", 100*r.MissRatio),
+		fmt.Sprintf("%.2f", 100*float64(r.UncachedAllocs)/float64(max(r.Allocs+r.Grows, 1))),
+		humanize.Comma(int64(math.Round(pairNS(r.Result)))),
 	}
 }

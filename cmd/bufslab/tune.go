@@ -49,8 +49,8 @@ which the search did not see. It ends with one line to paste, and with how to ch
 
 Without -limit the same TRACE gives the same line each time. The defaults are kept unless a
 line costs 2 % less, and no more on the half that the search did not see; of the best lines the one is chosen that
-costs least on both. A reserve is tried where both halves have the same peak, to 5 %. A line for which there is no room is left out. It exits with 1 if a replay fails, with 2 if an option is wrong, with 3
-if TRACE is.
+costs least on both. A reserve is tried where both halves have the same peak, to 5 %. A line for which there is no
+room is left out. It exits with 1 if a replay fails, with 2 if an option is wrong, with 3 if TRACE is.
 `
 
 // tuneOptions are those of tune, as they were written.

@@ -41,7 +41,8 @@ func crowdOf(t *trace.Trace) (most crowd) {
 			sizes[op.ID] = op.Size
 			live.add(op.Size, 1)
 		}
-		most.all, most.above256, most.above32K = max(most.all, live.all), max(most.above256, live.above256), max(most.above32K, live.above32K)
+		most.all, most.above256 = max(most.all, live.all), max(most.above256, live.above256)
+		most.above32K = max(most.above32K, live.above32K)
 	}
 	most.used = int64(len(used))
 	return most

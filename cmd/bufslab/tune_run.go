@@ -92,7 +92,9 @@ type finding struct {
 
 func (t *tuner) run() (*finding, error) {
 	begin := time.Now()
-	s := search{base: t.base, peaks: t.peaksAgree(), score: func(line string, c slab.Config) (score, error) { return t.judge(line, c, t.seen) }}
+	s := search{base: t.base, peaks: t.peaksAgree(), score: func(line string, c slab.Config) (score, error) {
+		return t.judge(line, c, t.seen)
+	}}
 	if t.limit > 0 {
 		s.until = begin.Add(t.limit)
 	}
@@ -148,7 +150,9 @@ func (t *tuner) confirm(f *finding, best score) error {
 	})
 	f.chosen = f.defaults
 	least := math.Inf(1)
-	next = slices.CompactFunc(slices.Insert(next, 0, best), func(a, b score) bool { return a.Cost == b.Cost && a.MissRatio == b.MissRatio })
+	next = slices.CompactFunc(slices.Insert(next, 0, best), func(a, b score) bool {
+		return a.Cost == b.Cost && a.MissRatio == b.MissRatio
+	})
 	for _, line := range next[:min(tries, len(next))] {
 		if choose(f.defaults, line) != line {
 			continue
@@ -157,7 +161,8 @@ func (t *tuner) confirm(f *finding, best score) error {
 			return err
 		}
 		got, fits := f.unseen[line.Config]
-		if cost := line.Cost * got.Cost; fits && cost < least*(1-worthwhile) && got.holds(f.unseen[f.defaults.Config], line.memory() <= f.defaults.memory()) {
+		if cost := line.Cost * got.Cost; fits && cost < least*(1-worthwhile) &&
+			got.holds(f.unseen[f.defaults.Config], line.memory() <= f.defaults.memory()) {
 			f.chosen, least = line, cost
 		}
 	}
@@ -211,7 +216,8 @@ func (t *tuner) replay(half *trace.Trace, c slab.Config, processors int) (trace.
 		return trace.Result{}, badSetup{err}
 	}
 	t.replays++
-	r, err := trace.Replayer{Processors: min(processors, mostProcessors), Progress: func(events int) { t.bar.set(t.done + int64(events)) }}.Run(half, p)
+	r, err := trace.Replayer{Processors: min(processors, mostProcessors),
+		Progress: func(events int) { t.bar.set(t.done + int64(events)) }}.Run(half, p)
 	t.done += int64(half.Events())
 	return r, errors.Join(err, p.Close())
 }

@@ -160,9 +160,11 @@ func boolToInt(b bool) int {
 func (s *search) front() (front []score) {
 	for _, a := range s.tried {
 		beaten := slices.ContainsFunc(s.tried, func(b score) bool {
-			return b.Within && b.memory() <= a.memory() && b.PairNS <= a.PairNS && (b.memory() < a.memory() || b.PairNS < a.PairNS)
+			return b.Within && b.memory() <= a.memory() && b.PairNS <= a.PairNS &&
+				(b.memory() < a.memory() || b.PairNS < a.PairNS)
 		})
-		if a.Within && !beaten && !slices.ContainsFunc(front, func(b score) bool { return b.memory() == a.memory() && b.PairNS == a.PairNS }) {
+		if a.Within && !beaten && !slices.ContainsFunc(front,
+			func(b score) bool { return b.memory() == a.memory() && b.PairNS == a.PairNS }) {
 			front = append(front, a)
 		}
 	}

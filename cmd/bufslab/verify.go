@@ -36,8 +36,8 @@ the pool managed with those in STATS, of a process that ran on LINE.
 On the Go heap the process is larger than what its pools manage: the collector lets garbage lie until the heap has
 grown by GOGC. What a pool has given back is such garbage, and no longer managed.
 
-It exits with 0 if the promise holds, with 1 if live by promised is above RATIO or the replay fails, with 2 if LINE or an
-option is wrong, with 3 if STATS or TRACE is.
+It exits with 0 if the promise holds, with 1 if live by promised is above RATIO or the replay fails, with 2 if LINE or
+an option is wrong, with 3 if STATS or TRACE is.
 `
 
 // mostOver is what live may be by promised.
@@ -148,8 +148,10 @@ func checkStats(path string, s slab.Stats) error {
 
 // judged holds Stats against a replay.
 func judged(r row, s slab.Stats, most float64) verdict {
-	v := verdict{Trace: r.Trace, Config: r.Config, Processors: r.Processors, ReplayedBytes: r.PeakManagedBytes, ReplayedLiveBytes: r.PeakLiveBytes,
-		LiveBytes: s.PeakManagedBytes, LiveActiveBytes: s.PeakActiveBytes, PromisedFootprint: r.FootprintRatio, Most: most}
+	v := verdict{Trace: r.Trace, Config: r.Config, Processors: r.Processors,
+		ReplayedBytes: r.PeakManagedBytes, ReplayedLiveBytes: r.PeakLiveBytes,
+		LiveBytes: s.PeakManagedBytes, LiveActiveBytes: s.PeakActiveBytes,
+		PromisedFootprint: r.FootprintRatio, Most: most}
 	v.PromisedBytes = r.PeakManagedBytes
 	if s.PeakActiveBytes > r.PeakLiveBytes {
 		v.PromisedBytes = int64(r.FootprintRatio * float64(s.PeakActiveBytes))
@@ -173,7 +175,9 @@ func (v verdict) print(w io.Writer, assumed string, asJSON bool) error {
 	if assumed != "" {
 		fmt.Fprintln(w, assumed)
 	}
-	_, err := fmt.Fprintf(w, "promised %s (footprint %.3f, %s live at most), live %s (footprint %.3f, %s live at most): %.3f of the promise. %s\n",
-		size(v.PromisedBytes), v.PromisedFootprint, size(v.ReplayedLiveBytes), size(v.LiveBytes), v.LiveFootprint, size(v.LiveActiveBytes), v.Ratio, says)
+	_, err := fmt.Fprintf(w,
+		"promised %s (footprint %.3f, %s live at most), live %s (footprint %.3f, %s live at most): %.3f of the promise. %s\n",
+		size(v.PromisedBytes), v.PromisedFootprint, size(v.ReplayedLiveBytes), size(v.LiveBytes), v.LiveFootprint,
+		size(v.LiveActiveBytes), v.Ratio, says)
 	return err
 }

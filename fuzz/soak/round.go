@@ -62,7 +62,8 @@ func (s *soak) awaitNothing(name string, pools []*slab.Pool, limit *slab.Limit, 
 		if !collect(func() bool {
 			p.FreeHeld()
 			st := p.Stats()
-			return st.ActiveBlocks == 0 && st.ActiveBytes == 0 && (st.ManagedBytes == 0 || quarantine && !m.quarantines && st.UnusableBytes > 0)
+			return st.ActiveBlocks == 0 && st.ActiveBytes == 0 &&
+				(st.ManagedBytes == 0 || quarantine && !m.quarantines && st.UnusableBytes > 0)
 		}) {
 			s.violation(name, "pool %d is left with %+v", i, p.Stats())
 		}

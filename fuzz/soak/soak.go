@@ -123,7 +123,9 @@ func (s *soak) run(length time.Duration, steps int) {
 
 func (s *soak) log(before, after footprint) {
 	s.t.Logf("%d rounds, %d Gets, %d more without room or closed, %d forgotten, %d works of streams, "+
-		"%d changes, %d pools closed early", s.rounds.Load(), s.gets(), s.refused.Load(), s.forgotten.Load(), s.works.Load(), s.changes.Load(), s.closed.Load())
+		"%d changes, %d pools closed early",
+		s.rounds.Load(), s.gets(), s.refused.Load(), s.forgotten.Load(), s.works.Load(),
+		s.changes.Load(), s.closed.Load())
 	s.t.Logf("%d failures and %d panics of devices; %d violations",
 		s.failures.Load(), s.panics.Load(), s.violations.Load())
 	s.t.Logf("resident %d MiB, then %d; addresses %d MiB, then %d; %d KiB in quarantine, in pools that have %d MiB",

@@ -25,7 +25,8 @@ func Way() string { return os.Getenv(refusing) }
 // It skips the test where the kernel does not do that. There is no way back.
 func RefuseSyscall(t *testing.T, number uintptr, errno unix.Errno) {
 	t.Helper()
-	const load, equal, result = unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, unix.BPF_RET | unix.BPF_K
+	const load, equal = unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K
+	const result = unix.BPF_RET | unix.BPF_K
 	program := []unix.SockFilter{
 		{Code: load, K: 0}, // the number of the call
 		{Code: equal, K: uint32(number), Jf: 1},
@@ -38,7 +39,8 @@ func RefuseSyscall(t *testing.T, number uintptr, errno unix.Errno) {
 		t.Skip("the process cannot filter its calls: ", err)
 	}
 	filter := unix.SockFprog{Len: uint16(len(program)), Filter: &program[0]}
-	if _, _, err := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_TSYNC, uintptr(unsafe.Pointer(&filter))); err != 0 {
+	if _, _, err := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_TSYNC,
+		uintptr(unsafe.Pointer(&filter))); err != 0 {
 		t.Skip("the process cannot filter its calls: ", err)
 	}
 }

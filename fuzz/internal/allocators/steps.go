@@ -110,8 +110,10 @@ func (m *allocatorModel) allocBreach(t *rapid.T) {
 	size := draw.UpTo(t, m.MaxSize, m.asked)
 	m.up.Arm(model.Fault{Breach: how})
 	err := m.try(t, size)
-	if struck := m.up.Disarm(); struck && err != nil && !errors.Is(err, slab.ErrUpstream) && !errors.Is(err, device.ErrOutOfMemory) {
-		t.Fatalf("Alloc of %d bytes, where the upstream gave %v: error does not wrap slab.ErrUpstream: %v", size, how, err)
+	if struck := m.up.Disarm(); struck && err != nil && !errors.Is(err, slab.ErrUpstream) &&
+		!errors.Is(err, device.ErrOutOfMemory) {
+		t.Fatalf("Alloc of %d bytes, where the upstream gave %v: error does not wrap slab.ErrUpstream: %v", size, how,
+			err)
 	}
 }
 

@@ -89,7 +89,8 @@ func (m *growModel) needNoChange(t *rapid.T, r request, before growpool.KeyStats
 // getBad asks for shapes and element types that are refused.
 func (m *growModel) getBad(t *rapid.T) {
 	key := rapid.SampledFrom([]string{"coeff", "new"}).Draw(t, "key")
-	bad := rapid.SampledFrom([][]int{nil, {-1}, {0, -1}, {3, 0, -1}, {-3, -3}, {draw.MaxInt, 2}, {1, draw.MaxInt}, {draw.MaxInt/8 + 1, 8}}).Draw(t, "shape")
+	bad := rapid.SampledFrom([][]int{nil, {-1}, {0, -1}, {3, 0, -1}, {-3, -3}, {draw.MaxInt, 2}, {1, draw.MaxInt},
+		{draw.MaxInt/8 + 1, 8}}).Draw(t, "shape")
 	before, l := m.pool.Stats(), m.up.Accounts()
 	_, err := growpool.Get[float64](m.pool, key, bad...)
 	_, err2 := growpool.Acquire[float64](context.Background(), m.pool, key, bad...)

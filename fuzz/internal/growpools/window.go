@@ -35,7 +35,8 @@ type odd struct {
 	_ [3]int16
 }
 
-var kinds = []kind{kindOf[byte](), kindOf[float64](), kindOf[int16](), kindOf[complex128](), kindOf[[3]byte](), kindOf[odd]()}
+var kinds = []kind{kindOf[byte](), kindOf[float64](), kindOf[int16](), kindOf[complex128](), kindOf[[3]byte](),
+	kindOf[odd]()}
 
 func kindOf[T any]() kind {
 	var x T
@@ -73,7 +74,8 @@ func judged[T any](t *rapid.T, v growpool.View[T], shape []int) window {
 	}
 	m := v.Slice()
 	if len(m) != n || cap(m) != n || v.Len() != n || !slices.Equal(v.Shape(), shape) {
-		t.Fatalf("shape %v: a view of shape %v, length %d, slice of %d, capacity %d", shape, v.Shape(), v.Len(), len(m), cap(m))
+		t.Fatalf("shape %v: a view of shape %v, length %d, slice of %d, capacity %d", shape, v.Shape(), v.Len(), len(m),
+			cap(m))
 	}
 	if at := uintptr(unsafe.Pointer(unsafe.SliceData(m))); n > 0 && at%unsafe.Alignof(x) != 0 {
 		t.Fatalf("elements of %T at %#x", x, at)

@@ -88,7 +88,7 @@ func (m *poolModel) judge(t *rapid.T, b slab.PooledBuffer, size int) {
 	t.Helper()
 	block, view := b.Block(), b.Bytes()
 	if b.Len() != size || block.Len != size || (view != nil && (len(view) != size || cap(view) != size)) {
-		t.Fatalf("Get of %d bytes: Len %d, Block of %d, Bytes of %d, capacity %d", size, b.Len(), block.Len, len(view), cap(view))
+		t.Fatalf("Get of %d bytes: Len %d, Block of %d, Bytes of %d of %d", size, b.Len(), block.Len, len(view), cap(view))
 	}
 	for _, o := range m.live {
 		if model.Overlap(o.buffer.Block(), block) || haveCommon(o.buffer.Bytes(), view) {
@@ -204,9 +204,10 @@ func (m *poolModel) checkStats(t *rapid.T, s slab.Stats, l model.Accounts) {
 		t.Fatalf("managed bytes are not the sum of their parts: %+v", s)
 	case s.ManagedBytes != l.Bytes:
 		t.Fatalf("the upstream has %d bytes out: %+v", l.Bytes, s)
-	case s.RoundingBytes < 0 || s.HeldBytes < 0 || s.UnusableBytes < 0 || s.HeldBlocks < 0 || s.Hits < 0 || s.Misses < 0:
+	case min(s.RoundingBytes, s.HeldBytes, s.UnusableBytes, s.HeldBlocks, s.Hits, s.Misses) < 0:
 		t.Fatalf("negative figures: %+v", s)
-	case s.WaitingBytes < 0 || s.WaitingBytes > s.HeldBytes || s.WaitingBlocks > s.HeldBlocks || m.stopped && s.WaitingBlocks != 0:
+	case s.WaitingBytes < 0 || s.WaitingBytes > s.HeldBytes || s.WaitingBlocks > s.HeldBlocks || m.stopped &&
+		s.WaitingBlocks != 0:
 		t.Fatalf("more waits than is held, or after StopHolding: %+v", s)
 	case s.PeakManagedBytes < s.ManagedBytes || s.PeakManagedBytes > l.Peak:
 		t.Fatalf("the upstream had at most %d bytes out: %+v", l.Peak, s)

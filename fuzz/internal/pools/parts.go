@@ -36,10 +36,12 @@ func (m *poolModel) admitPart(t *rapid.T, o handle, b slab.PooledBuffer, i, n in
 	t.Helper()
 	whole, part, view := o.buffer.Block(), b.Block(), b.Bytes()
 	if b.Len() != n || b.Cap() != n || part.Len != n || view != nil && (len(view) != n || cap(view) != n) {
-		t.Fatalf("a part of %d bytes: Len %d, Cap %d, Block of %d, Bytes of %d, capacity %d", n, b.Len(), b.Cap(), part.Len, len(view), cap(view))
+		t.Fatalf("a part of %d bytes: Len %d, Cap %d, Block of %d, Bytes of %d, capacity %d", n, b.Len(), b.Cap(),
+			part.Len, len(view), cap(view))
 	}
 	all := o.buffer.Bytes()
-	if n > 0 && all != nil && unsafe.SliceData(view) != &all[i] || n > 0 && all == nil && (part.Region != whole.Region || part.Off != whole.Off+i) {
+	if n > 0 && all != nil && unsafe.SliceData(view) != &all[i] || n > 0 && all == nil &&
+		(part.Region != whole.Region || part.Off != whole.Off+i) {
 		t.Fatalf("a part of %d bytes is not at byte %d of its buffer: %+v of %+v", n, i, part, whole)
 	}
 	o.of.handles++

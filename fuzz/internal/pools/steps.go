@@ -68,7 +68,8 @@ func (m *poolModel) getContext(t *rapid.T) {
 		t.Fatalf("GetContext of %d bytes failed, and %d bytes more are out: %v", size, now.Bytes-before.Bytes, err)
 	}
 	var full *slab.OutOfMemoryError
-	if !errors.As(err, &full) || full.Size != size || m.sum() > 0 && int64(size) <= m.most() && !errors.As(err, new(*slab.WaitError)) {
+	if !errors.As(err, &full) || full.Size != size || m.sum() > 0 && int64(size) <= m.most() &&
+		!errors.As(err, new(*slab.WaitError)) {
 		t.Fatalf("GetContext of %d bytes, %d active: %v", size, m.sum(), err)
 	}
 	if m.try(t, size) == nil {
@@ -142,7 +143,8 @@ func (m *poolModel) getBreach(t *rapid.T) {
 	err := m.try(t, size)
 	switch struck := m.up.Disarm(); {
 	case struck && !errors.Is(err, slab.ErrUpstream):
-		t.Fatalf("Get of %d bytes, where the upstream gave %v: error does not wrap slab.ErrUpstream: %v", size, how, err)
+		t.Fatalf("Get of %d bytes, where the upstream gave %v: error does not wrap slab.ErrUpstream: %v", size, how,
+			err)
 	case !struck && err != nil:
 		model.ExpectNoRoom(t, size, err)
 	}

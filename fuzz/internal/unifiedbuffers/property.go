@@ -11,7 +11,9 @@ import (
 
 // Property is the property of the buffers that buffer makes on devices that
 // open makes.
-func Property(open func() (device.Device, error), buffer func(dev device.Device, n int) (Buffer, error)) func(*rapid.T) {
+func Property(
+	open func() (device.Device, error), buffer func(dev device.Device, n int) (Buffer, error),
+) func(*rapid.T) {
 	return func(t *rapid.T) {
 		d, err := open()
 		model.OK(t, err)

@@ -79,7 +79,8 @@ func (f *traffic) count(side int, moves, before bool) {
 
 // state is what State has to return.
 func (m *unifiedModel) state() unified.State {
-	weight := []unified.State{unified.Uninitialized, unified.Synchronized, unified.HostOnly, unified.DeviceOnly, unified.HostDirty, unified.DeviceDirty}
+	weight := []unified.State{unified.Uninitialized, unified.Synchronized, unified.HostOnly, unified.DeviceOnly,
+		unified.HostDirty, unified.DeviceDirty}
 	most := 0
 	for _, c := range m.cells {
 		k := 0

@@ -31,7 +31,8 @@ func (m *unifiedModel) readDevice(t *rapid.T) {
 }
 
 // block gets at the device side, directly or for a stream.
-func (m *unifiedModel) block(s device.Stream, now func() (device.Block, error), on func(device.Stream) (device.Block, error)) (device.Block, error) {
+func (m *unifiedModel) block(s device.Stream, now func() (device.Block, error),
+	on func(device.Stream) (device.Block, error)) (device.Block, error) {
 	if s == nil {
 		return now()
 	}

@@ -64,7 +64,8 @@ func (t *Trace) dots(f chart.Frame, across, up axis, y func(Run) float64) (dots 
 		d := &dot{own: i, runs: []int{i}}
 		d.x, d.y = f.At(chart.Point{X: across.share(r.Footprint), Y: up.share(y(r))})
 		for _, other := range t.Runs {
-			d.beaten = d.beaten || other.Footprint <= r.Footprint && y(other) <= y(r) && (other.Footprint < r.Footprint || y(other) < y(r))
+			d.beaten = d.beaten || other.Footprint <= r.Footprint && y(other) <= y(r) &&
+				(other.Footprint < r.Footprint || y(other) < y(r))
 		}
 		near := slices.IndexFunc(dots, func(o *dot) bool {
 			return d.x-o.x < o.width() && math.Abs(o.y-d.y) < 16
