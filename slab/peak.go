@@ -19,9 +19,9 @@ const (
 	peakShare = 64
 	// mostSkips bounds skips. Without skips a program with one buffer after the other would look each time.
 	mostSkips = 127
-	// processorBytes bounds the bytes of skips, for each processor, as a look adds up all: to touch so much takes
-	// some fifty times as long as to add up one. So few large buffers are seen, whose peak is often one moment
-	// between thousands of Gets.
+	// Skips never cover more than processorBytes a processor, so that the peak of a few large buffers, often one
+	// moment in thousands of Gets, is seen. To touch that many bytes takes some fifty times as long as a look takes
+	// for a processor.
 	processorBytes = 512 << 10
 )
 

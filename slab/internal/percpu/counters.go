@@ -43,7 +43,7 @@ func (n *counters) sample(size int) (stands float64) {
 			return 0
 		}
 	}
-	stands = n.pace.Stands(int64(size), n.scale)
+	stands = n.pace.Weight(int64(size), n.scale)
 	n.draw(n.Got, mostBytes)
 	return stands
 }

@@ -32,7 +32,7 @@ func (p *cpu) arm(class int) {
 func (p *cpu) rearm(class int) (stands float64) {
 	s := p.caches[class].state
 	if s.isArmed() && s.scale() != profile.Never {
-		stands = p.options.Pace.Stands(p.options.blockBytes(class), s.scale())
+		stands = p.options.Pace.Weight(p.options.blockBytes(class), s.scale())
 	} else {
 		p.options.Pace.Ease()
 	}

@@ -37,7 +37,7 @@ func TestHitsAreSampled(t *testing.T) {
 		s.release(s.get(t, size), size)
 		found := s.pairs(n, size)
 		block := s.BlockBytes(s.Class(size))
-		if most := 6 * math.Sqrt(n*pace.Stands(block, 0)); math.Abs(found-n) > most {
+		if most := 6 * math.Sqrt(n*pace.Weight(block, 0)); math.Abs(found-n) > most {
 			t.Errorf("%d bytes: %.0f found of %d, which is more than %.0f off", size, found, n, most)
 		}
 		if gets := s.Usage().Gets(); gets != n+1 || s.Gets() != gets {
@@ -58,7 +58,7 @@ func TestMissesAreSampled(t *testing.T) {
 			found += s.CountGet(size)
 			s.counts.release(size)
 		}
-		if most := 6 * math.Sqrt(n*pace.Stands(int64(size), 0)); math.Abs(found-n) > most {
+		if most := 6 * math.Sqrt(n*pace.Weight(int64(size), 0)); math.Abs(found-n) > most {
 			t.Errorf("%d bytes: %.0f found of %d, which is more than %.0f off", size, found, n, most)
 		}
 	}

@@ -79,9 +79,8 @@ func (p *Pace) Draw(most int64) (bytes int64, at Scale) {
 // every returns the average of what Draw returns with a scale.
 func (p *Pace) every(at Scale) float64 { return math.Ldexp(float64(p.rate), int(at)) }
 
-// Stands returns how many Gets one stands for that was sampled where each takes so many bytes
-// of the distance: the inverse of the probability.
-func (p *Pace) Stands(bytes int64, at Scale) float64 {
+// Weight returns 1 divided by the probability that a Get of that many bytes is sampled.
+func (p *Pace) Weight(bytes int64, at Scale) float64 {
 	return -1 / math.Expm1(-float64(bytes)/p.every(at))
 }
 

@@ -34,7 +34,7 @@ func (c *countdown) get(bytes int64) (stands float64) {
 			return 0
 		}
 	}
-	stands = c.Stands(bytes, c.scale)
+	stands = c.Weight(bytes, c.scale)
 	c.left, c.scale = c.Draw(mostLeft)
 	return stands
 }
@@ -58,7 +58,7 @@ func TestEstimatesAreNotBiased(t *testing.T) {
 				}
 				found += c.get(size)
 			}
-			if most := 6 * math.Sqrt(n*p.Stands(size, Scale(scales-1))); math.Abs(found-n) > most {
+			if most := 6 * math.Sqrt(n*p.Weight(size, Scale(scales-1))); math.Abs(found-n) > most {
 				t.Errorf("%d bytes, %d scales: %.0f found of %d", size, scales, found, n)
 			}
 		}

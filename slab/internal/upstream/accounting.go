@@ -100,14 +100,14 @@ func (a *Accounting) giveBack(n int64, free func() error, stays func()) (err err
 	return err
 }
 
-// takeOff is giveBack of what reports whether upstream has taken the bytes.
+// takeOff is giveBack for a free that reports whether the upstream took the bytes.
 func (a *Accounting) takeOff(n int64, stays func(), free func() bool) {
 	if a.passOff(n, stays, free) && n > 0 {
 		a.frees.Add(1)
 	}
 }
 
-// passOff is takeOff of what counts as no call that frees. It reports whether the bytes have gone.
+// passOff is takeOff, but not counted as a call that frees. It reports whether the bytes have gone.
 func (a *Accounting) passOff(n int64, stays func(), free func() bool) (gone bool) {
 	a.passing.Add(1)
 	defer a.passing.Add(-1)
