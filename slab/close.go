@@ -46,7 +46,7 @@ func (p *pool) close() (err error) {
 	p.WakeAll() // they see that the pool is closed
 	p.clock.Stop()
 	defer func() { err = p.end() }() // also if the upstream panics
-	p.reclaimers.Reclaim(nil)
+	p.reclaimers.Reclaim()
 	p.stopHolding(below(p.upstream).FreeHeld)
 	return nil
 }

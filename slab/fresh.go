@@ -96,7 +96,7 @@ func (p *pool) makeRoom(size int, how effort, err error) (b device.Block, extent
 }
 
 // reclaimAndAlloc gives back held memory. If that is not enough it asks keepers of buffers of
-// the pool to release them, and pools that share the budget to give back.
+// the pool to release them, and the pools that share the budget to give back, one after the other.
 func (p *pool) reclaimAndAlloc(size int, how effort) (b device.Block, extent int32, err error) {
 	p.freeHeld()
 	if b, extent, err = p.blocks.AllocExtent(size); !outOfMemory(err) {
@@ -104,8 +104,13 @@ func (p *pool) reclaimAndAlloc(size int, how effort) (b device.Block, extent int
 	}
 	if how >= fully {
 		p.FreeHeld()
-		for _, b := range budgetsOf(p.upstream) {
-			b.Reclaim(p)
+		for _, of := range budgetsOf(p.upstream) {
+			if of.Reclaim(p, func() bool {
+				b, extent, err = p.blocks.AllocExtent(size)
+				return !outOfMemory(err)
+			}) {
+				return b, extent, err
+			}
 		}
 	} else {
 		for _, b := range p.budgets {

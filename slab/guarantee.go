@@ -27,16 +27,17 @@ func (e *GuaranteeError) Error() string {
 // child competes with the others. With a guarantee of 0 it is NewLimit(l, max).
 //
 // The error is a *GuaranteeError if guarantee is negative, above max, or more than other
-// promises leave of l's maximum. It is a *LimitError if the bytes are in use now, though all
+// promises leave of l's maximum. It is a *LimitError if the bytes are in use now, though the
 // pools that share l, or a Limit or device below l, were asked to give held memory back. A
 // GetContext that needs bytes which are promised to others fails, also if it waits already.
 func (l *Limit) Within(max, guarantee int64) (*Limit, error) {
 	err := l.reservePromise(max, guarantee)
 	if outOfMemory(err) { // l's, or that of a Limit around it
 		for _, b := range budgetsOf(l) {
-			b.Reclaim(nil)
+			if b.Reclaim(nil, func() bool { err = l.reservePromise(max, guarantee); return !outOfMemory(err) }) {
+				break
+			}
 		}
-		err = l.reservePromise(max, guarantee)
 	}
 	if err != nil {
 		return nil, err

@@ -4,10 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"sync"
 	"testing"
 
 	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/internal/check"
 	"github.com/bufslab/bufslab/internal/upstreamtest"
 )
 
@@ -107,11 +109,43 @@ func TestReclaimAsksEverybodyElse(t *testing.T) {
 	for _, f := range []*frees{a, b, c, b} {
 		l.budget.Share(f)
 	}
-	l.budget.Reclaim(a)
+	never := func() bool { return false }
+	l.budget.Reclaim(a, never)
 	l.budget.Unshare(c)
-	l.budget.Reclaim(nil)
-	if a.n != 1 || b.n != 2 || c.n != 1 {
+	if l.budget.Reclaim(nil, never) || a.n != 1 || b.n != 2 || c.n != 1 {
 		t.Errorf("asked %d, %d and %d times, want 1, 2, 1", a.n, b.n, c.n)
+	}
+	if !l.budget.Reclaim(nil, func() bool { return true }) || a.n+b.n != 4 {
+		t.Errorf("asked %d times, want 4", a.n+b.n)
+	}
+}
+
+// A Get without room asks one pool of its Limit after the other, until it has its memory: of five hundred pools
+// that hold a block each, it takes the blocks of as few as it needs.
+func TestAGetTakesNoMoreFromOtherPoolsThanItNeeds(t *testing.T) {
+	const pools, size = 500, 64 << 10
+	for _, line := range []string{"heap,sizeclass", "heap,direct", "mmap,slab"} {
+		dev, strategy, _ := strings.Cut(line, ",")
+		l := NewLimit(openDevice(t, dev), pools*size)
+		holds := strategy
+		if strategy == "direct" { // it holds nothing, and takes exactly what it is asked for
+			holds = "exact"
+		}
+		for range pools {
+			p := mustOpen(t, l, withoutClock(holds))
+			t.Cleanup(func() { check.Must(t, p.Close()) })
+			if b, err := p.Get(size); err == nil { // a region of mmap may be larger than the block
+				mustRelease(t, b)
+			}
+		}
+		p := mustOpen(t, l, withoutClock(strategy))
+		before := l.InUse()
+		b := mustGet(t, p, 10*size)
+		if took := before + 10*size - l.InUse(); took > 30*size {
+			t.Errorf("%s: other pools gave back %d KiB for %d KiB", line, took>>10, 10*size>>10)
+		}
+		mustRelease(t, b)
+		check.Must(t, p.Close())
 	}
 }
 

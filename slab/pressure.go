@@ -37,7 +37,7 @@ func (p pressed) HeldBytes() int64 { return p.stats().bounded().HeldBytes }
 func (p pressed) GiveBack(n int64, keepers bool, why string) int64 {
 	before := p.stats().ManagedBytes
 	if keepers {
-		p.reclaimers.Reclaim(nil)
+		p.reclaimers.Reclaim()
 		n = math.MaxInt64
 	}
 	if p.reclaimMu.TryLock() {

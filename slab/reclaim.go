@@ -31,7 +31,7 @@ func (p *Pool) Trim(idle int) int64 { return p.opened().trimHeld(max(idle, 0)) }
 // FreeHeld makes the pool a [Reclaimer]. The caller has no room, so FreeHeld waits for
 // streams, and asks keepers of buffers of the pool.
 func (p *pool) FreeHeld() {
-	p.reclaimers.Reclaim(nil)
+	p.reclaimers.Reclaim()
 	for p.freeOldest() {
 	}
 	p.freeHeld()
@@ -39,7 +39,7 @@ func (p *pool) FreeHeld() {
 
 // GiveNow is FreeHeld without a wait for streams.
 func (p *pool) GiveNow() {
-	p.reclaimers.Reclaim(nil)
+	p.reclaimers.Reclaim()
 	p.freeHeld()
 }
 

@@ -146,8 +146,11 @@ func (b *Budget) Watch() (changes uint64, ok bool) {
 // Members returns how many members there are.
 func (b *Budget) Members() int { return b.members.Len() }
 
-// Reclaim calls FreeHeld of all members but one. It holds no lock meanwhile.
-func (b *Budget) Reclaim(except Member) { b.members.Reclaim(except) }
+// Reclaim calls FreeHeld of one member after the other, but for one, until there is enough. It reports whether there
+// is, and holds no lock meanwhile.
+func (b *Budget) Reclaim(except Member, enough func() bool) bool {
+	return b.members.reclaim(except, enough)
+}
 
 // GiveNow asks all members to give back what they can without a wait.
 func (b *Budget) GiveNow() {

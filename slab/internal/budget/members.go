@@ -38,13 +38,19 @@ func (s *Members) Remove(m Member) {
 	delete(s.set, m)
 }
 
-// Reclaim calls FreeHeld of all but one. It holds no lock meanwhile.
-func (s *Members) Reclaim(except Member) {
+// Reclaim calls FreeHeld of all. It holds no lock meanwhile.
+func (s *Members) Reclaim() { s.reclaim(nil, func() bool { return false }) }
+
+func (s *Members) reclaim(except Member, enough func() bool) bool {
 	for _, m := range s.all() {
-		if m != except {
-			m.FreeHeld()
+		if m == except {
+			continue
+		}
+		if m.FreeHeld(); enough() {
+			return true
 		}
 	}
+	return false
 }
 
 func (s *Members) all() []Member {
