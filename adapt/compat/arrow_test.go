@@ -99,6 +99,9 @@ func (s *suite) provesUseAfterFree() {
 	for test := range usesAfterFree {
 		i := strings.LastIndex(test, ".")
 		of := slices.DeleteFunc(slices.Clone(s.packages), func(p tested) bool { return p.path != arrowModule+"/"+test[:i] })
+		if len(of) == 0 && dear.MatchString("/"+test[:i]) {
+			continue
+		}
 		r, _ := s.run("poison", of, "-test.run=^"+test[i+1:]+"$")
 		if r[test] != "fail" {
 			s.t.Errorf("%s does not use what was freed: %q", test, r[test])
