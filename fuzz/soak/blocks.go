@@ -153,8 +153,7 @@ func (w *worker) grow(n int) (held, error) {
 	}
 	b := h.(block)
 	size := b.b.Len()
-	grown, err := b.b, error(device.ErrOutOfMemory) // if the device panics
-	w.guarded(func() { grown, err = b.b.Grow(n) })
+	grown, err := w.grown(b.b, n)
 	if w.noRoom(err) {
 		return h, nil
 	}
@@ -167,6 +166,14 @@ func (w *worker) grow(n int) (held, error) {
 		}
 	})
 	return w.blockOf(grown, nil)
+}
+
+// grown is Grow. It has no room if the device panics.
+func (w *worker) grown(b slab.PooledBuffer, n int) (slab.PooledBuffer, error) {
+	c := block{}
+	err := error(device.ErrOutOfMemory)
+	w.guarded(func() { c.b, err = b.Grow(n) })
+	return c.b, err
 }
 
 // getOn gets what work of the stream may still use, and waits for that.

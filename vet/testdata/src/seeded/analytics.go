@@ -86,7 +86,6 @@ func typed(p *slab.Pool, n int) ([]float64, error) {
 // head looks at the first bytes.
 func head(b slab.PooledBuffer) []byte {
 	var first []byte
-	// want `slice is kept in a variable, and With ends when its function returns`
-	b.With(func(m []byte) { first = m[:8] })
+	b.With(func(m []byte) { first = m[:8] }) // want `slice is kept in a variable, and With ends when its function returns`
 	return first
 }

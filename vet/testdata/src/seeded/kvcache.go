@@ -52,8 +52,7 @@ func double(p *slab.Pool, use func([]byte) error) error {
 		return err
 	}
 	defer b.Release()
-	// want `Grow ends the handle that the Release on line 54 is deferred of` `buffer of Grow is never released`
-	b, err = b.Grow(1 << 11)
+	b, err = b.Grow(1 << 11) // want `Grow ends the handle that the Release on line 54 is deferred of` `buffer of Grow is never released`
 	if err != nil {
 		return err
 	}
