@@ -30,9 +30,12 @@ func (h *Heap) Shrink(n int64) {
 	h.growMu.Lock()
 	defer h.growMu.Unlock()
 	list, left := h.oldest(), n
-	for _, i := range list {
-		if left > 0 {
-			left -= h.releasePart(i, h.partOf(i, left))
+	for before := left + 1; 0 < left && left < before; list = h.oldest() { // a Get may have split what is listed
+		before = left
+		for _, i := range list {
+			if left > 0 {
+				left -= h.releasePart(i, h.partOf(i, left))
+			}
 		}
 	}
 	for k := 0; k < len(list) && left == n && n > 0; k++ {
