@@ -39,7 +39,7 @@ type breakable struct {
 	More   func() int64                          // another count of the bytes that are upstream, or nil
 }
 
-// breakEach runs a random program of so many steps with a panic in call n of the upstream, for every n,
+// breakEach runs a random program of the given number of steps with a panic in call n of the upstream, for every n,
 // be it Alloc, Free, Reserve, Commit, Decommit or Close: the panic passes through, the counters add up
 // to what is upstream, and all later calls work.
 func breakEach(t *testing.T, steps int, open func(up *breaking) breakable) {

@@ -54,7 +54,7 @@ func (c *counts) gets() (n int64) {
 	return n
 }
 
-// let has so many workers use the pools in turns while there is more to do, and ends what they have
+// let has the given number of workers use the pools in turns while there is more to do, and ends what they have
 // handed over.
 func (s *run) let(workers int, pools []*slab.Pool, seed uint64, more func(w *worker, i int) bool) {
 	s.hand = make(chan owned, 64)

@@ -126,7 +126,7 @@ func (s *Source) count(n int64) {
 
 // Free takes a block back, or panics if it is not out as it is.
 func (s *Source) Free(b device.Block) {
-	_ = s.before("Free")
+	_ = s.before("Free") // a Free cannot fail, but it can panic
 	if b == (device.Block{}) {
 		return
 	}

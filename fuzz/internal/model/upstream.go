@@ -25,7 +25,7 @@ type Upstream struct {
 	fault Fault
 }
 
-// open makes an upstream, with ranges of so many bytes: 0 is none of its own.
+// open makes an upstream, with ranges of that size in bytes: 0 is none of its own.
 func (u *Upstream) open(rangeBytes int) *Upstream {
 	u.Before = u.before
 	if u.RangeBytes = rangeBytes; rangeBytes == 0 {

@@ -162,8 +162,8 @@ func (t *Table) FindPinned(addr uintptr) (*Slot, uint64, int) {
 	return t.index.find(addr).current(addr)
 }
 
-// Unfound adds up the bytes asked for by owners that nobody would find gone, off the Go heap: those that have a raw
-// slice alone, and the others whose slot has no finalizer. It looks at each block of the pool.
+// Unfound adds up the bytes asked for by owners off the Go heap that the collector would not report: owners of a raw
+// slice alone, and others whose slot has no finalizer. It looks at each block of the pool.
 func (t *Table) Unfound() (slices, unwatched Tally) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
