@@ -29,14 +29,16 @@ func (h *Heap) Trim(idle int) int64 {
 func (h *Heap) Shrink(n int64) {
 	h.growMu.Lock()
 	defer h.growMu.Unlock()
-	list, left := h.oldest(), n
-	for before := left + 1; 0 < left && left < before; list = h.oldest() { // a Get may have split what is listed
-		before = left
+	left, list := n, []int32(nil)
+	for again := true; again; { // a Get may have split what was listed
+		before := left
+		list = h.oldest()
 		for _, i := range list {
 			if left > 0 {
 				left -= h.releasePart(i, h.partOf(i, left))
 			}
 		}
+		again = 0 < left && left < before
 	}
 	for k := 0; k < len(list) && left == n && n > 0; k++ {
 		left -= h.release(list[k])

@@ -1,6 +1,7 @@
 package pageheap
 
 import (
+	"math"
 	"testing"
 
 	"github.com/bufslab/bufslab/device"
@@ -105,7 +106,7 @@ func TestShrinkOfAnUnusedRange(t *testing.T) {
 	p := start(&pages{RangeBytes: 64 << 20}, Options{})
 	p.freeAll(fill(t, p, 640))
 	p.Trim(1) // the head-room
-	for _, c := range []struct{ bytes, left int64 }{{1, 639}, {page, 638}, {100*page - 1, 538}, {1 << 62, 0}} {
+	for _, c := range []struct{ bytes, left int64 }{{1, 639}, {page, 638}, {100*page - 1, 538}, {math.MaxInt64, 0}} {
 		if p.Shrink(c.bytes); p.managed != c.left*page {
 			t.Errorf("Shrink(%d): %d bytes are left, want %d pages", c.bytes, p.managed, c.left)
 		}
