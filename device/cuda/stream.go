@@ -57,6 +57,20 @@ func (s *stream) note(err error) {
 	}
 }
 
+// Accepts makes a stream a [device.Accepter].
+func (s *stream) Accepts(b device.Block) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.shut {
+		return s.mem.StreamClosed()
+	}
+	if b.Len == 0 {
+		return nil
+	}
+	_, err := s.mem.locate(b)
+	return err
+}
+
 func (s *stream) Copy(dst, src device.Block) error {
 	return s.work(func() error {
 		c, err := s.mem.plan(dst, src)

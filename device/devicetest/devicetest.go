@@ -41,6 +41,7 @@ var checks = []struct {
 	{"Stream", streams},
 	{"StreamError", streamError},
 	{"Events", events},
+	{"Accepts", accepts},
 	{"OrderAmongStreams", orderAmong},
 	{"SharedStream", sharedStream},
 	{"CloseWaits", closeWaits},

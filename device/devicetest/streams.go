@@ -54,6 +54,22 @@ func streamError(t *testing.T, d device.Device) {
 	must(t, o.Sync(), o.Close())
 }
 
+// accepts: a stream takes memory of its device and of the host, and says which other memory it cannot reach.
+func accepts(t *testing.T, d device.Device) {
+	needsMemory(t, d)
+	s := stream(t, d)
+	if _, is := s.(device.Accepter); !is {
+		t.Skip("its streams are no device.Accepter")
+	}
+	own, other := alloc(t, d, 100), alloc(t, sim.New(1<<20), 100)
+	must(t, device.Accepts(s, own), device.Accepts(s, onHost(t, make([]byte, 10))), device.Accepts(s, device.Block{}))
+	wants(t, device.Accepts(s, other), "memory of another device", device.ErrUnavailable)
+	must(t, s.Fill(own, 1), s.Close())
+	wants(t, device.Accepts(s, own), "Accepts after Close", device.ErrClosed)
+	d.Free(own)
+	wants(t, device.Accepts(stream(t, d), own), "freed memory", device.ErrUnavailable)
+}
+
 // events: one stream waits for a point in another, of another device too.
 func events(t *testing.T, d device.Device) {
 	needsMemory(t, d)
