@@ -88,7 +88,7 @@ func (s *suite) changeAllocator() {
 }
 
 // dear matches packages that take longer to build than all others take to run. They are tested if BUFSLAB_STRESS is set.
-var dear = regexp.MustCompile("/(flight|avro|exprs|cmd)(/|$)")
+var dear = regexp.MustCompile("/(compute|csv|flight|avro|exprs|cmd)(/|$)")
 
 // find finds the packages whose tests use package memory, and has those without a TestMain
 // report. A driver of SQL is never tested.
