@@ -9,8 +9,10 @@ import (
 // a bound on the number of held blocks has no caches.
 
 const (
-	// cachedLimit is the largest block that is cached.
-	cachedLimit = 32 << 20
+	// cachedLimit is the largest block that is cached. To touch 1 MiB takes thirty times as long as a miss, so
+	// that nobody feels what the cache of a larger block gains. And where large sizes vary, caches of up to 32 MiB took
+	// half as much memory again.
+	cachedLimit = 2 << 20
 	// cacheShare is the share of the managed bytes, as a divisor, that caches may hold without having
 	// earned it: cached blocks cannot be merged, and serve one size alone.
 	cacheShare = 32

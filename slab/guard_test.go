@@ -383,15 +383,15 @@ func TestGuardDrawsWhatCachesServe(t *testing.T) {
 	})
 }
 
-// So are some of a pool whose buffers are too long to be guarded, and its caches serve it again.
-func TestATurnEndsThatDrawsNothing(t *testing.T) {
-	p := openPool(t, "virtual", Config{Guard: 1})
+// So are some of a pool whose buffers are so long that few are guarded, and its caches serve it again.
+func TestATurnEndsThatDrawsLittle(t *testing.T) {
+	p := openPool(t, "mmap", Config{Guard: 2})
 	// Gets have to be quick, or the block does not earn its place in a cache: looks for the peak are slow under the
 	// race detector, which sees each counter.
 	p.pool.peak.enough = 1 << 40
 	often := func() {
 		for range 3000 {
-			mustRelease(t, mustGet(t, p, 20<<20))
+			mustRelease(t, mustGet(t, p, cachedLimit))
 		}
 	}
 	eventually(t, "a turn begins", func() bool {
@@ -402,10 +402,10 @@ func TestATurnEndsThatDrawsNothing(t *testing.T) {
 	eventually(t, "the caches serve", func() bool {
 		often()
 		before := p.pool.cache.Passed()
-		mustRelease(t, mustGet(t, p, 20<<20))
+		mustRelease(t, mustGet(t, p, cachedLimit))
 		return p.pool.cache.Passed() == before
 	})
-	if s := p.Stats(); s.Guarded != 0 {
+	if s := p.Stats(); s.Guarded > s.Hits/64 {
 		t.Errorf("%+v", s)
 	}
 }

@@ -99,7 +99,7 @@ func TestAQuickProgramKeepsItsPromise(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	path := filepath.Join(t.TempDir(), "t.csv")
 	p := slab.MustOpen("record=" + path)
-	for _, size := range []int{8 << 20, 6 << 20, 5 << 20} {
+	for _, size := range []int{2 << 20, 3 << 19, 5 << 18} {
 		for range 500 {
 			var out []slab.PooledBuffer
 			for range 16 {
