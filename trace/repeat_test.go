@@ -55,7 +55,7 @@ func busy(t *testing.T) {
 // A replay gives the same Result on any number of processors, beside others and the
 // collector: for every strategy, device, and key that has to do with processors or time.
 func TestReplaysRepeatBitForBit(t *testing.T) {
-	steps := 1000
+	steps := 400
 	if testing.Short() {
 		steps = 200
 	}

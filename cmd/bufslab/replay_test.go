@@ -193,19 +193,17 @@ func TestVersionSaysWhatWasBuilt(t *testing.T) {
 	}
 }
 
-// The whole command line repeats, on one processor and on three.
+// The whole command line repeats, on three processors.
 func TestTheCommandRepeats(t *testing.T) {
-	for _, procs := range []string{"1", "3"} {
-		first := ""
-		for range 2 {
-			_, out, stderr := command("replay", "-json", "-procs", procs)
-			out = noTimes.ReplaceAllString(out, "")
-			if first == "" {
-				first = out
-			}
-			if out != first || stderr != "" {
-				t.Errorf("%s\n%s, first\n%s", stderr, out, first)
-			}
+	first := ""
+	for range 2 {
+		_, out, stderr := command("replay", "-json", "-procs", "3")
+		out = noTimes.ReplaceAllString(out, "")
+		if first == "" {
+			first = out
+		}
+		if out != first || stderr != "" {
+			t.Errorf("%s\n%s, first\n%s", stderr, out, first)
 		}
 	}
 }

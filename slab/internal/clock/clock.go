@@ -95,8 +95,11 @@ func (k *Clock) Advance(now int64) {
 		return
 	}
 	k.now += due * int64(k.every)
-	for range min(due, int64(k.trim)+int64(k.idle)+int64(k.lately.length())+2) {
-		k.tick()
+	minute := int64(k.lately.length())
+	for i := range min(due, int64(k.trim)+int64(k.idle)+minute+2) {
+		if idle := k.tick(); idle && i > minute {
+			return
+		}
 	}
 }
 
@@ -110,10 +113,10 @@ func (k *Clock) isIdle(traffic int64) bool {
 	return k.idle > 0 && k.quiet >= k.idle
 }
 
-// tick ends an epoch of what a pool holds.
-func (k *Clock) tick() {
+// tick ends an epoch of what a pool holds. It reports whether the pool is idle, and so holds nothing from then on.
+func (k *Clock) tick() (idle bool) {
 	calls, managed := k.options.Usage()
-	idle := k.isIdle(calls)
+	idle = k.isIdle(calls)
 	switch {
 	case managed == 0: // there is nothing to give
 	case idle:
@@ -124,4 +127,5 @@ func (k *Clock) tick() {
 	if k.options.Keep != nil {
 		k.options.Keep(k.lately.tick(k.options.Peak()))
 	}
+	return idle
 }
