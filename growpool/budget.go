@@ -1,9 +1,6 @@
 package growpool
 
-import (
-	"sync"
-	"unsafe"
-)
+import "sync"
 
 // A budget counts the bytes of a pool's buffers. A buffer's bytes are reserved
 // before its memory is taken, and freed after the memory has gone. The count is
@@ -21,12 +18,12 @@ type budget struct {
 	left left
 }
 
-// limit sets the most held bytes. A budget that is large compared with the cache
+// limit sets the most held bytes. A budget that is large compared with the cache, of fixed bytes,
 // pays for the bookkeeping. A small budget is for buffers, and pays only for the
 // bookkeeping beyond sixteen keys.
-func (b *budget) limit(maxBytes, perKey int64) {
+func (b *budget) limit(maxBytes, fixed, perKey int64) {
 	b.max, b.perKey = maxBytes, perKey
-	if fixed := cacheBytes(maxBytes); fixed <= maxBytes/16 {
+	if fixed <= maxBytes/16 {
 		b.room = maxBytes - fixed
 		return
 	}
@@ -63,14 +60,3 @@ func (b *budget) refusal(n int) error {
 	held, _ := b.usage()
 	return &BudgetError{Bytes: int64(n), Held: held, MaxBytes: b.max, Pool: b.pool}
 }
-
-// keyBytes is the size of a key's bookkeeping: its entry, counters and buffer,
-// up to eight slots of the table, and the notes of the cache and the slab.Pool.
-func keyBytes[K comparable]() int64 {
-	const elsewhere = 256
-	return int64(unsafe.Sizeof(entry[K]{})+unsafe.Sizeof(buffer{})) + lineBytes + 8*8 + elsewhere
-}
-
-// cacheBytes is the size of the cache itself: four bytes a counter, the queue of
-// its changes, and its shards.
-func cacheBytes(maxBytes int64) int64 { return 4*countersFor(maxBytes) + 384<<10 }

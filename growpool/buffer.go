@@ -1,9 +1,13 @@
 package growpool
 
 import (
+	"fmt"
+	"slices"
 	"sync/atomic"
 	"unsafe"
 
+	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/internal/invariants"
 	"github.com/bufslab/bufslab/slab"
 )
 
@@ -105,3 +109,45 @@ func (b *buffer) show(word unsafe.Pointer) {
 
 // hide makes every Get take the entry's lock first.
 func (b *buffer) hide() { atomic.StorePointer(&b.word, nil) }
+
+// check panics in check builds if a later Get has replaced the buffer.
+func (b *buffer) check() {
+	if invariants.Enabled && b.state() == replaced {
+		panic(fmt.Sprintf("growpool: view of key %#v used after a later Get replaced its buffer", b.owner.name()))
+	}
+}
+
+// slice returns the address for a slice. Hide tells the slab.Pool that there may be a slice of
+// memory that the collector does not see, and that a Put of the slice must not find the buffer.
+func (b *buffer) slice() unsafe.Pointer {
+	b.check()
+	b.handle.Hide()
+	atomic.StorePointer(&b.open, b.ptr)
+	return b.ptr
+}
+
+// useOn notes that work on s uses the buffer, unless its owner has ended. From now on each Get of the
+// key looks for streams.
+func (b *buffer) useOn(s device.Stream, ended *atomic.Bool) error {
+	if s == nil {
+		return errNoStream
+	}
+	b.uses.mu.Lock()
+	defer b.uses.mu.Unlock()
+	if ended != nil && ended.Load() {
+		return ErrReleased
+	}
+	if b.size == 0 {
+		return nil
+	}
+	if err := b.handle.UsedOn(s); err != nil {
+		return err
+	}
+	b.hide()
+	if i := slices.IndexFunc(b.uses.list, func(x use) bool { return x.stream == s }); i >= 0 {
+		b.uses.list[i].event = nil
+		return nil
+	}
+	b.uses.list = append(b.uses.list, use{stream: s})
+	return nil
+}

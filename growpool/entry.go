@@ -4,6 +4,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"unsafe"
 )
 
 // An entry is what a pool knows of a key. A hit reads cur and adds to hits, and
@@ -59,101 +60,6 @@ func (e *entry[K]) intern(shape []int) *[]int {
 	return &s
 }
 
-// lock returns the entry of a key, locked. The caller ends with unlock.
-func (p *Pool[K]) lock(key K) (*entry[K], error) {
-	if !p.made() {
-		return nil, errNotMade
-	}
-	for {
-		e := p.table.add(key)
-		e.mu.Lock()
-		switch {
-		case p.closed.Load():
-			p.unlock(e)
-			return nil, ErrClosed
-		case !e.dead:
-			return e, nil
-		}
-		e.mu.Unlock()
-	}
-}
-
-// unlock unlocks an entry, and removes it if there is nothing to remember. A reclaim may have
-// passed over the locked entry; so unlock wakes calls that wait for memory.
-func (p *Pool[K]) unlock(e *entry[K]) {
-	p.unlockQuietly(e)
-	p.slab.Offer()
-}
-
-// unlockQuietly is unlock for a reclaim, which would wake its own caller. It looks for evictions
-// after it has unlocked: until then an eviction could not lock the entry, and left the work to us.
-// If another goroutine has locked the entry by now, that goroutine will look.
-func (p *Pool[K]) unlockQuietly(e *entry[K]) {
-	for done := false; !done; {
-		e.mu.Unlock()
-		if e.cur.Load() != nil || !e.mu.TryLock() {
-			return
-		}
-		if done = e.cur.Load() == nil; done { // else an eviction may come now
-			p.removeUnused(e)
-		}
-	}
-	e.mu.Unlock()
-}
-
-// removeUnused removes a key without a buffer, if the key never had one or the pool has a budget.
-// The caller holds e.mu.
-func (p *Pool[K]) removeUnused(e *entry[K]) {
-	if !e.dead && !e.turn.taken && (p.policy != nil || e.requests() == 0) {
-		e.dead = true
-		p.remember(e.counts())
-		p.table.remove(e)
-	}
-}
-
-func (p *Pool[K]) remember(s KeyStats) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.removed.add(s)
-}
-
-// evict takes a buffer from its key for good. The caller may hold locks of
-// entries, and no other.
-func (p *Pool[K]) evict(b *buffer) {
-	do := b.change(evict)
-	if do&unlink == 0 {
-		return // the key does not have it
-	}
-	e := b.owner.(*entry[K])
-	e.cur.CompareAndSwap(b, nil)
-	defer func() { // also if the Release panics
-		if e.mu.TryLock() {
-			p.unlock(e)
-		}
-	}()
-	b.perform(do)
-}
-
-// evictAll evicts all buffers, also if the Release of one panics.
-func (p *Pool[K]) evictAll(list []*buffer) {
-	i := 0
-	defer func() {
-		if i < len(list) {
-			p.evictAll(list[i+1:])
-		}
-	}()
-	for ; i < len(list); i++ {
-		p.evict(list[i])
-	}
-}
-
-// clear evicts the key's buffer. The caller holds e.mu.
-func (p *Pool[K]) clear(e *entry[K]) {
-	if b := e.cur.Load(); b != nil {
-		p.evict(b)
-	}
-}
-
 // A turn lets one lease at a time have a key, in the order in which they came.
 // It is guarded by the entry's mu.
 type turn struct {
@@ -185,4 +91,27 @@ func (t *turn) leave(w chan struct{}) {
 		return
 	}
 	t.pass()
+}
+
+// KeyStats has the counts of a key. Hits + Misses + Grows is the number of its
+// requests that succeeded.
+type KeyStats struct {
+	Hits   int64 // requests that the key's buffer had room for, or that need no room
+	Misses int64 // requests when the key had no buffer, or for a private one
+	Grows  int64 // requests that replaced the buffer by a larger one
+	Bytes  int64 // of the buffer now
+}
+
+func (s *KeyStats) add(o KeyStats) {
+	s.Hits += o.Hits
+	s.Misses += o.Misses
+	s.Grows += o.Grows
+	s.Bytes += o.Bytes
+}
+
+// keyBytes is the size of a key's bookkeeping: its entry, counters and buffer,
+// up to eight slots of the table, and the notes of the cache and the slab.Pool.
+func keyBytes[K comparable]() int64 {
+	const elsewhere = 256
+	return int64(unsafe.Sizeof(entry[K]{})+unsafe.Sizeof(buffer{})) + lineBytes + 8*8 + elsewhere
 }

@@ -116,22 +116,3 @@ func getLocked[T any, K comparable](p *Pool[K], key K, t element, d dims, shape 
 	b.show(t.word)
 	return newView[T](e, b, d, shape), nil, nil
 }
-
-// judge checks a request, before anything else happens.
-func judge(t element, shape []int) (dims, error) {
-	if err := t.check(); err != nil {
-		return dims{}, err
-	}
-	d, ok := dimsOf(shape, t.size)
-	if !ok {
-		return dims{}, shapeError(shape)
-	}
-	return d, nil
-}
-
-func newView[T any, K comparable](e *entry[K], b *buffer, d dims, shape []int) View[T] {
-	if len(shape) > 2 || d.n == 0 {
-		d.more = e.intern(shape)
-	}
-	return View[T]{b, d}
-}

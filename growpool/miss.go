@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/bufslab/bufslab/device"
-	"github.com/bufslab/bufslab/slab"
 )
 
 // A miss is a request that finds no buffer, or too small a buffer. It takes these
@@ -31,7 +30,7 @@ func (p *Pool[K]) obtain(wait patience, e *entry[K], n int) (*buffer, error) {
 	}
 	if n == 0 {
 		p.hit(e)
-		return p.newBuffer(e, 0), nil // without memory, and not the key's
+		return newBuffer(0, p.budget, e), nil // without memory, and not the key's
 	}
 	return p.miss(wait, e, n)
 }
@@ -126,7 +125,7 @@ func (p *Pool[K]) build(wait patience, e *entry[K], have, want int) (*buffer, er
 	case wait != noWait:
 		return p.makeLeased(wait, e, want)
 	}
-	b = p.newBuffer(e, want)
+	b = newBuffer(want, p.budget, e)
 	return b, p.allocate(b, nil) // the View's alone: the budget does not count it
 }
 
@@ -134,7 +133,7 @@ var errNotKept = fmt.Errorf("the key may not keep it: %w", device.ErrOutOfMemory
 
 // makeKept makes a buffer that is the key's.
 func (p *Pool[K]) makeKept(wait patience, e *entry[K], size int) (*buffer, error) {
-	b := p.newBuffer(e, size)
+	b := newBuffer(size, p.budget, e)
 	if !p.admit(e, b) {
 		return nil, errNotKept
 	}
@@ -164,7 +163,7 @@ func (p *Pool[K]) makeKept(wait patience, e *entry[K], size int) (*buffer, error
 
 // makeLeased makes a buffer that a lease has and no key.
 func (p *Pool[K]) makeLeased(wait patience, e *entry[K], size int) (*buffer, error) {
-	b := p.newBuffer(e, size)
+	b := newBuffer(size, p.budget, e)
 	if !p.reserveEvicting(e, size) {
 		return nil, p.budget.refusal(size)
 	}
@@ -180,34 +179,6 @@ func (p *Pool[K]) makeLeased(wait patience, e *entry[K], size int) (*buffer, err
 	done = true
 	b.apply(lend)
 	return b, nil
-}
-
-func (p *Pool[K]) newBuffer(e *entry[K], size int) *buffer {
-	return newBuffer(size, p.budget, e)
-}
-
-// allocate gets the memory. A stream on is the first to use it. allocate runs the collector first
-// if much was left to it, and again if there is no room: memory that Get has shown comes back in
-// no other way.
-func (p *Pool[K]) allocate(b *buffer, on device.Stream) error {
-	get := p.slab.Get
-	if on != nil {
-		get = func(n int) (slab.PooledBuffer, error) { return p.slab.GetOn(n, on) }
-		defer func() { b.uses.list = []use{{stream: on}} }() // nobody else has b yet; earlier work of on may go on
-	}
-	l := &p.budget.left
-	l.relieve()
-	err := b.fill(get)
-	if !outOfMemory(err) || l.since.Load() == 0 { // or Views have what was left
-		return err
-	}
-	for range 2 { // a finalizer may run after we have looked
-		l.collect()
-		if err = b.fill(get); !outOfMemory(err) {
-			return err
-		}
-	}
-	return err
 }
 
 // publish gives the key its buffer, unless the cache has dropped the buffer meanwhile.

@@ -60,6 +60,10 @@ func newPolicy(room, maxBytes int64) *policy {
 // between a thousand and a million.
 func countersFor(maxBytes int64) int64 { return min(max(maxBytes>>10, 1<<10), 1<<20) }
 
+// cacheBytes is the size of the cache itself: four bytes a counter, the queue of
+// its changes, and its shards.
+func cacheBytes(maxBytes int64) int64 { return 4*countersFor(maxBytes) + 384<<10 }
+
 // onExit is the callback.
 func (y *policy) onExit(b *buffer) {
 	if b == nil { // of a Del that found nothing

@@ -31,15 +31,6 @@ var (
 // trust.
 type Ref[T any] struct{ name refs.Name }
 
-// leases has the leases that have a Ref.
-var leases = refs.New[named]()
-
-// A named is a lease that has a Ref.
-type named struct {
-	elem  reflect.Type
-	lease any // a weak.Pointer[Lease[T]]
-}
-
 // Ref returns the Ref of l, the same in each call: the zero Ref for a nil or zero Lease, and after
 // Release. A lease without elements has a Ref, too. The Ref ends with l: after Release its Get returns
 // ErrReleased, even if other leases share the memory.

@@ -2,7 +2,7 @@ package growpool
 
 import "math"
 
-// How a miss gets room in the budget.
+// What a key may keep, and what is evicted to make room in the budget.
 
 // admit asks the cache whether the key may keep b, and evicts the buffers that
 // have to go for b. After StopHolding no key may keep a buffer.
@@ -65,4 +65,41 @@ func (p *Pool[K]) evictIdle(e *entry[K]) bool {
 	p.expel(least)
 	p.evict(buf)
 	return true
+}
+
+// evict takes a buffer from its key for good. The caller may hold locks of
+// entries, and no other.
+func (p *Pool[K]) evict(b *buffer) {
+	do := b.change(evict)
+	if do&unlink == 0 {
+		return // the key does not have it
+	}
+	e := b.owner.(*entry[K])
+	e.cur.CompareAndSwap(b, nil)
+	defer func() { // also if the Release panics
+		if e.mu.TryLock() {
+			p.unlock(e)
+		}
+	}()
+	b.perform(do)
+}
+
+// evictAll evicts all buffers, also if the Release of one panics.
+func (p *Pool[K]) evictAll(list []*buffer) {
+	i := 0
+	defer func() {
+		if i < len(list) {
+			p.evictAll(list[i+1:])
+		}
+	}()
+	for ; i < len(list); i++ {
+		p.evict(list[i])
+	}
+}
+
+// clear evicts the key's buffer. The caller holds e.mu.
+func (p *Pool[K]) clear(e *entry[K]) {
+	if b := e.cur.Load(); b != nil {
+		p.evict(b)
+	}
 }

@@ -41,7 +41,7 @@ func TestEveryCell(t *testing.T) {
 			// A slab.Pool of its own: what another cell left to the collector comes back at any time.
 			below := openSlab(t, "device=heap,strategy=direct")
 			p := New[int](below, Config{})
-			b := p.newBuffer(newEntry(1, 1), 100)
+			b := newBuffer(100, p.budget, newEntry(1, 1))
 			if err := b.fill(below.Get); err != nil {
 				t.Fatal(err)
 			}

@@ -1,21 +1,5 @@
 package growpool
 
-// KeyStats has the counts of a key. Hits + Misses + Grows is the number of its
-// requests that succeeded.
-type KeyStats struct {
-	Hits   int64 // requests that the key's buffer had room for, or that need no room
-	Misses int64 // requests when the key had no buffer, or for a private one
-	Grows  int64 // requests that replaced the buffer by a larger one
-	Bytes  int64 // of the buffer now
-}
-
-func (s *KeyStats) add(o KeyStats) {
-	s.Hits += o.Hits
-	s.Misses += o.Misses
-	s.Grows += o.Grows
-	s.Bytes += o.Bytes
-}
-
 // Stats returns the statistics of every key, exact when no call runs. In a pool with a
 // budget a key that loses its buffer leaves the map; [Pool.Totals] still includes it.
 func (p *Pool[K]) Stats() map[K]KeyStats {

@@ -27,6 +27,13 @@ type View[T any] struct {
 	dims
 }
 
+func newView[T any, K comparable](e *entry[K], b *buffer, d dims, shape []int) View[T] {
+	if len(shape) > 2 || d.n == 0 {
+		d.more = e.intern(shape)
+	}
+	return View[T]{b, d}
+}
+
 // Slice returns the elements, their capacity cut to their number. It is nil for the zero View
 // and where the CPU does not reach the memory; without elements it is empty. The slice
 // lasts as long as the View is valid; on the Go heap it is memory-safe for ever. Off the heap,
@@ -142,20 +149,4 @@ func (v View[T]) at(i []int) *T {
 
 func (v View[T]) outOfRange(i []int) {
 	panic(fmt.Sprintf("growpool: index %v of shape %v", append([]int{}, i...), v.shape()))
-}
-
-// check panics in check builds if a later Get has replaced the buffer.
-func (b *buffer) check() {
-	if invariants.Enabled && b.state() == replaced {
-		panic(fmt.Sprintf("growpool: view of key %#v used after a later Get replaced its buffer", b.owner.name()))
-	}
-}
-
-// slice returns the address for a slice. Hide tells the slab.Pool that there may be a slice of
-// memory that the collector does not see, and that a Put of the slice must not find the buffer.
-func (b *buffer) slice() unsafe.Pointer {
-	b.check()
-	b.handle.Hide()
-	atomic.StorePointer(&b.open, b.ptr)
-	return b.ptr
 }

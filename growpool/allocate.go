@@ -38,6 +38,30 @@ func (p *Pool[K]) allocateOrWait(wait patience, e *entry[K], b *buffer) error {
 	return ErrClosed
 }
 
+// allocate gets the memory. A stream on is the first to use it. allocate runs the collector first
+// if much was left to it, and again if there is no room: memory that Get has shown comes back in
+// no other way.
+func (p *Pool[K]) allocate(b *buffer, on device.Stream) error {
+	get := p.slab.Get
+	if on != nil {
+		get = func(n int) (slab.PooledBuffer, error) { return p.slab.GetOn(n, on) }
+		defer func() { b.uses.list = []use{{stream: on}} }() // nobody else has b yet; earlier work of on may go on
+	}
+	l := &p.budget.left
+	l.relieve()
+	err := b.fill(get)
+	if !outOfMemory(err) || l.since.Load() == 0 { // or Views have what was left
+		return err
+	}
+	for range 2 { // a finalizer may run after we have looked
+		l.collect()
+		if err = b.fill(get); !outOfMemory(err) {
+			return err
+		}
+	}
+	return err
+}
+
 // await gets the memory of b when there is room. Close ends the wait.
 func (p *Pool[K]) await(ctx context.Context, b *buffer) error {
 	ctx, cancel := context.WithCancel(ctx)
