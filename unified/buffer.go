@@ -31,15 +31,6 @@ type Buffer[T any] struct {
 	shape  []int
 }
 
-// A lease is the right to use elements of an array, from New, Acquire or Ref.Get until Free or
-// Release. Views share it. The array's lock guards it.
-type lease struct {
-	a      *array
-	lo, hi int
-	over   bool
-	names  *names // of its Refs, nil while there are none
-}
-
 // New returns a buffer of the given shape, row by row, on a device. Without
 // dimensions it has one element; with a dimension of 0 it has none, and is
 // valid. The first access takes its memory, from pools of the device that all
@@ -180,8 +171,8 @@ func (b *Buffer[T]) end(keep bool) error {
 	if err != nil || !last {
 		return err
 	}
-	if keep && b.a.pool != nil {
-		b.a.pool.release(b.a)
+	if keep && b.a.keeper != nil {
+		b.a.keeper.release(b.a)
 	} else {
 		b.a.free()
 	}
@@ -203,4 +194,21 @@ func (b *Buffer[T]) giveUp() (last bool, err error) {
 	b.own.names.end()
 	a.leases--
 	return a.leases == 0, nil
+}
+
+// View returns the elements from i to below j, counted row by row, as a buffer of
+// one dimension. The view shares memory and states with b: a write to one is a write
+// to both. An access of the view copies only its elements. The view ends with b; to
+// free a view of a part is an error. The error wraps device.ErrSize for a range that
+// is not inside b.
+func (b *Buffer[T]) View(i, j int) (*Buffer[T], error) {
+	a, err := b.lock()
+	if err != nil {
+		return nil, err
+	}
+	a.mu.Unlock()
+	if i < 0 || j < i || j > b.Len() {
+		return nil, fmt.Errorf("unified: elements %d to %d of %d: %w", i, j, b.Len(), device.ErrSize)
+	}
+	return &Buffer[T]{a: b.a, own: b.own, lo: b.lo + i, hi: b.lo + j, shape: []int{j - i}}, nil
 }

@@ -21,13 +21,3 @@ var (
 	// whole buffer can be freed.
 	ErrView = errors.New("a view has no memory of its own")
 )
-
-// refused is the error of a mark.
-func refused(why action, a access, s span) error {
-	err := ErrUninitialized
-	if why == lose {
-		err = ErrConflict
-	}
-	return fmt.Errorf("unified: %v side marked as written, elements %d to %d are %v: %w", a.side(), s.lo, s.hi, s.state,
-		err)
-}

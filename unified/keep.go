@@ -2,12 +2,31 @@ package unified
 
 import (
 	"container/list"
-	"reflect"
 	"slices"
 	"sync"
 
 	"github.com/bufslab/bufslab/internal/underway"
 )
+
+// PoolConfig limits the kept buffers of a pool. Acquired buffers do not count.
+type PoolConfig struct {
+	// MaxBuffers is the most buffers that are kept; the buffer released first
+	// makes room. 0 means 100, and a negative number that none is kept.
+	MaxBuffers int
+	// MaxBufferBytes is the size of the largest buffer that is kept; larger ones
+	// are freed when they are released. 0 means 1 GiB, and a negative number that
+	// none is kept.
+	MaxBufferBytes int64
+}
+
+// PoolStats are counts since the pool was made. Clear does not reset them.
+type PoolStats struct {
+	PoolSize      int64 // buffers kept now
+	TotalAcquired int64 // CacheHits + CacheMisses
+	TotalReleased int64 // kept or not
+	CacheHits     int64 // Acquires that got a kept buffer
+	CacheMisses   int64 // Acquires that got a new buffer
+}
 
 // A pool is a Pool without the part that its user holds, so that the collector can tell
 // when the user has forgotten it. Active arrays and the slab pools refer to the pool.
@@ -26,13 +45,6 @@ type pool struct {
 	age   *list.List               // of released arrays, the first released in front
 	bytes int64
 	stats PoolStats
-}
-
-// A kind has the properties that a request and a kept buffer must share.
-type kind struct {
-	elem   reflect.Type
-	shape  string
-	pinned bool
 }
 
 func newPool(m *memory, err error, c PoolConfig) *pool {
@@ -57,7 +69,7 @@ func (p *pool) create(k kind, n, elem int) (*array, error) {
 		s.AddReclaimer(p)
 	}
 	a := newArray(p.mem, n, elem, k.pinned)
-	a.pool, a.kind = p, k
+	a.keeper, a.kind = p, k
 	return a, nil
 }
 
@@ -196,26 +208,17 @@ func (p *pool) clear() {
 }
 
 func (p *pool) stopHolding() {
-	p.stop()
+	p.mu.Lock()
+	p.stops = true
+	p.mu.Unlock()
 	p.clear()
 }
 
-func (p *pool) stop() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.stops = true
-}
-
-// keepNoMore has released arrays freed from now on. It leaves held memory to the slab pools.
-func (p *pool) keepNoMore() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.c.MaxBuffers = -1
-}
-
-// abandon ends a pool whose user has forgotten it.
+// abandon ends a pool whose user has forgotten it. It leaves held memory to the slab pools.
 func (p *pool) abandon() {
-	p.keepNoMore()
+	p.mu.Lock()
+	p.c.MaxBuffers = -1 // from now on released arrays are freed
+	p.mu.Unlock()
 	p.FreeHeld()
 	for _, s := range p.mem.pools() {
 		s.RemoveReclaimer(p)

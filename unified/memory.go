@@ -32,6 +32,17 @@ func (t *tally) add(n int) {
 	t.bytes.Add(int64(n))
 }
 
+// Usage has the Stats of the slab pools that a [Pool] draws on, zeros for a slab pool that was
+// never used. Acquired and kept buffers are active there. Other users of these slab pools count,
+// too. If all host memory is page-locked it is in Pinned.
+//
+// HeldBytes of a side is memory that its slab pool holds, and PeakManagedBytes the most that the slab
+// pool had. Where CPU and device share the memory, Usage counts the copies that were not made.
+type Usage struct {
+	Device, Host, Pinned         slab.Stats
+	UncopiedCalls, UncopiedBytes int64
+}
+
 // A source is a slab.Pool that is opened when it is first asked for.
 type source struct {
 	open func() (*slab.Pool, error)

@@ -266,13 +266,13 @@ func TestASideAloneKeepsNothing(t *testing.T) {
 	defer func() { b.a.mu.Unlock(); check.Must(t, b.Free()) }()
 	for _, had := range []bool{false, true} {
 		if had {
-			check.Must(t, b.a.provide(onDevice, nil))
+			check.Must(t, b.a.provide(onDevice, (*slab.Pool).Get))
 		}
-		err := b.a.provideBoth(func(d side) error {
-			if d == host {
-				return errTest
+		err := b.a.provideBoth(func(p *slab.Pool, size int) (slab.PooledBuffer, error) {
+			if p != b.a.mem.device {
+				return slab.PooledBuffer{}, errTest
 			}
-			return b.a.provide(d, nil)
+			return p.Get(size)
 		})
 		if has := b.a.sides[onDevice].has; err != errTest || has != had {
 			t.Errorf("had memory: %t, has memory: %t, %v", had, has, err)

@@ -23,17 +23,6 @@ import (
 // its active buffers are freed when they are released.
 type Pool struct{ pool *pool }
 
-// PoolConfig limits the kept buffers of a pool. Acquired buffers do not count.
-type PoolConfig struct {
-	// MaxBuffers is the most buffers that are kept; the buffer released first
-	// makes room. 0 means 100, and a negative number that none is kept.
-	MaxBuffers int
-	// MaxBufferBytes is the size of the largest buffer that is kept; larger ones
-	// are freed when they are released. 0 means 1 GiB, and a negative number that
-	// none is kept.
-	MaxBufferBytes int64
-}
-
 // NewPool returns a pool of buffers on a device. It draws on the same memory as [New].
 func NewPool(dev device.Device, c PoolConfig) *Pool { return openPool(c)(memoryOf(dev)) }
 
@@ -108,6 +97,9 @@ func AcquirePinned[T any](p *Pool, shape ...int) (*Buffer[T], error) {
 	return acquire[T](p, takesNothing, true, shape)
 }
 
+// takesNothing is the take of Acquire: the first access of a side takes its memory.
+func takesNothing(*pool, *array) error { return nil }
+
 // acquire returns a buffer of an array for which take has succeeded.
 func acquire[T any](front *Pool, take func(*pool, *array) error, pinned bool, dims []int) (*Buffer[T], error) {
 	defer runtime.KeepAlive(front) // it is not abandoned meanwhile
@@ -156,15 +148,6 @@ func (p *Pool) FreeHeld() { p.inner().clear() }
 // no way back.
 func (p *Pool) StopHolding() { p.inner().stopHolding() }
 
-// PoolStats are counts since the pool was made. Clear does not reset them.
-type PoolStats struct {
-	PoolSize      int64 // buffers kept now
-	TotalAcquired int64 // CacheHits + CacheMisses
-	TotalReleased int64 // kept or not
-	CacheHits     int64 // Acquires that got a kept buffer
-	CacheMisses   int64 // Acquires that got a new buffer
-}
-
 // Stats returns the figures of the pool, all of one moment. [Pool.MemoryUsage] has figures
 // of the memory.
 func (p *Pool) Stats() PoolStats { return p.inner().counts() }
@@ -175,16 +158,20 @@ func (p *Pool) Len() int { return int(p.inner().counts().PoolSize) }
 // TotalBytes returns the SizeBytes of the buffers that the pool keeps, added up.
 func (p *Pool) TotalBytes() int64 { return p.inner().keptBytes() }
 
-// Usage has the Stats of the slab pools that a [Pool] draws on, zeros for a slab pool that was
-// never used. Acquired and kept buffers are active there. Other users of these slab pools count,
-// too. If all host memory is page-locked it is in Pinned.
-//
-// HeldBytes of a side is memory that its slab pool holds, and PeakManagedBytes the most that the slab
-// pool had. Where CPU and device share the memory, Usage counts the copies that were not made.
-type Usage struct {
-	Device, Host, Pinned         slab.Stats
-	UncopiedCalls, UncopiedBytes int64
-}
-
 // MemoryUsage returns the Usage of the pool's slab pools.
 func (p *Pool) MemoryUsage() Usage { return p.inner().mem.usage() }
+
+// With calls f with a buffer of the pool that belongs to f alone, as [Acquire] returns it, and releases it
+// when f returns or panics. f must not keep the buffer, nor slices or blocks of it; it may release the
+// buffer earlier. With returns the error of f. If Acquire fails, With returns that error without a call
+// of f.
+//
+// It is safe for concurrent use, as the pool is.
+func With[T any](p *Pool, shape []int, f func(b *Buffer[T]) error) error {
+	b, err := Acquire[T](p, shape...)
+	if err != nil {
+		return err
+	}
+	defer b.Release()
+	return f(b)
+}

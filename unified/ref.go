@@ -33,33 +33,6 @@ var (
 // trust.
 type Ref[T any] struct{ name refs.Name }
 
-// buffers has the buffers and views that have a Ref.
-var buffers = refs.New[named]()
-
-// A named is a part of an array that has a Ref. The lease says whether it is still active.
-type named struct {
-	own   weak.Pointer[lease]
-	part  part
-	shape []int
-	elem  reflect.Type
-}
-
-// A part is the elements from lo to below hi, in rank dimensions. A lease has at most one shape of each rank.
-type part struct{ lo, hi, rank int }
-
-// names are the names of the parts of one lease. They do not reach the lease.
-type names struct{ of map[part]refs.Name }
-
-// end ends all names. The lease is over.
-func (n *names) end() {
-	if n == nil {
-		return
-	}
-	for _, x := range n.of {
-		buffers.Remove(x)
-	}
-}
-
 // Ref returns the Ref of b, the same in each call, and for views of b with the same elements and shape.
 // It is the zero Ref for a nil or zero Buffer and after Free. The Ref ends with b, or with the buffer of a
 // view b: after Free and Release its Get returns ErrReleased, even if other buffers share the memory.

@@ -1,5 +1,7 @@
 package unified
 
+import "fmt"
+
 // MaxRanges is the number of ranges of different states that a buffer keeps apart.
 // If there are more, the shortest Synchronized range between two ranges that are
 // dirty on the same side counts as dirty, too, and is copied once without need.
@@ -163,6 +165,16 @@ func (r *residency) plan(lo, hi int, a access, slack int) (steps []step, err err
 		}
 	}
 	return steps, nil
+}
+
+// refused is the error of a mark.
+func refused(why action, a access, s span) error {
+	err := ErrUninitialized
+	if why == lose {
+		err = ErrConflict
+	}
+	return fmt.Errorf("unified: %v side marked as written, elements %d to %d are %v: %w", a.side(), s.lo, s.hi, s.state,
+		err)
 }
 
 // grant makes an access done.

@@ -21,6 +21,18 @@ func (s State) String() string {
 	return [states]string{"Uninitialized", "HostOnly", "DeviceOnly", "Synchronized", "HostDirty", "DeviceDirty"}[s]
 }
 
+// A side is one of the two places.
+type side uint8
+
+const (
+	host side = iota
+	onDevice
+)
+
+func (s side) String() string { return [2]string{"host", "device"}[s] }
+
+func (s side) other() side { return 1 - s }
+
 // An access is an operation of a caller on one side.
 type access uint8
 
@@ -39,12 +51,21 @@ const (
 )
 
 // side is the side of the access.
-func (a access) side() side {
-	if a < readDevice {
+func (c access) side() side {
+	if c < readDevice {
 		return host
 	}
 	return onDevice
 }
+
+// handsOut reports whether the caller gets memory.
+func (c access) handsOut() bool {
+	return c != syncHost && c != markHost && c != syncDevice && c != markDevice
+}
+
+func (c access) overwrites() bool { return c == overwriteHost || c == overwriteDevice }
+
+func (c access) writes() bool { return c.overwrites() || c == writeHost || c == writeDevice }
 
 // An action comes before an access is granted.
 type action uint8

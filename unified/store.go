@@ -9,25 +9,45 @@ import (
 	"github.com/bufslab/bufslab/slab"
 )
 
-// A store is the memory of a side, from the first access that hands it out.
-type store struct {
-	buf   slab.PooledBuffer
-	has   bool
-	watch runtime.Cleanup // of device memory
-}
+// A getter gets memory from a slab.Pool.
+type getter func(p *slab.Pool, size int) (slab.PooledBuffer, error)
 
-// provide sees to it that a side has memory. Memory of the device may still be in use
-// by s, as s is the next to use it.
-func (a *array) provide(d side, s device.Stream) error {
+// provide sees to it that a side has memory. One that has none gets it by get.
+func (a *array) provide(d side, get getter) error {
 	d = a.place(d)
 	m := &a.sides[d]
 	if m.has {
 		return nil
 	}
-	if err := a.get(m, d, s); err != nil {
+	p, err := a.mem.pool(d, a.pinned)
+	if err != nil {
+		return err
+	}
+	if m.buf, err = get(p, a.n*a.elem); err != nil {
+		return err
+	}
+	if err = a.reaches(m, d); err != nil {
 		return err
 	}
 	a.own(m, d)
+	return nil
+}
+
+// provideOn is provide for an access on s, which may be nil. Memory of the device may still be in use
+// by s, as s is the next to use it.
+func (a *array) provideOn(d side, s device.Stream) error {
+	if s == nil || a.place(d) == host {
+		return a.provide(d, (*slab.Pool).Get)
+	}
+	had := a.sides[onDevice].has
+	err := a.provide(d, func(p *slab.Pool, size int) (slab.PooledBuffer, error) { return p.GetOn(size, s) })
+	if err != nil || had {
+		return err
+	}
+	// Earlier writes of s to the memory are no result of this array.
+	before := use{stream: s, hi: a.n, reads: [2]bool{onDevice: true}}
+	_ = before.close() // a stream that cannot record fails at its next call, too
+	a.uses = append(a.uses, before)
 	return nil
 }
 
@@ -40,31 +60,6 @@ func (a *array) own(m *store, d side) {
 		// can reach. This finds the block of a forgotten array; no slice of it exists.
 		m.watch = runtime.AddCleanup(a, func(b slab.PooledBuffer) { go b.Release() }, m.buf) // it may wait for a stream
 	}
-}
-
-// get takes memory from the pool for a side.
-func (a *array) get(m *store, d side, s device.Stream) error {
-	p, err := a.mem.pool(d, a.pinned)
-	if err != nil {
-		return err
-	}
-	if d == host || s == nil {
-		if m.buf, err = p.Get(a.n * a.elem); err == nil {
-			err = a.reaches(m, d)
-		}
-		return err
-	}
-	if m.buf, err = p.GetOn(a.n*a.elem, s); err != nil {
-		return err
-	}
-	if err = a.reaches(m, d); err != nil {
-		return err
-	}
-	// Earlier writes of s to the memory are no result of this array.
-	before := use{stream: s, hi: a.n, reads: [2]bool{onDevice: true}}
-	_ = before.close() // a stream that cannot record fails at its next call, too
-	a.uses = append(a.uses, before)
-	return nil
 }
 
 // reaches gives memory back that has to serve the host, too, if the CPU cannot reach it.
@@ -89,20 +84,6 @@ func (a *array) handedOut() {
 	if a.mem.shared {
 		a.sides[onDevice].watch.Stop()
 	}
-}
-
-// release gives the memory back. The pool keeps it until work that uses it is
-// done.
-func (m *store) release(d side) {
-	if !m.has {
-		return
-	}
-	if d == onDevice {
-		m.watch.Stop()
-	}
-	buf := m.buf
-	*m = store{}      // first, as Release may panic
-	_ = buf.Release() // exactly once, as m.has was set
 }
 
 // usedOn keeps the memory of both sides from being handed out again before

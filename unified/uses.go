@@ -49,9 +49,6 @@ func (a *array) awaitTarget(x step, d side, s device.Stream) (again bool, err er
 	return again, err
 }
 
-func (c access) overwrites() bool { return c == overwriteHost || c == overwriteDevice }
-func (c access) writes() bool     { return c.overwrites() || c == writeHost || c == writeDevice }
-
 // await waits until elements of a side may be read, and written too if
 // writes says so. Whether the work before has failed matters if results does.
 // A stream is made to wait, without one the caller waits.

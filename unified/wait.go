@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/slab"
 )
 
 // How an Acquire waits for memory.
@@ -36,9 +37,6 @@ func AcquirePinnedContext[T any](ctx context.Context, p *Pool, shape ...int) (*B
 	return acquire[T](p, takesBoth(ctx), true, shape)
 }
 
-// takesNothing is the take of Acquire: the first access of a side takes its memory.
-func takesNothing(*pool, *array) error { return nil }
-
 // takesBoth is the take of AcquireContext: the memory of both sides.
 func takesBoth(ctx context.Context) func(*pool, *array) error {
 	if ctx == nil {
@@ -53,7 +51,7 @@ func takesBoth(ctx context.Context) func(*pool, *array) error {
 		if a.bytes() == 0 {
 			return nil
 		}
-		err := a.provideBoth(func(d side) error { return a.provide(d, nil) })
+		err := a.provideBoth((*slab.Pool).Get)
 		if !errors.Is(err, device.ErrOutOfMemory) {
 			return err
 		}
@@ -63,14 +61,14 @@ func takesBoth(ctx context.Context) func(*pool, *array) error {
 			return fmt.Errorf("unified: other calls wait for memory: %w: %w", ctx.Err(), err)
 		}
 		defer func() { <-p.turn }()
-		return a.provideBoth(func(d side) error { return a.provideWaiting(ctx, d) })
+		return a.provideBoth(func(p *slab.Pool, size int) (slab.PooledBuffer, error) { return p.GetContext(ctx, size) })
 	}
 }
 
 // provideBoth sees to it that both sides have memory. If that fails, it gives new memory back.
-func (a *array) provideBoth(provide func(side) error) error {
+func (a *array) provideBoth(get getter) error {
 	had := a.sides[onDevice].has
-	if err := provide(onDevice); err != nil {
+	if err := a.provide(onDevice, get); err != nil {
 		return err
 	}
 	done := false
@@ -79,30 +77,9 @@ func (a *array) provideBoth(provide func(side) error) error {
 			a.sides[onDevice].release(onDevice)
 		}
 	}()
-	if err := provide(host); err != nil {
+	if err := a.provide(host, get); err != nil {
 		return err
 	}
 	done = true
-	return nil
-}
-
-// provideWaiting is provide that waits for memory.
-func (a *array) provideWaiting(ctx context.Context, d side) error {
-	d = a.place(d)
-	m := &a.sides[d]
-	if m.has {
-		return nil
-	}
-	p, err := a.mem.pool(d, a.pinned)
-	if err != nil {
-		return err
-	}
-	if m.buf, err = p.GetContext(ctx, a.n*a.elem); err != nil {
-		return err
-	}
-	if err := a.reaches(m, d); err != nil {
-		return err
-	}
-	a.own(m, d)
 	return nil
 }
