@@ -32,7 +32,7 @@ func (d *Device) Copy(dst, src device.Block) error {
 // strikes then, too.
 func (d *Device) planCopy(dst, src device.Block) (*work, error) {
 	d.stats.CopyCalls++
-	if err := d.faults.strike(callCopy); err != nil {
+	if err := d.strike(callCopy); err != nil {
 		return failing(fmt.Errorf("sim: copy of %d bytes on %s, call %d: %w", src.Len, d.Name(), d.stats.CopyCalls,
 			err)), nil
 	}

@@ -3,8 +3,6 @@ package sim
 import (
 	"math"
 	"time"
-
-	"github.com/bufslab/bufslab/device"
 )
 
 // Costs say how long work on a [Device] takes by its clock. With the zero value
@@ -18,20 +16,6 @@ type Costs struct {
 	// Pageable is for copies to and from host memory that is not page-locked.
 	// A stream's Copy of it returns when the copy is done, unless the device is late.
 	Pageable float64
-}
-
-// Costs sets how long later work takes.
-func (d *Device) Costs(c Costs) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.costs = c
-}
-
-// Traits returns CallBytes as it follows from the costs of a copy to the device.
-func (d *Device) Traits() device.Traits {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return device.Traits{CallBytes: d.costs.callBytes()}
 }
 
 // callBytes is Traits.CallBytes.
@@ -52,4 +36,13 @@ func (c Costs) transfer(n int, perSecond float64) time.Duration {
 		return c.Latency
 	}
 	return later(c.Latency, time.Duration(min(float64(n)/perSecond*float64(time.Second), 1<<62)))
+}
+
+// later returns t and so much more, or the end of time if that is beyond it: work that is never
+// to end takes as long as a Duration can.
+func later(t, more time.Duration) time.Duration {
+	if more > math.MaxInt64-max(t, 0) {
+		return math.MaxInt64
+	}
+	return t + more
 }

@@ -13,7 +13,7 @@ import (
 
 func (d *Device) planFill(dst device.Block, value byte) (*work, error) {
 	d.stats.FillCalls++
-	if err := d.faults.strike(callFill); err != nil {
+	if err := d.strike(callFill); err != nil {
 		return failing(fmt.Errorf("sim: fill of %d bytes on %s, call %d: %w", dst.Len, d.Name(), d.stats.FillCalls,
 			err)), nil
 	}
@@ -46,7 +46,7 @@ func (d *Device) fill(to place, n int, value byte) {
 
 func (d *Device) planLaunch(cost time.Duration, kernel func(...[]byte), args []device.Block) (*work, error) {
 	d.stats.LaunchCalls++
-	if err := d.faults.strike(callLaunch); err != nil {
+	if err := d.strike(callLaunch); err != nil {
 		return failing(fmt.Errorf("sim: launch on %s, call %d: %w", d.Name(), d.stats.LaunchCalls, err)), nil
 	}
 	for _, b := range args {

@@ -2,30 +2,19 @@ package sim
 
 import (
 	"fmt"
-	"sync/atomic"
 	"unsafe"
 
 	"github.com/bufslab/bufslab/device"
-	"github.com/bufslab/bufslab/device/internal/base"
 )
 
 // hostMemory is where page-locked memory comes from. Package device has the
 // heap built in, so Open cannot fail.
 var hostMemory, _ = device.Open("heap")
 
-// A pinned is the page-locked host memory of a [Device]: Go memory that the
-// streams of the device know, at any size. It is no part of the device's
-// capacity. Its regions are not [device.Collected]: a pool has to treat them as
-// it would the real thing.
-type pinned struct {
-	*base.Device
-	dev *Device
-}
-
 // Pinned makes the Device a [device.Pinner]. Calls of Alloc strike the faults
 // of the device and count in its statistics.
 func (d *Device) Pinned() (device.Device, error) {
-	if err := d.strike(); err != nil {
+	if err := d.begin(); err != nil {
 		return nil, err
 	}
 	return &d.pinned, nil
@@ -112,22 +101,6 @@ func (p *pinned) NewStream() (device.Stream, error) {
 }
 
 var _ device.HostRegion = (*pinnedRegion)(nil)
-
-// A pinnedRegion is one allocation of page-locked memory.
-type pinnedRegion struct {
-	dev  *pinned
-	m    []byte
-	gone atomic.Bool
-}
-
-func (r *pinnedRegion) Size() int { return len(r.m) }
-
-func (r *pinnedRegion) Bytes() []byte {
-	if r.gone.Load() {
-		return nil
-	}
-	return r.m
-}
 
 // UnderWay is [Device.UnderWay].
 func (p *pinned) UnderWay(b device.Block, but ...device.Stream) bool {

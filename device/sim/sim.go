@@ -2,11 +2,9 @@ package sim
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/bufslab/bufslab/device"
 	"github.com/bufslab/bufslab/device/internal/base"
@@ -28,16 +26,35 @@ type Device struct {
 	pinned   pinned
 
 	mu     sync.Mutex // guards all below and the memory of all regions
-	next   uint64     // address of the next region
-	faults faults
+	next   uint64     // address of the next region, behind firstAddr
+	faults [calls]fault
 	stats  Stats
+	clock
+}
 
-	now     time.Duration // see clock.go
-	costs   Costs
-	late    *rand.Rand          // nil: work is not late
-	engines [engines][]interval // sorted
-	queue   queue
-	numbers uint64 // of the last piece of work or event
+// Stats are the counters of a [Device] and its streams. Calls count whether or
+// not they succeed; copies and bytes count only where bytes moved.
+type Stats struct {
+	AllocCalls, FreeCalls, CopyCalls, FillCalls, LaunchCalls int64
+
+	ToDeviceCopies, ToHostCopies, WithinCopies int64 // by direction
+	ToDeviceBytes, ToHostBytes, WithinBytes    int64
+	FillBytes                                  int64
+
+	UsedAfterFree int64 // pieces of work whose memory was freed before they were done
+
+	ActiveBlocks, ActiveBytes int64 // not yet freed
+	PeakBytes                 int64 // the largest ActiveBytes so far
+	PinnedBlocks, PinnedBytes int64 // page-locked and not yet freed
+}
+
+// A pinned is the page-locked host memory of a [Device]: Go memory that the
+// streams of the device know, at any size. It is no part of the device's
+// capacity. Its regions are not [device.Collected]: a pool has to treat them as
+// it would the real thing.
+type pinned struct {
+	*base.Device
+	dev *Device
 }
 
 // New returns a simulated device of capacity bytes. Its name opens another
@@ -48,7 +65,7 @@ func New(capacity int64) *Device {
 }
 
 func newDevice(name string, capacity int64) *Device {
-	d := &Device{base: base.Named("sim", name), capacity: capacity, next: firstAddr}
+	d := &Device{base: base.Named("sim", name), capacity: capacity}
 	d.pinned = pinned{Device: base.Named("sim", name+":pinned"), dev: d}
 	return d
 }
@@ -71,7 +88,7 @@ func open(rest string) (device.Device, error) {
 			return nil, fmt.Errorf("sim: cannot use %q, only a capacity and late=SEED, an integer: %w", rest,
 				device.ErrUnavailable)
 		}
-		d.Late(n)
+		d.beLate(n)
 	}
 	if size != "" {
 		n, err := device.ParseSize(size[1:])
@@ -86,69 +103,11 @@ func open(rest string) (device.Device, error) {
 // Name returns the name that [device.Open] takes.
 func (d *Device) Name() string { return d.base.Name() }
 
-// Alloc gives every region an address of its own that was never used before.
-func (d *Device) Alloc(size int) (device.Block, error) {
-	if err := d.base.CheckAlloc(size); err != nil || size == 0 {
-		return device.Block{}, err
-	}
+// Traits returns CallBytes as it follows from the costs of a copy to the device.
+func (d *Device) Traits() device.Traits {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if err := d.countAlloc(d.Name(), size); err != nil {
-		return device.Block{}, err
-	}
-	if free := d.free(); int64(size) > free {
-		return device.Block{}, fmt.Errorf("sim: alloc of %d bytes on %s, which has %d of %d left: %w",
-			size, d.Name(), free, d.capacity, device.ErrOutOfMemory)
-	}
-	d.stats.ActiveBlocks++
-	d.stats.ActiveBytes += int64(size)
-	d.stats.PeakBytes = max(d.stats.PeakBytes, d.stats.ActiveBytes)
-	r := &Region{dev: d, addr: d.next, size: size}
-	d.next += uint64(size)/addrAlign*addrAlign + 2*addrAlign // a gap: neighbours never touch
-	return device.Block{Region: r, Len: size}, nil
-}
-
-// countAlloc counts a call of Alloc, on the device or its page-locked memory,
-// and returns the fault that strikes it. The caller holds mu.
-func (d *Device) countAlloc(name string, size int) error {
-	d.tick()
-	d.stats.AllocCalls++
-	if err := d.faults.strike(callAlloc); err != nil {
-		return fmt.Errorf("sim: alloc of %d bytes on %s, call %d: %w", size, name, d.stats.AllocCalls, err)
-	}
-	return nil
-}
-
-// free returns the bytes that are left. The caller holds mu.
-func (d *Device) free() int64 { return d.capacity - d.stats.ActiveBytes }
-
-// Free works on a lost and on a closed device too, so that a program can always
-// give its memory back. [Device.Lose] does not count it.
-func (d *Device) Free(b device.Block) {
-	if b == (device.Block{}) {
-		return
-	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.tick()
-	r, ok := b.Region.(*Region)
-	if !ok || r.dev != d || b.Off != 0 || b.Len != r.size || r.gone {
-		d.base.BadFree(b.Len, b.Off)
-	}
-	r.gone, r.pages = true, nil
-	d.stats.FreeCalls++
-	d.stats.ActiveBlocks--
-	d.stats.ActiveBytes -= int64(r.size)
-}
-
-// MemInfo counts exactly what was asked for.
-func (d *Device) MemInfo() (free, total int64, err error) {
-	if err := d.strike(); err != nil {
-		return 0, 0, err
-	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.free(), d.capacity, nil
+	return device.Traits{CallBytes: d.costs.callBytes()}
 }
 
 // Close does what is enqueued, and closes the page-locked memory too.
@@ -160,19 +119,29 @@ func (d *Device) Close() error {
 	return d.base.Close()
 }
 
-// strike counts a call that fails only with the device itself.
-func (d *Device) strike() error {
+// begin counts a call that fails only with the device itself.
+func (d *Device) begin() error {
 	if err := d.base.Usable(); err != nil {
 		return err
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.tick()
-	if err := d.faults.strike(callOther); err != nil {
+	if err := d.strike(callOther); err != nil {
 		return fmt.Errorf("sim: %s: %w", d.Name(), err)
 	}
 	return nil
 }
 
-// errLost is the error of work that finds the device lost.
-func (d *Device) errLost() error { return fmt.Errorf("sim: %s: %w", d.Name(), device.ErrDeviceLost) }
+// strike counts a call of a kind, and returns the fault that strikes it. Both countdowns advance on every
+// call, so that one fault does not shift another. The caller holds mu.
+func (d *Device) strike(c call) error {
+	own := d.faults[c].strike()
+	if err := d.faults[anyCall].strike(); err != nil {
+		d.lost = fmt.Errorf("sim: %s: %w", d.Name(), err)
+	}
+	if d.lost != nil {
+		return device.ErrDeviceLost
+	}
+	return own
+}

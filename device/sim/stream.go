@@ -2,6 +2,7 @@ package sim
 
 import (
 	"container/heap"
+	"slices"
 	"time"
 
 	"github.com/bufslab/bufslab/device"
@@ -19,16 +20,14 @@ type Stream struct {
 	dev *Device
 
 	// The device's mu guards these.
-	tail   time.Duration // when the last work ends
-	err    error         // of the first work that failed
-	at     uint64        // its number
+	progress
 	closed bool
 }
 
 // NewStream returns a *Stream. The faults and the statistics of the device count
 // its calls.
 func (d *Device) NewStream() (device.Stream, error) {
-	if err := d.strike(); err != nil {
+	if err := d.begin(); err != nil {
 		return nil, err
 	}
 	return &Stream{dev: d}, nil
@@ -77,7 +76,7 @@ func (s *Stream) enqueue(plan func() (*work, error)) error {
 // Wait of an event of another device waits within the call.
 func (s *Stream) Wait(e device.Event) error {
 	own, ok := e.(*event)
-	if !ok || own.stream.dev != s.dev {
+	if !ok || own.dev != s.dev {
 		err := device.SyncEvent(e) // without the lock: the event may be of any device
 		return s.enqueue(func() (*work, error) { return failing(err), nil })
 	}
@@ -94,10 +93,10 @@ func (s *Stream) Record() (device.Event, error) {
 	if err := s.begin(); err != nil {
 		return nil, err
 	}
-	if s.dev.faults.lost {
-		return nil, s.dev.errLost()
+	if s.dev.lost != nil {
+		return nil, s.dev.lost
 	}
-	return &event{stream: s, number: s.dev.number(), at: s.tail}, nil
+	return &event{dev: s.dev, of: &s.progress, number: s.dev.number(), at: s.tail}, nil
 }
 
 // Accepts makes a Stream a [device.Accepter]. It takes no time and strikes no fault.
@@ -135,6 +134,24 @@ func (s *Stream) Close() error {
 	return nil
 }
 
+// UnderWay makes a Device a [device.Overseer]. It takes no time. The work of a failed stream, and on a lost
+// device, is never done and is not under way.
+func (d *Device) UnderWay(b device.Block, but ...device.Stream) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var named time.Duration // until then they have work
+	for _, s := range but {
+		if own, ok := s.(*Stream); ok && own.dev == d {
+			named = max(named, own.tail)
+		}
+	}
+	return d.lost == nil && slices.ContainsFunc(d.queue, func(w *work) bool {
+		return w.end > named && !w.of.failed(w.number) && slices.ContainsFunc(w.uses, func(x device.Block) bool {
+			return x.Region == b.Region && x.Off < b.Off+b.Len && b.Off < x.Off+x.Len
+		})
+	})
+}
+
 // The caller of all below holds the device's mu.
 
 // finish does all work of the stream. It fails only on a closed one.
@@ -163,25 +180,9 @@ func (s *Stream) begin() error {
 // put gives work its place and its time.
 func (s *Stream) put(w *work) {
 	d := s.dev
-	w.stream, w.number = s, d.number()
+	w.of, w.number = &s.progress, d.number()
 	w.end = later(d.occupy(w.engine, w.cost, s.tail), d.delay())
 	s.tail = w.end
 	heap.Push(&d.queue, w)
 	d.reach(d.now)
 }
-
-// number returns the next number of a piece of work or an event.
-func (d *Device) number() uint64 {
-	d.numbers++
-	return d.numbers
-}
-
-// fail makes err the error of the stream, unless work before has failed.
-func (s *Stream) fail(at uint64, err error) {
-	if s.err == nil || at < s.at {
-		s.err, s.at = err, at
-	}
-}
-
-// failed reports whether work before the given one has failed.
-func (s *Stream) failed(before uint64) bool { return s.err != nil && s.at < before }

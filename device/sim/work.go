@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"slices"
 	"time"
 
 	"github.com/bufslab/bufslab/device"
@@ -15,48 +14,58 @@ type work struct {
 	do     func() error
 	uses   []device.Block
 
-	stream *Stream
+	of     *progress
 	number uint64 // counts up over the device
 	end    time.Duration
 }
+
+// A progress is how far a stream is with its work.
+type progress struct {
+	tail time.Duration // when the last work ends
+	err  error         // of the first work that failed
+	at   uint64        // its number
+}
+
+// fail makes err the error of the stream, unless work before has failed.
+func (p *progress) fail(at uint64, err error) {
+	if p.err == nil || at < p.at {
+		p.err, p.at = err, at
+	}
+}
+
+// failed reports whether work before the given one has failed.
+func (p *progress) failed(before uint64) bool { return p.err != nil && p.at < before }
+
+// An engine does one thing at a time. Copies in different directions, and
+// kernels, go on side by side.
+type engine int
+
+const (
+	engineToDevice engine = iota
+	engineToHost
+	engineWithin
+	engineCompute
+	engineNone // for work that takes no time
+	engines
+)
 
 // failing is work that ends with an error.
 func failing(err error) *work {
 	return &work{engine: engineNone, do: func() error { return err }}
 }
 
-// run does the work, unless its stream has failed before. The caller holds the
-// device's mu.
-func (w *work) run() {
-	s := w.stream
-	if s.failed(w.number) {
+// run does the work, unless its stream has failed before or the device is lost.
+func (w *work) run(lost error) {
+	if w.of.failed(w.number) {
 		return
 	}
-	if s.dev.faults.lost {
-		s.fail(w.number, s.dev.errLost())
-		return
+	err := lost
+	if err == nil {
+		err = w.do()
 	}
-	if err := w.do(); err != nil {
-		s.fail(w.number, err)
+	if err != nil {
+		w.of.fail(w.number, err)
 	}
-}
-
-// UnderWay makes a Device a [device.Overseer]. It takes no time. The work of a failed stream, and on a lost
-// device, is never done and is not under way.
-func (d *Device) UnderWay(b device.Block, but ...device.Stream) bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	var named time.Duration // until then they have work
-	for _, s := range but {
-		if own, ok := s.(*Stream); ok && own.dev == d {
-			named = max(named, own.tail)
-		}
-	}
-	return !d.faults.lost && slices.ContainsFunc(d.queue, func(w *work) bool {
-		return w.end > named && !w.stream.failed(w.number) && slices.ContainsFunc(w.uses, func(x device.Block) bool {
-			return x.Region == b.Region && x.Off < b.Off+b.Len && b.Off < x.Off+x.Len
-		})
-	})
 }
 
 // A queue is a heap of what is enqueued on all streams, by end and number.
