@@ -75,7 +75,7 @@ func (o Options) form() (*form, error) {
 	case o.Context == 0 && o.Queue == 0:
 		return nil, &OptionsError{"Context", "is 0, and there is no Queue to take it from"}
 	}
-	if why := o.Flags.fault(f); why != "" {
+	if why := o.Flags.fault(f.buffers); why != "" {
 		return nil, &OptionsError{"Flags", why}
 	}
 	return f, nil

@@ -1,18 +1,19 @@
 package opencl
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"github.com/bufslab/bufslab/device"
+)
 
 // A Buffer is the region of opencl:N and opencl:N:deferred: a cl_mem, which
 // the CPU cannot reach. [Device.SubBuffer] makes a block of it an argument for a
 // kernel.
-type Buffer struct {
-	region
-	mem memID
-}
+type Buffer struct{ region }
 
 // newDeferred makes a buffer as OpenCL does by itself: the driver may put off
 // finding memory for it until it is first used, and find none then.
-func newDeferred(d *Device, size int) (owned, error) {
+func newDeferred(d *Device, size int) (device.Region, error) {
 	mem, err := d.create(size, d.flags)
 	if err != nil {
 		return nil, err
@@ -25,7 +26,7 @@ func newDeferred(d *Device, size int) (owned, error) {
 // none. It waits for that: the call may only be enqueued, and fail later. What
 // failed is released; forgotten here, it would be lost at the very moment when
 // memory is short.
-func newImmediate(d *Device, size int) (owned, error) {
+func newImmediate(d *Device, size int) (device.Region, error) {
 	mem, err := d.create(size, d.flags)
 	if err != nil {
 		return nil, err
@@ -34,8 +35,7 @@ func newImmediate(d *Device, size int) (owned, error) {
 	var done eventID
 	k := c.EnqueueMigrate(c.queue, 1, &mem, contentUndefined, 0, nil, &done)
 	if k == succeeded {
-		k = c.await(done)
-		c.ReleaseEvent(done)
+		k = c.finish(done)
 	}
 	if err := c.failed(k, "clEnqueueMigrateMemObjects", "%d bytes on %s", size, d.base.Name()); err != nil {
 		c.ReleaseMemObject(mem)
@@ -52,7 +52,7 @@ func (d *Device) create(size int, flags MemFlags) (memID, error) {
 }
 
 func (d *Device) buffer(mem memID, size int) *Buffer {
-	b := &Buffer{mem: mem}
+	b := &Buffer{region{mem: mem}}
 	b.init(d, size, func() { d.ctx.ReleaseMemObject(mem) })
 	return b
 }

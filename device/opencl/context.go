@@ -120,8 +120,8 @@ func (c *context) await(e eventID) code {
 	return k
 }
 
-// finish waits for the command of e, the caller's to release, in the name of call.
-func (c *context) finish(e eventID, call, detail string, args ...any) error {
+// finish is await that releases e.
+func (c *context) finish(e eventID) code {
 	defer c.ReleaseEvent(e)
-	return c.failed(c.await(e), call, detail, args...)
+	return c.await(e)
 }

@@ -124,8 +124,7 @@ func (d *Device) Copy(dst, src device.Block) error {
 	var done eventID
 	k, call := t.enqueue(d.ctx.queue, nil, &done)
 	if k == succeeded {
-		k = d.ctx.await(done)
-		d.ctx.ReleaseEvent(done)
+		k = d.ctx.finish(done)
 	}
 	return d.ctx.failed(k, call, "%d bytes on %s", t.n, d.base.Name())
 }

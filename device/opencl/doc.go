@@ -38,10 +38,10 @@
 //	context.go    what devices of one number share
 //	adopt.go      contexts of the caller's own
 //	flags.go      what buffers are for
+//	open.go       the names of devices
 //	device.go     device.Device
 //	subbuffer.go  blocks for kernels
-//	room.go       how much there is
-//	region.go     blocks that are out, and when their memory goes
+//	region.go     blocks that are out, how much room there is, and when their memory goes
 //	form.go, buffer.go, svm.go, pinned.go   the forms
 //	place.go      where the bytes of a block are
 //	copy.go       commands that move bytes

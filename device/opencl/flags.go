@@ -29,8 +29,8 @@ const (
 // kernels returns what kernels do with the buffer, which a part of it has to repeat.
 func (f MemFlags) kernels() MemFlags { return f & byKernels }
 
-// fault says why memory of a form cannot have the flags, or "".
-func (f MemFlags) fault(of *form) string {
+// fault says why memory, buffers or not, cannot have the flags, or "".
+func (f MemFlags) fault(buffers bool) string {
 	known := byKernels | byHost | AllocHostPtr
 	switch {
 	case f&hostPtr != 0:
@@ -42,7 +42,7 @@ func (f MemFlags) fault(of *form) string {
 		return fmt.Sprintf("%#x contradict each other: kernels read, write or both (CL_MEM_READ_WRITE, CL_MEM_WRITE_ONLY, CL_MEM_READ_ONLY)", uint64(f))
 	case bits.OnesCount64(uint64(f&byHost)) > 1:
 		return fmt.Sprintf("%#x contradict each other: the host writes, reads or does neither (CL_MEM_HOST_WRITE_ONLY, CL_MEM_HOST_READ_ONLY, CL_MEM_HOST_NO_ACCESS)", uint64(f))
-	case !of.buffers && f&^byKernels != 0:
+	case !buffers && f&^byKernels != 0:
 		return fmt.Sprintf("%#x are more than shared virtual memory has, which is reached by the host: only one of CL_MEM_READ_WRITE, CL_MEM_WRITE_ONLY, CL_MEM_READ_ONLY", uint64(f))
 	}
 	return ""

@@ -6,16 +6,6 @@ import (
 	"github.com/bufslab/bufslab/device"
 )
 
-// A form is a kind of memory that a device is opened for.
-type form struct {
-	name string
-	make func(d *Device, size int) (owned, error)
-	// lacks says why the hardware does not have the form, "" where it does.
-	lacks    func(Info) string
-	buffers  bool // the CPU does not reach it, and sub-buffers can be cut
-	deferred bool
-}
-
 func always(Info) string { return "" }
 
 // forms are those that a name can end in. Pinned memory is opened by way of
@@ -28,7 +18,7 @@ var forms = []*form{
 		lacks: func(i Info) string { return without(i.SVMFine, "fine-grained shared virtual memory") }},
 }
 
-var pinned = &form{name: "pinned", make: newPinned, lacks: always}
+var pinned = &form{name: "pinned", make: newPinned, lacks: always, host: true}
 
 func without(has bool, what string) string {
 	if has {

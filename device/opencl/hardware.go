@@ -176,3 +176,14 @@ func unavailable(err error) error {
 	}
 	return fmt.Errorf("%w: %w", err, device.ErrUnavailable)
 }
+
+// hostBytes is the memory of the machine, no limit where it does not tell.
+func hostBytes() int64 {
+	if heap, err := device.Open("heap"); err == nil {
+		defer heap.Close()
+		if _, total, err := heap.MemInfo(); err == nil {
+			return total
+		}
+	}
+	return math.MaxInt64
+}

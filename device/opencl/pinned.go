@@ -1,6 +1,10 @@
 package opencl
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"github.com/bufslab/bufslab/device"
+)
 
 // A Pinned is the region of opencl:N:pinned: host memory that the driver has
 // allocated for fast copies, and that is mapped until it is freed.
@@ -13,7 +17,7 @@ type Pinned struct {
 	m []byte
 }
 
-func newPinned(d *Device, size int) (owned, error) {
+func newPinned(d *Device, size int) (device.Region, error) {
 	mem, err := d.create(size, ReadWrite|AllocHostPtr)
 	if err != nil {
 		return nil, err

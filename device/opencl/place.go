@@ -26,15 +26,10 @@ func (c *context) locate(b device.Block) (place, error) {
 		if err := p.region.hold(); err != nil {
 			return place{}, err
 		}
-	}
-	switch r := b.Region.(type) {
-	case *Buffer:
-		if p.region != nil {
-			p.mem, p.off = r.mem, uintptr(b.Off)
+		if p.fine = p.region.fine; p.region.mem != 0 {
+			p.mem, p.off = p.region.mem, uintptr(b.Off)
 			return p, nil
 		}
-	case *SVM:
-		p.fine = p.region != nil && r.fine
 	}
 	host, err := device.HostBytes(c.Info.Name, b)
 	if err != nil {

@@ -12,6 +12,8 @@ import (
 type region struct {
 	dev  *Device
 	size int
+	mem  memID  // of a buffer, else 0
+	fine bool   // queues reach it by the CPU's address
 	free func() // gives the memory back to the driver
 	life base.Life
 }
@@ -49,4 +51,76 @@ func (r *region) drop() {
 	r.free()
 	r.dev.give(r.size)
 	r.dev.ctx.release()
+}
+
+// room is where the regions of a device are. OpenCL does not count what they
+// take, and drivers that promise more than there is end the process when it is
+// used. So a budget counts it, for all devices on one memory.
+func (d *Device) room() *base.Budget {
+	if d.form.host {
+		return &d.ctx.host
+	}
+	return &d.ctx.memory
+}
+
+// take counts a region, or says why there is no room for it.
+func (d *Device) take(size int) error {
+	if most := d.ctx.MaxBytes; int64(size) > most {
+		return fmt.Errorf("opencl: %d bytes asked of %s, whose regions have %d at most: %w", size, d.base.Name(), most,
+			device.ErrOutOfMemory)
+	}
+	if r := d.room(); !r.Take(int64(size)) {
+		return fmt.Errorf("opencl: %d bytes asked of %s, which has %d of %d left: %w", size, d.base.Name(), r.Free(),
+			r.Total, device.ErrOutOfMemory)
+	}
+	return nil
+}
+
+func (d *Device) give(size int) { d.room().Give(int64(size)) }
+
+// Alloc returns a region of exactly size bytes. It refuses more bytes than
+// MemInfo says are free, and a region above Info.MaxBytes.
+func (d *Device) Alloc(size int) (device.Block, error) {
+	if err := d.base.CheckAlloc(size); err != nil {
+		return device.Block{}, err
+	}
+	if err := d.begin(); err != nil {
+		return device.Block{}, err
+	}
+	defer d.ctx.release()
+	if size == 0 {
+		return device.Block{}, nil
+	}
+	if err := d.take(size); err != nil {
+		return device.Block{}, err
+	}
+	r, err := d.form.make(d, size)
+	if err != nil {
+		d.give(size)
+		return device.Block{}, err
+	}
+	return device.Block{Region: r, Len: size}, nil
+}
+
+// Free works on a lost and on a closed device too. It does not report errors of
+// the driver; a loss shows at the next call.
+func (d *Device) Free(b device.Block) {
+	if b == (device.Block{}) {
+		return
+	}
+	r, ok := b.Region.(owned)
+	if !ok || r.base().dev != d || b.Off != 0 || b.Len != r.Size() || !r.base().life.End() {
+		d.base.BadFree(b.Len, b.Off)
+	}
+	r.base().drop()
+}
+
+// MemInfo returns the memory of the device, or of the machine for pinned memory,
+// less what this process has allocated. OpenCL does not tell what other programs
+// have allocated.
+func (d *Device) MemInfo() (free, total int64, err error) {
+	if err := d.usable(); err != nil {
+		return 0, 0, err
+	}
+	return d.room().Free(), d.room().Total, nil
 }

@@ -145,7 +145,7 @@ func (s *Stream) drain() error {
 // settle waits for an event of the stream, releases it, and says why it
 // failed. It needs no lock, as an event outlives its queue.
 func (s *Stream) settle(e eventID) error {
-	err := s.ctx.finish(e, "clWaitForEvents", "a stream of %s", s.dev.base.Name())
+	err := s.ctx.failed(s.ctx.finish(e), "clWaitForEvents", "a stream of %s", s.dev.base.Name())
 	return s.failure(err)
 }
 

@@ -22,12 +22,11 @@ import (
 type SVM struct {
 	region
 	p    unsafe.Pointer
-	fine bool
 	mu   sync.Mutex  // of changes of hands
 	lent atomic.Bool // unmapped
 }
 
-func newCoarse(d *Device, size int) (owned, error) {
+func newCoarse(d *Device, size int) (device.Region, error) {
 	p, err := d.allocSVM(size, d.flags)
 	if err != nil {
 		return nil, err
@@ -43,12 +42,12 @@ func newCoarse(d *Device, size int) (owned, error) {
 	return s, nil
 }
 
-func newFine(d *Device, size int) (owned, error) {
+func newFine(d *Device, size int) (device.Region, error) {
 	p, err := d.allocSVM(size, d.flags|memSVMFine)
 	if err != nil {
 		return nil, err
 	}
-	s := &SVM{p: p, fine: true}
+	s := &SVM{region: region{fine: true}, p: p}
 	s.init(d, size, func() { s.unmake() })
 	return s, nil
 }
@@ -69,8 +68,7 @@ func (s *SVM) unmake() {
 	if !s.fine && !s.lent.Load() {
 		var done eventID
 		if c.EnqueueSVMUnmap(c.queue, s.p, 0, nil, &done) == succeeded {
-			c.await(done)
-			c.ReleaseEvent(done)
+			c.finish(done)
 		}
 	}
 	c.SVMFree(c.id, s.p)
