@@ -1,6 +1,10 @@
 package device
 
-import "github.com/bufslab/bufslab/device/internal/base"
+import (
+	"fmt"
+
+	"github.com/bufslab/bufslab/device/internal/base"
+)
 
 var (
 	// ErrOutOfMemory says that there was no room. Nothing changed.
@@ -14,3 +18,8 @@ var (
 	// ErrSize says that a size is negative, overflows or does not match.
 	ErrSize = base.ErrSize
 )
+
+// badRest is the error of an opener that cannot use rest.
+func badRest(scheme, rest, want string) error {
+	return fmt.Errorf("device: %s cannot use %q, only %s: %w", scheme, rest, want, ErrUnavailable)
+}

@@ -32,10 +32,6 @@ func (d *mmap) Reserve(size int) (Range, error) {
 	return &mmapRange{r: r}, nil
 }
 
-// hugePage is the alignment of ranges: pages of this size can be behind them, and blocks can be
-// aligned to it.
-const hugePage = 2 << 20
-
 // An mmapRange is a mapping that grows by making pages accessible: the first ready bytes, and
 // bytes that were committed above them.
 type mmapRange struct {

@@ -46,6 +46,10 @@ func openMmap(rest string) (Device, error) {
 	return d, d.tryPages()
 }
 
+// hugePage is the alignment of ranges: pages of this size can be behind them, and blocks can be
+// aligned to it.
+const hugePage = 2 << 20
+
 // tryPages fails where the system cannot be told which pages to use.
 func (d *mmap) tryPages() error {
 	if d.pages == "" {

@@ -93,8 +93,3 @@ func Schemes() []string {
 	slices.Sort(names)
 	return names
 }
-
-// badRest is the error of an opener that cannot use rest.
-func badRest(scheme, rest, want string) error {
-	return fmt.Errorf("device: %s cannot use %q, only %s: %w", scheme, rest, want, ErrUnavailable)
-}

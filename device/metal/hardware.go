@@ -66,6 +66,15 @@ type hardware struct {
 	stages []*stage // not in use
 }
 
+// A stage is shared memory for copies that the GPU cannot make by itself: from and to memory that
+// it does not reach, of bytes that are no words, and of bytes that overlap. Of its two halves the first is
+// for what was read, the second for what is to be written.
+type stage struct {
+	hw           *hardware
+	queue, obj   id
+	read, change []byte
+}
+
 // list returns the GPUs, the default one first.
 func list(a *api) (found []*hardware, err error) {
 	first, _, _ := a.call(a.systemDevice)

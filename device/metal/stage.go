@@ -1,20 +1,9 @@
 package metal
 
-import (
-	"unsafe"
-)
+import "unsafe"
 
 // stageBytes is how much goes by way of a stage at a time.
 const stageBytes = 1 << 20
-
-// A stage is shared memory for copies that the GPU cannot make by itself: from and to memory that
-// it does not reach, of bytes that are no words, and of bytes that overlap. Of its two halves the first is
-// for what was read, the second for what is to be written.
-type stage struct {
-	hw           *hardware
-	queue, obj   id
-	read, change []byte
-}
 
 const half = stageBytes + 2*word // with the words that its edges are in
 
