@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strings"
 
 	"github.com/bufslab/bufslab/device"
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -23,9 +24,9 @@ known to a command that was built with -tags opencl, a Mac's with -tags metal.
 	         where there is no limit, note and error
 `
 
-// hardware lists the devices of a scheme that may have several, with what they are
-// called. Backends that are built in add theirs.
-var hardware = map[string]func() (names, notes []string, err error){}
+// hardware lists the devices of a scheme that may have several, each as it describes itself: "opencl:0: a GPU".
+// Backends that are built in add theirs.
+var hardware = map[string]func() ([]string, error){}
 
 // A place is where memory can live.
 type place struct {
@@ -86,12 +87,13 @@ func placesOf(scheme string) (all []place) {
 	if list == nil {
 		return []place{placeOf(scheme, "")}
 	}
-	names, notes, err := list()
+	lines, err := list()
 	if err != nil {
 		return []place{{Name: scheme, Error: err.Error()}}
 	}
-	for i, name := range names {
-		all = append(all, placeOf(name, notes[i]))
+	for _, line := range lines {
+		name, note, _ := strings.Cut(line, ": ")
+		all = append(all, placeOf(name, note))
 	}
 	return all
 }

@@ -8,6 +8,9 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/dustin/go-humanize"
+	"github.com/jedib0t/go-pretty/v6/table"
+
 	"github.com/bufslab/bufslab/device"
 	"github.com/bufslab/bufslab/growpool"
 	"github.com/bufslab/bufslab/slab"
@@ -152,4 +155,12 @@ func (r *keyedRow) count(t *trace.Trace, p *growpool.Pool[string], elapsed time.
 	r.HeldRatio = float64(r.HeldBytes) / float64(r.LargestBytes)
 	r.PeakRatio = float64(r.PeakBytes) / float64(r.LargestBytes)
 	r.NsPerOp = float64(elapsed.Nanoseconds()) / float64(r.Requests)
+}
+
+func (r keyedRow) cells() table.Row {
+	return table.Row{
+		r.Trace, r.Config, r.Growth, humanize.Comma(r.Requests), humanize.Comma(r.Keys), humanize.Comma(r.Misses),
+		humanize.Comma(r.Grows), fmt.Sprintf("%.2f", 100*r.HitRatio), fmt.Sprintf("%.3f", r.HeldRatio),
+		fmt.Sprintf("%.3f", r.PeakRatio), fmt.Sprintf("%.0f", r.NsPerOp),
+	}
 }

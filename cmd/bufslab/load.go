@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	_ "embed"
 	"errors"
 	"fmt"
 	"io"
@@ -103,4 +105,23 @@ func labels(traces []*trace.Trace) []string {
 // shortName is a file's name without directory and extensions.
 func shortName(path string) string {
 	return strings.TrimSuffix(strings.TrimSuffix(filepath.Base(path), ".gz"), ".csv")
+}
+
+// allocations fails unless all traces are of allocations.
+func allocations(command string, traces []*trace.Trace) error {
+	for _, t := range traces {
+		if t.Keyed() {
+			return fmt.Errorf("%s: %s is for allocations: %w", t.Name, command, trace.ErrKeyed)
+		}
+	}
+	return nil
+}
+
+// arrowCSV is what examples/record-arrow recorded.
+//
+//go:embed arrow-csv.csv.gz
+var arrowCSV []byte
+
+func shipped() (*trace.Trace, error) {
+	return trace.Read(bytes.NewReader(arrowCSV), "arrow-csv.csv.gz")
 }

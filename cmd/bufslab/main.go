@@ -3,21 +3,10 @@
 package main
 
 import (
-	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
 	"runtime/debug"
-	"strings"
-)
-
-// What the command exits with.
-const (
-	exitOK     = 0
-	exitFailed = 1 // a replay failed, or memory was left behind that the trace did not leak
-	exitBad    = 2 // the command line or a configuration is wrong
-	exitInput  = 3 // a file cannot be read, or what is in it is wrong
 )
 
 // A subcommand is a file of this directory with the function that runs it. Its help has
@@ -78,46 +67,4 @@ func run(args []string, stdout, stderr io.Writer) int {
 	}
 	fmt.Fprintf(stderr, "bufslab: no command %q\n\n%s", name, usage())
 	return exitBad
-}
-
-// parse reads flags. done says that the command is over, with code.
-func parse(flags *flag.FlagSet, args []string, help string, stdout, stderr io.Writer) (code int, done bool) {
-	flags.SetOutput(stderr)
-	flags.Usage = func() {}
-	switch err := flags.Parse(args); {
-	case errors.Is(err, flag.ErrHelp):
-		fmt.Fprint(stdout, help)
-		return exitOK, true
-	case err != nil: // which the flag package has told already
-		return exitBad, true
-	}
-	return exitOK, false
-}
-
-// parseFiles is parse where flags may follow the files, which it returns.
-func parseFiles(flags *flag.FlagSet, args []string, help string, stdout, stderr io.Writer) (
-	files []string, code int, done bool,
-) {
-	code, done = parse(flags, args, help, stdout, stderr)
-	for !done && flags.NArg() > 0 {
-		files = append(files, flags.Arg(0))
-		code, done = parse(flags, flags.Args()[1:], help, stdout, stderr)
-	}
-	return files, code, done
-}
-
-// noArguments is parse for a command that takes none.
-func noArguments(flags *flag.FlagSet, args []string, help string, stdout, stderr io.Writer) (code int, done bool) {
-	code, done = parse(flags, args, help, stdout, stderr)
-	if !done && flags.NArg() > 0 {
-		err := fmt.Errorf("%s takes no arguments, not %q", strings.TrimPrefix(flags.Name(), "bufslab "), flags.Args())
-		return fail(stderr, exitBad, err), true
-	}
-	return code, done
-}
-
-// fail tells an error and returns code.
-func fail(stderr io.Writer, code int, err error) int {
-	fmt.Fprintln(stderr, "bufslab:", err)
-	return code
 }

@@ -2,19 +2,14 @@
 
 package main
 
-import (
-	"strings"
-
-	"github.com/bufslab/bufslab/device/metal"
-)
+import "github.com/bufslab/bufslab/device/metal"
 
 func init() {
-	hardware["metal"] = func() (names, notes []string, err error) {
+	hardware["metal"] = func() (lines []string, err error) {
 		infos, err := metal.Devices()
 		for _, i := range infos {
-			names = append(names, i.Name)
-			notes = append(notes, strings.TrimPrefix(i.String(), i.Name+": "))
+			lines = append(lines, i.String())
 		}
-		return names, notes, err
+		return lines, err
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/dustin/go-humanize"
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
 )
@@ -80,22 +79,6 @@ func newGrid(header ...any) *grid {
 	return &grid{t: t}
 }
 
-func (r row) cells() table.Row {
-	return table.Row{
-		r.Trace, r.Config, humanize.Comma(r.Allocs), size(r.PeakLiveBytes), size(r.PeakManagedBytes),
-		fmt.Sprintf("%.3f", r.FootprintRatio), humanize.Comma(r.UpstreamAllocs),
-		fmt.Sprintf("%.2f", 100*r.MissRatio), size(r.EndActiveBytes), fmt.Sprintf("%.0f", r.NsPerOp),
-	}
-}
-
-func (r keyedRow) cells() table.Row {
-	return table.Row{
-		r.Trace, r.Config, r.Growth, humanize.Comma(r.Requests), humanize.Comma(r.Keys), humanize.Comma(r.Misses),
-		humanize.Comma(r.Grows), fmt.Sprintf("%.2f", 100*r.HitRatio), fmt.Sprintf("%.3f", r.HeldRatio),
-		fmt.Sprintf("%.3f", r.PeakRatio), fmt.Sprintf("%.0f", r.NsPerOp),
-	}
-}
-
 func (t *tables) print(r line) {
 	g := t.keyed
 	if r, ok := r.(row); ok {
@@ -121,5 +104,3 @@ func (t *tables) close() error {
 	}
 	return nil
 }
-
-func size(n int64) string { return humanize.IBytes(uint64(max(n, 0))) }

@@ -59,6 +59,3 @@ func withPromise(base string, p trace.Promise, c slab.Config) (string, error) {
 	}
 	return base, nil
 }
-
-// virtual is the device of lines that name none.
-const virtual = "virtual"

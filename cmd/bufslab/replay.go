@@ -3,11 +3,13 @@ package main
 import (
 	"errors"
 	"flag"
-	"fmt"
 	"io"
+	"os"
 	"slices"
-	"strconv"
 
+	"github.com/schollz/progressbar/v3"
+
+	"github.com/bufslab/bufslab/slab"
 	"github.com/bufslab/bufslab/trace"
 )
 
@@ -116,19 +118,6 @@ func (o *options) define() *flag.FlagSet {
 	return flags
 }
 
-// processorsVar defines -procs, which is 0 where it is left out.
-func processorsVar(flags *flag.FlagSet, n *int) {
-	flags.Func("procs", "", func(text string) (err error) {
-		if *n, err = strconv.Atoi(text); err != nil || *n < 1 || *n > mostProcessors {
-			err = fmt.Errorf("want 1 to %d", mostProcessors)
-		}
-		return err
-	})
-}
-
-// mostProcessors bounds -procs: a pool has caches for each.
-const mostProcessors = 1024
-
 // check returns what to replay on: the setups for traces of allocations and of keys. It
 // names everything that is wrong before any file is read.
 func (o *options) check(paths []string) (plain, keyed []setup, err error) {
@@ -140,4 +129,75 @@ func (o *options) check(paths []string) (plain, keyed []setup, err error) {
 	}
 	_, err = o.keyed.pools()
 	return plain, keyed, errors.Join(append(faults, err)...)
+}
+
+// jobs plans every trace on every setup.
+func (o *options) jobs(traces []*trace.Trace, plain, keyed []setup) (jobs []job, err error) {
+	pools, _ := o.keyed.pools()
+	allocations, requests := false, false
+	for i, label := range labels(traces) {
+		t := traces[i]
+		if t.Keyed() {
+			requests = true
+			jobs = append(jobs, keyedJobs(t, label, keyed, pools)...)
+			continue
+		}
+		allocations = true
+		for _, s := range plain {
+			jobs = append(jobs, job{label, s.line, t.Events(), func(progress func(int)) (line, error) {
+				return replayOne(t, label, s, trace.Replayer{Processors: o.processors, Progress: progress})
+			}})
+		}
+	}
+	if o.keyed.given && !requests {
+		return nil, errors.New("-growth and -budget are for keyed traces, and there is none")
+	}
+	if o.processors > 0 && !allocations {
+		return nil, errors.New("-procs is for traces of allocations, and there is none")
+	}
+	return jobs, nil
+}
+
+// stdin is read by bufslab replay -.
+var stdin io.Reader = os.Stdin
+
+// replayStdin replays the standard input as it comes, and keeps nothing of it.
+func replayStdin(s setup, o trace.Replayer, out printer, stderr io.Writer) int {
+	total := int64(0)
+	if f, ok := stdin.(*os.File); ok {
+		total = sizeOf(f)
+	}
+	bar := newProgress(total, s.line, stderr, progressbar.OptionShowBytes(true), progressbar.OptionShowCount())
+	r, warnings, err := streamOne(&counted{from: stdin, bar: bar}, s, o)
+	bar.clear()
+	warn(warnings, stderr)
+	code := exitOK
+	if err == nil {
+		out.print(r)
+		err = r.fault()
+	}
+	if err != nil {
+		code = fail(stderr, codeOf(err), err)
+	}
+	if err := out.close(); err != nil {
+		return fail(stderr, exitFailed, err)
+	}
+	return code
+}
+
+func streamOne(from io.Reader, s setup, o trace.Replayer) (row, []string, error) {
+	var warnings []string
+	r, err := onPool(s.config, func(p *slab.Pool) (trace.Result, error) {
+		rows := trace.NewReader(from, "stdin")
+		defer func() { warnings = rows.Warnings() }()
+		r, err := o.Stream(rows, p)
+		if err == nil && r.Allocs == 0 {
+			err = badInput{noEvents("stdin")}
+		}
+		if errors.Is(err, trace.ErrKeyed) {
+			err = badInput{err}
+		}
+		return r, err
+	})
+	return newRow("stdin", s.line, r), warnings, err
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 
 	"github.com/dustin/go-humanize/english"
 
@@ -112,12 +111,4 @@ func writePage(page *report.Page, path string) error {
 		}
 		return errors.Join(page.Write(f), f.Close())
 	})
-}
-
-// lineName is what a line is called on the page.
-func lineName(line string) string {
-	if strings.TrimSpace(line) == "" {
-		return "the defaults"
-	}
-	return line
 }

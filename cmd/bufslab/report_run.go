@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"runtime/debug"
+	"strings"
 
 	"github.com/dustin/go-humanize"
 
@@ -92,18 +93,14 @@ func (r *reporter) maps(of []report.Trace) (err error) {
 func (r *reporter) replay(t *trace.Trace, s setup, watch func(p *slab.Pool, events int, ns int64) int) (
 	trace.Result, error,
 ) {
-	p, err := slab.OpenConfig(s.config)
-	if err != nil {
-		return trace.Result{}, badSetup{err}
-	}
-	r.bar.describe(t.Name + " " + s.line)
-	o := trace.Replayer{
-		Watch:    func(events int, ns int64) int { return watch(p, events, ns) },
-		Progress: func(events int) { r.bar.set(int64(r.done + events)) },
-	}
-	result, err := o.Run(t, p)
-	r.done += t.Events()
-	return result, errors.Join(err, p.Close())
+	return onPool(s.config, func(p *slab.Pool) (trace.Result, error) {
+		defer func() { r.done += t.Events() }()
+		r.bar.describe(t.Name + " " + s.line)
+		return trace.Replayer{
+			Watch:    func(events int, ns int64) int { return watch(p, events, ns) },
+			Progress: func(events int) { r.bar.set(int64(r.done + events)) },
+		}.Run(t, p)
+	})
 }
 
 // heapMap replays once more, until the peak, and looks at the page heap there.
@@ -153,4 +150,12 @@ func liveFootprint(s *slab.Stats) string {
 	}
 	return fmt.Sprintf(" The process managed at most %s and had at most %s out: a footprint of %.3f.",
 		size(s.PeakManagedBytes), size(s.PeakActiveBytes), float64(s.PeakManagedBytes)/float64(s.PeakActiveBytes))
+}
+
+// lineName is what a line is called on the page.
+func lineName(line string) string {
+	if strings.TrimSpace(line) == "" {
+		return "the defaults"
+	}
+	return line
 }

@@ -79,3 +79,11 @@ func (k crowd) books(c slab.Config) int64 {
 	}
 	return n
 }
+
+// usual returns the strategy of a pool that is not told one.
+func usual(device string) string {
+	if device == "heap" {
+		return "sizeclass"
+	}
+	return "slab"
+}

@@ -184,10 +184,6 @@ func (t *tuner) peaksAgree() bool {
 // agrees is the part of a peak that another one has at least to be one like it.
 const agrees = 0.95
 
-// enough is the share that a line has to cost less than the defaults to be chosen: a
-// line has to be maintained.
-const enough = 0.02
-
 func choose(defaults, best score) score {
 	if !best.better(defaults) || best.Within == defaults.Within && best.Cost > defaults.Cost*(1-enough) {
 		return defaults
@@ -211,13 +207,10 @@ func (t *tuner) judge(line string, c slab.Config, halves []*trace.Trace) (score,
 }
 
 func (t *tuner) replay(half *trace.Trace, c slab.Config, processors int) (trace.Result, error) {
-	p, err := slab.OpenConfig(c)
-	if err != nil {
-		return trace.Result{}, badSetup{err}
-	}
-	t.replays++
-	r, err := trace.Replayer{Processors: min(processors, mostProcessors),
-		Progress: func(events int) { t.bar.set(t.done + int64(events)) }}.Run(half, p)
-	t.done += int64(half.Events())
-	return r, errors.Join(err, p.Close())
+	return onPool(c, func(p *slab.Pool) (trace.Result, error) {
+		t.replays++
+		defer func() { t.done += int64(half.Events()) }()
+		return trace.Replayer{Processors: min(processors, mostProcessors),
+			Progress: func(events int) { t.bar.set(t.done + int64(events)) }}.Run(half, p)
+	})
 }

@@ -98,3 +98,7 @@ func (s score) better(t score) bool {
 	}
 	return s.Cost < t.Cost
 }
+
+// enough is the share that a line has to cost less than the defaults to be chosen: a
+// line has to be maintained.
+const enough = 0.02

@@ -195,11 +195,3 @@ func roundUp(n int64) string {
 	}
 	return fmt.Sprint(n)
 }
-
-// usual returns the strategy of a pool that is not told one.
-func usual(device string) string {
-	if device == "heap" {
-		return "sizeclass"
-	}
-	return "slab"
-}
