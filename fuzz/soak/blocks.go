@@ -12,39 +12,6 @@ import (
 	"github.com/bufslab/bufslab/slab"
 )
 
-// ways are all ways to have memory of a pool: those of package slab, then those of the packages
-// over it. take returns what the worker has now: nil if it has that no more.
-var ways = []struct {
-	name string
-	take func(w *worker, n int) (held, error)
-}{
-	{"Get", (*worker).get},
-	{"GetContext", (*worker).getContext},
-	{"Grow", (*worker).grow},
-	{"Share", (*worker).share},
-	{"Ref", (*worker).ref},
-	{"forgotten", (*worker).forget},
-	{"GetOn", (*worker).getOn}, // the last of anywhere
-	{"GetZeroed", (*worker).getZeroed},
-	{"GetBytes", (*worker).getBytes},
-	{"Lookup", (*worker).lookup},
-	{"Slice", (*worker).slice},
-	{"Make", (*worker).typed},
-	{"Buffer", (*worker).buffer},
-	{"Body", (*worker).body},
-	{"Arena", (*worker).arena},
-	{"Lease", (*worker).lease},
-	{"View", (*worker).view},
-	{"unified", (*worker).array},
-	{"Arrow", (*worker).arrowBytes},
-	{"gRPC", (*worker).grpcBytes},
-	{"HTTP", (*worker).httpBytes},
-}
-
-// anywhere is how many of the ways need no CPU that reaches the memory, and go on after a device has
-// panicked.
-const anywhere = 7
-
 // A block is a buffer by its handle.
 type block struct {
 	b  slab.PooledBuffer

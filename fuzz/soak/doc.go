@@ -5,7 +5,7 @@
 // [Run] does so on devices that a test names, which fail and panic: for as long as BUFSLAB_SOAK says, or
 // a tenth of a second. [Line] does so with a pool of a line, for the command fuzz/stress.
 //
-//	run.go, worker.go     what both do: goroutines, and what they count
+//	run.go, worker.go     what both do: goroutines; counts.go: what they count
 //	blocks.go             the ways to have memory of a pool; shared.go: by several handles; forget.go: by none
 //	clients.go            those of the packages over it
 //	contents.go           how they write, read, and let streams work

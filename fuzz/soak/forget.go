@@ -34,3 +34,12 @@ func (w *worker) forget(n int) (held, error) {
 	w.write(b)
 	return nil, nil
 }
+
+// lookAtViews looks at slices whose handles are forgotten: no one else may have their memory.
+func (w *worker) lookAtViews() {
+	for _, v := range w.views {
+		if !v.marked(w) {
+			w.violation("forgotten: the memory of a slice that is in use was handed out again")
+		}
+	}
+}

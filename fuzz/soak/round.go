@@ -2,14 +2,31 @@ package soak
 
 import (
 	"math"
+	"math/rand/v2"
 	"runtime"
 	"runtime/debug"
+	"testing"
 	"time"
 
 	"github.com/bufslab/bufslab/device"
 	"github.com/bufslab/bufslab/internal/check"
 	"github.com/bufslab/bufslab/slab"
 )
+
+type soak struct {
+	t       testing.TB
+	escape  bool
+	devices []string
+	stacks  []slab.Config
+	r       *rand.Rand
+	*counts
+}
+
+func (s *soak) violation(name, format string, args ...any) {
+	s.t.Helper()
+	s.violations.Add(1)
+	s.t.Errorf("round %d, %s: "+format, append([]any{s.rounds.Load(), name}, args...)...)
+}
 
 // round opens two pools on one Limit, lets four goroutines use them, closes them, and
 // waits until all has come back.

@@ -1,15 +1,18 @@
 package soak
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
-	"runtime"
-	"runtime/debug"
 	"sync"
-	"sync/atomic"
 
+	"github.com/bufslab/bufslab/adapt"
 	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/fuzz/internal/marks"
+	"github.com/bufslab/bufslab/growpool"
 	"github.com/bufslab/bufslab/slab"
+	"github.com/bufslab/bufslab/unified"
 )
 
 // A run is some goroutines on some pools.
@@ -34,57 +37,20 @@ type memory struct {
 	quarantines bool // bytes can be taken out of use; else memory stays whose slice may be in use
 }
 
-// counts are what all goroutines have done and seen.
-type counts struct {
-	rounds, steps, refused, forgotten, works, doubles, changes atomic.Int64
-	outgrown                                                   atomic.Int64   // buffers of keys, at most
-	taken                                                      []atomic.Int64 // by way
-	failures, panics                                           atomic.Int64   // of devices
-	closed, violations                                         atomic.Int64
-	quarantined                                                atomic.Int64 // bytes whose slices escaped
-	left                                                       atomic.Int64 // bytes that their pools have still
+// clients are what the packages over a pool have of it.
+type clients struct {
+	keyed   *growpool.Pool[int]
+	arrays  *unified.Pool
+	devices *slab.Pool // of the device sides of arrays
+	arrow   *adapt.ArrowAllocator
+	grpc    *adapt.GRPCPool
+	http    *adapt.HTTPPool
 }
 
-func countsOf(n int) *counts { return &counts{taken: make([]atomic.Int64, n)} }
-
-func (c *counts) gets() (n int64) {
-	for i := range c.taken {
-		n += c.taken[i].Load()
-	}
-	return n
-}
-
-// let has the given number of workers use the pools in turns while there is more to do, and ends what they have
-// handed over.
-func (s *run) let(workers int, pools []*slab.Pool, seed uint64, more func(w *worker, i int) bool) {
-	s.hand = make(chan owned, 64)
-	var all sync.WaitGroup
-	at := func(i int) *worker {
-		return &worker{run: s, pool: pools[i%len(pools)], r: rand.New(rand.NewPCG(seed, uint64(i))),
-			scratch: make([]byte, largest), id: uint64(i+1) << 48}
-	}
-	for i := range workers {
-		all.Go(func() { at(i).whole(more) })
-	}
-	all.Wait()
-	s.weather.end()
-	close(s.hand)
-	last := at(workers)
-	last.openStream()
-	for o := range s.hand {
-		last.end(o)
-	}
-	last.closeStream()
-}
-
-// settle returns a function that sets back what weather changes.
-func settle() func() {
-	processors, percent, limit := runtime.GOMAXPROCS(0), debug.SetGCPercent(100), debug.SetMemoryLimit(-1)
-	return func() {
-		runtime.GOMAXPROCS(processors)
-		debug.SetGCPercent(percent)
-		debug.SetMemoryLimit(limit)
-	}
+// weather is what a process lives through while its pools work.
+type weather struct {
+	mu        sync.Mutex // one change at a time
+	profiling bool
 }
 
 func (s *run) violation(format string, args ...any) {
@@ -96,4 +62,67 @@ func (s *run) must(what string, err error) {
 	if err != nil {
 		s.violation("%s: %v", what, err)
 	}
+}
+
+// held is memory that a worker has, in one of the ways of a pool.
+type held interface {
+	// marked reports whether its bytes are those that its owner has written.
+	marked(w *worker) bool
+	// end gives it back.
+	end(w *worker) error
+}
+
+// owned is what workers keep and hand to each other.
+type owned struct {
+	held
+	way string
+}
+
+// A worker is one of the goroutines.
+type worker struct {
+	*run
+	pool    *slab.Pool
+	r       *rand.Rand
+	stream  device.Stream // nil where there are no bytes
+	live    []owned
+	scratch []byte            // of no object with pointers, as C sees it
+	views   [16]slice         // of buffers on the Go heap whose handle is forgotten
+	dropped slab.PooledBuffer // the last one that is forgotten
+	id      uint64            // of the buffer that was taken last; no two are equal
+}
+
+const (
+	largest  = 1 << 18 // bytes of a buffer
+	mostLive = 24      // buffers of a worker
+	often    = 256     // steps between two changes of the weather
+)
+
+// A slice is bytes with the marks of an id.
+type slice struct {
+	m  []byte
+	id uint64
+}
+
+func (s slice) marked(*worker) bool { return marks.Are(s.m, s.id) }
+
+// mark writes the marks of the current id to m, and returns m with it.
+func (w *worker) mark(m []byte) slice {
+	marks.Write(m, w.id)
+	return slice{m, w.id}
+}
+
+// guarded lets a panic of a fickle device pass.
+func (w *worker) guarded(f func()) {
+	defer func() {
+		if r := recover(); r != nil && r != isFickle {
+			panic(r)
+		}
+	}()
+	f()
+}
+
+// noRoom reports whether err says that there was no memory, which may happen at any time.
+func (w *worker) noRoom(err error) bool {
+	return errors.Is(err, device.ErrOutOfMemory) || errors.Is(err, io.ErrShortBuffer) ||
+		w.fickle != nil && (errors.Is(err, slab.ErrClosed) || errors.Is(err, device.ErrUnavailable))
 }

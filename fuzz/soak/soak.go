@@ -85,15 +85,6 @@ func stacks(dev string) (list []slab.Config) {
 		slab.Config{Device: dev, OnForget: "free"}, slab.Config{Device: dev, MaxHeld: 1 << 20})
 }
 
-type soak struct {
-	t       testing.TB
-	escape  bool
-	devices []string
-	stacks  []slab.Config
-	r       *rand.Rand
-	*counts
-}
-
 // goHeap is more than the heap of a soak ever has. The Go runtime keeps the addresses of its
 // heap, so it takes them before the first look. What it has had once it would clear.
 const goHeap = 512 << 20
@@ -144,10 +135,4 @@ func (s *soak) compare(before, after footprint) {
 	if kept := 2*s.quarantined.Load() + s.left.Load(); after.addresses > before.addresses+kept+256<<20 {
 		s.violation("all", "addresses did not come back")
 	}
-}
-
-func (s *soak) violation(name, format string, args ...any) {
-	s.t.Helper()
-	s.violations.Add(1)
-	s.t.Errorf("round %d, %s: "+format, append([]any{s.rounds.Load(), name}, args...)...)
 }

@@ -14,16 +14,6 @@ import (
 	"github.com/bufslab/bufslab/unified"
 )
 
-// clients are what the packages over a pool have of it.
-type clients struct {
-	keyed   *growpool.Pool[int]
-	arrays  *unified.Pool
-	devices *slab.Pool // of the device sides of arrays
-	arrow   *adapt.ArrowAllocator
-	grpc    *adapt.GRPCPool
-	http    *adapt.HTTPPool
-}
-
 // A Result is what a line has come to.
 type Result struct {
 	line string

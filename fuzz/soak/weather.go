@@ -8,15 +8,8 @@ import (
 	"runtime"
 	"runtime/debug"
 	"runtime/pprof"
-	"sync"
 	"testing"
 )
-
-// weather is what a process lives through while its pools work.
-type weather struct {
-	mu        sync.Mutex // one change at a time
-	profiling bool
-}
 
 // quiet takes what pools log: of forgotten buffers, mostly.
 var quiet = slog.New(slog.DiscardHandler)
@@ -73,6 +66,16 @@ func (x *weather) profile(s *run) {
 func (x *weather) end() {
 	if x.profiling {
 		pprof.StopCPUProfile()
+	}
+}
+
+// settle returns a function that sets back what weather changes.
+func settle() func() {
+	processors, percent, limit := runtime.GOMAXPROCS(0), debug.SetGCPercent(100), debug.SetMemoryLimit(-1)
+	return func() {
+		runtime.GOMAXPROCS(processors)
+		debug.SetGCPercent(percent)
+		debug.SetMemoryLimit(limit)
 	}
 }
 

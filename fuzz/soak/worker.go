@@ -1,47 +1,34 @@
 package soak
 
 import (
-	"errors"
-	"io"
 	"math/rand/v2"
+	"sync"
 
-	"github.com/bufslab/bufslab/device"
-	"github.com/bufslab/bufslab/fuzz/internal/marks"
 	"github.com/bufslab/bufslab/slab"
 )
 
-// held is memory that a worker has, in one of the ways of a pool.
-type held interface {
-	// marked reports whether its bytes are those that its owner has written.
-	marked(w *worker) bool
-	// end gives it back.
-	end(w *worker) error
+// let has the given number of workers use the pools in turns while there is more to do, and ends what they have
+// handed over.
+func (s *run) let(workers int, pools []*slab.Pool, seed uint64, more func(w *worker, i int) bool) {
+	s.hand = make(chan owned, 64)
+	var all sync.WaitGroup
+	at := func(i int) *worker {
+		return &worker{run: s, pool: pools[i%len(pools)], r: rand.New(rand.NewPCG(seed, uint64(i))),
+			scratch: make([]byte, largest), id: uint64(i+1) << 48}
+	}
+	for i := range workers {
+		all.Go(func() { at(i).whole(more) })
+	}
+	all.Wait()
+	s.weather.end()
+	close(s.hand)
+	last := at(workers)
+	last.openStream()
+	for o := range s.hand {
+		last.end(o)
+	}
+	last.closeStream()
 }
-
-// owned is what workers keep and hand to each other.
-type owned struct {
-	held
-	way string
-}
-
-// A worker is one of the goroutines.
-type worker struct {
-	*run
-	pool    *slab.Pool
-	r       *rand.Rand
-	stream  device.Stream // nil where there are no bytes
-	live    []owned
-	scratch []byte            // of no object with pointers, as C sees it
-	views   [16]slice         // of buffers on the Go heap whose handle is forgotten
-	dropped slab.PooledBuffer // the last one that is forgotten
-	id      uint64            // of the buffer that was taken last; no two are equal
-}
-
-const (
-	largest  = 1 << 18 // bytes of a buffer
-	mostLive = 24      // buffers of a worker
-	often    = 256     // steps between two changes of the weather
-)
 
 // whole works while there is more to do, and gives back what it has.
 func (w *worker) whole(more func(w *worker, i int) bool) {
@@ -62,22 +49,6 @@ func (w *worker) whole(more func(w *worker, i int) bool) {
 	w.lookAtViews()
 	clear(w.views[:])
 	w.dropped = slab.PooledBuffer{}
-}
-
-// guarded lets a panic of a fickle device pass.
-func (w *worker) guarded(f func()) {
-	defer func() {
-		if r := recover(); r != nil && r != isFickle {
-			panic(r)
-		}
-	}()
-	f()
-}
-
-// noRoom reports whether err says that there was no memory, which may happen at any time.
-func (w *worker) noRoom(err error) bool {
-	return errors.Is(err, device.ErrOutOfMemory) || errors.Is(err, io.ErrShortBuffer) ||
-		w.fickle != nil && (errors.Is(err, slab.ErrClosed) || errors.Is(err, device.ErrUnavailable))
 }
 
 func (w *worker) step() {
@@ -150,25 +121,35 @@ func (w *worker) end(o owned) {
 	}
 }
 
-// mark writes the marks of the current id to m, and returns m with it.
-func (w *worker) mark(m []byte) slice {
-	marks.Write(m, w.id)
-	return slice{m, w.id}
+// ways are all ways to have memory of a pool: those of package slab, then those of the packages
+// over it. take returns what the worker has now: nil if it has that no more.
+var ways = []struct {
+	name string
+	take func(w *worker, n int) (held, error)
+}{
+	{"Get", (*worker).get},
+	{"GetContext", (*worker).getContext},
+	{"Grow", (*worker).grow},
+	{"Share", (*worker).share},
+	{"Ref", (*worker).ref},
+	{"forgotten", (*worker).forget},
+	{"GetOn", (*worker).getOn}, // the last of anywhere
+	{"GetZeroed", (*worker).getZeroed},
+	{"GetBytes", (*worker).getBytes},
+	{"Lookup", (*worker).lookup},
+	{"Slice", (*worker).slice},
+	{"Make", (*worker).typed},
+	{"Buffer", (*worker).buffer},
+	{"Body", (*worker).body},
+	{"Arena", (*worker).arena},
+	{"Lease", (*worker).lease},
+	{"View", (*worker).view},
+	{"unified", (*worker).array},
+	{"Arrow", (*worker).arrowBytes},
+	{"gRPC", (*worker).grpcBytes},
+	{"HTTP", (*worker).httpBytes},
 }
 
-// lookAtViews looks at slices whose handles are forgotten: no one else may have their memory.
-func (w *worker) lookAtViews() {
-	for _, v := range w.views {
-		if !v.marked(w) {
-			w.violation("forgotten: the memory of a slice that is in use was handed out again")
-		}
-	}
-}
-
-// A slice is bytes with the marks of an id.
-type slice struct {
-	m  []byte
-	id uint64
-}
-
-func (s slice) marked(*worker) bool { return marks.Are(s.m, s.id) }
+// anywhere is how many of the ways need no CPU that reaches the memory, and go on after a device has
+// panicked.
+const anywhere = 7
