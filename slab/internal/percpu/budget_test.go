@@ -138,25 +138,6 @@ func TestWhatIsAskedForSeldomIsLost(t *testing.T) {
 	}
 }
 
-// Blocks beyond the share that are not used any more go back as others are refused.
-func TestUnusedBlocksAreLetGo(t *testing.T) {
-	const before, now = 16 << 10, 8 << 10
-	s := program(t, Options{Largest: before, Bytes: 1 << 20, Depot: 1})
-	if s.pass(t, 100, 4, before); s.Usage().Blocks != 4 {
-		t.Fatalf("%d blocks cached", s.Usage().Blocks)
-	}
-	k := s.At(0, s.Class(before))
-	for range 20_000 { // what is refused makes room; it has earned nothing
-		e := s.get(t, now)
-		s.counts.Got += 1 << 24
-		s.release(e, now)
-	}
-	if k.n() != 0 || k.limit.Load() != 0 {
-		t.Errorf("%d blocks are left", k.n())
-	}
-	s.checkMagazines()
-}
-
 // Where the budget is full, a class that has earned a block takes the room of another.
 func TestAFullBudgetIsForWhatIsEarned(t *testing.T) {
 	const old, size = 4 << 10, 2 << 10

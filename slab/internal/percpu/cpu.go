@@ -13,11 +13,8 @@ type cpu struct {
 	wants   *wants
 	caches  []ClassCache // this processor's part of Cache.caches
 	seen    []sight      // of each, at the last reclaim
-	uses    []use        // of each, see letGo
 	empty   *magazine    // in reserve, for the next class cache that overflows
 	victim  int          // the class whose cache was shrunk last
-	looked  int          // the class that letGo has looked at last
-	refused uint32       // blocks that went to the strategy; see letGo
 	busy    uint32       // not 0 while a goroutine is here; see quiesce
 
 	granted int64 // bytes that caches may hold: the limit and the previous magazine of each
@@ -37,7 +34,6 @@ type cpu struct {
 func (p *cpu) open(o *Options, w *wants, caches []ClassCache) {
 	p.options, p.wants, p.caches = o, w, caches
 	p.seen = make([]sight, len(caches))
-	p.uses = make([]use, len(caches))
 	p.used = make([]uint16, len(caches))
 }
 

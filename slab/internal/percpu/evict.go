@@ -1,22 +1,6 @@
 package percpu
 
-// Which blocks leave a processor: blocks of a class that is no longer worth them.
-
-// letGo looks at the class cache of the next class, each time that lookEvery blocks were refused. If the
-// class cache is beyond the share, and not asked often enough, it loses its blocks. The caller is pinned.
-func (p *cpu) letGo(b budget) (out *magazine) {
-	if p.refused++; p.refused%lookEvery != 0 {
-		return nil
-	}
-	p.looked = p.after(p.looked)
-	k := &p.caches[p.looked]
-	limit := k.limit.Load()
-	if limit <= 0 || b.shares(p.granted, p.options.blockBytes(p.looked)) ||
-		!p.uses[p.looked].seldom(p.wants, p.looked, k.touched()) || !k.limit.CompareAndSwap(limit, 0) {
-		return nil
-	}
-	return p.detach(p.looked, limit, nil)
-}
+// Which blocks leave a processor whose budget is full.
 
 // shrinkOther takes all blocks from the cache of another class, each class in turn, so
 // that unused classes do not starve the others. The caller is pinned.

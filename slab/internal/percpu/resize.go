@@ -79,17 +79,14 @@ func (c *Cache) makeRoom(p *cpu, class int, b budget) (out *magazine) {
 		}
 		return p.overBudget(class, limit, b)
 	}
-	if out = c.exchange(p, class, b); k.n() == limit {
-		return p.letGo(b)
-	}
-	return out
+	return c.exchange(p, class, b)
 }
 
 // overBudget is makeRoom of a class for which the budget has no more. If the budget is full, a class
 // that has earned a block empties the class cache of another class.
 func (p *cpu) overBudget(class int, limit int32, b budget) (out *magazine) {
 	if p.granted+p.options.blockBytes(class) <= b.most || p.wants.earned[class].Load() <= limit {
-		return p.letGo(b)
+		return nil
 	}
 	out = p.shrinkOther(class)
 	p.grant(class, limit, limit+1, b)

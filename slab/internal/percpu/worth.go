@@ -78,17 +78,3 @@ func (w *wants) worth(class int, nanoseconds int64) float64 {
 	often := float64(w.options.blockBytes(class)) * worthBytes / float64(max(w.options.Miss, 1))
 	return min(often, worthOften) * float64(nanoseconds) / 1e9
 }
-
-// A use is the state of a class cache when its processor last looked whether it is worth its blocks.
-type use struct {
-	touched uint32
-	at      int64
-}
-
-// seldom reports whether since the last look a class cache has served far fewer calls than make it worth
-// its blocks, and looks again.
-func (u *use) seldom(w *wants, class int, touched uint32) bool {
-	was := *u
-	*u = use{touched, w.now()}
-	return farLess*float64(touched-was.touched) <= w.worth(class, u.at-was.at)
-}
