@@ -24,14 +24,33 @@ func budgetsOf(a Allocator) (list []*budget.Budget) {
 	return list
 }
 
+// enterBudgets makes the pool a member of its budgets.
+func (r *room) enterBudgets(p budget.Pool) {
+	budget.ShareDevice(deviceOf(r.upstream), p)
+	if r.budgets = budgetsOf(r.upstream); r.budgets == nil {
+		r.budgets = []*budget.Budget{{}}
+	}
+	for _, b := range r.budgets {
+		b.Share(p)
+	}
+}
+
+// leaveBudgets undoes enterBudgets.
+func (r *room) leaveBudgets(p budget.Pool) {
+	for _, b := range r.budgets {
+		b.Unshare(p)
+	}
+	budget.UnshareDevice(deviceOf(r.upstream), p)
+}
+
 // refusing returns the widest budget that has no room for size bytes, where a call has ended with err: the Limit
 // that err names, or one around it that is short as well. If err names no Limit of the pool, refusing returns
 // the widest one: all memory that comes back wakes the calls that wait there.
-func (p *pool) refusing(err error, size int) (at *budget.Budget) {
+func (r *room) refusing(err error, size int) (at *budget.Budget) {
 	var full *LimitError
 	errors.As(err, &full)
 	n := int64(size)
-	for a := range upstream.Layers(p.upstream) {
+	for a := range upstream.Layers(r.upstream) {
 		if l, ok := a.(*Limit); ok && full != nil {
 			var short bool
 			if n, short = l.short(n); short && at != nil || l == full.limit {
@@ -39,14 +58,14 @@ func (p *pool) refusing(err error, size int) (at *budget.Budget) {
 			}
 		}
 	}
-	return cmp.Or(at, p.budgets[len(p.budgets)-1])
+	return cmp.Or(at, r.budgets[len(r.budgets)-1])
 }
 
 // refusingLimit returns the budget of the pool's Limit that err comes from, or nil.
-func (p *pool) refusingLimit(err error) *budget.Budget {
+func (r *room) refusingLimit(err error) *budget.Budget {
 	var full *LimitError
 	if errors.As(err, &full) {
-		for _, b := range p.budgets {
+		for _, b := range r.budgets {
 			if full.limit != nil && b == &full.limit.budget {
 				return b
 			}
@@ -57,16 +76,16 @@ func (p *pool) refusingLimit(err error) *budget.Budget {
 
 // wake wakes the calls that may have the memory that the pool has just given to its strategy. Calls
 // rarely wait.
-func (p *pool) wake() {
-	if p.waits.hurried.Load() > 0 || p.closed.Load() {
-		p.wakeAll()
+func (r *room) wake() {
+	if r.isAwaited() || r.closed.Load() {
+		r.wakeAll()
 	}
 }
 
-func (p *pool) wakeAll() {
-	on := p.budgets
-	if p.closed.Load() { // a device may have other members now
-		on = budgetsOf(p.upstream)
+func (r *room) wakeAll() {
+	on := r.budgets
+	if r.closed.Load() { // a device may have other members now
+		on = budgetsOf(r.upstream)
 	}
 	budget.Wake(on)
 }

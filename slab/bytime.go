@@ -8,25 +8,20 @@ import "github.com/bufslab/bufslab/slab/internal/clock"
 func (p *pool) setClock(c Config) {
 	o := clock.Options{
 		Trim: max(0, c.TrimAfter), Idle: max(0, c.Idle),
-		Usage: p.calls, Release: func(idle int) { p.trimHeld(idle) },
+		Usage: p.usage, Release: func(idle int) { p.trimHeld(idle) },
 	}
 	if c.HeldShare > 0 {
-		o.Peak, o.Keep = func() int64 { return p.peak.next(p) }, p.keepShare
+		o.Peak, o.Keep = p.nextPeak, p.keepShare
 	}
 	p.clock.Set(o)
 }
 
 func (p *pool) startClock() { clock.Start(&p.clock, p, (*pool).ownClock, (*pool).isOpen) }
 
-func (p *pool) ownClock() *clock.Clock { return &p.clock }
+func (r *room) ownClock() *clock.Clock { return &r.clock }
 
-func (p *pool) isOpen() bool { return !p.closed.Load() }
-
-// calls is the clock's usage.
-func (p *pool) calls() (calls, managed int64) {
-	n := p.cache.Served()
-	return n.Gets() + n.Releases, p.stats().ManagedBytes
-}
+// usage is the clock's: the calls so far, and the bytes from upstream.
+func (p *pool) usage() (calls, managed int64) { return p.calls(), p.stats().ManagedBytes }
 
 // keepShare gives back what is held beyond Config.HeldShare of most, the most bytes that were active in the last
 // minute. The caches are emptied for it. Between two ticks of the clock more may be held.

@@ -5,8 +5,6 @@ import (
 	"github.com/bufslab/bufslab/slab/internal/canary"
 )
 
-const maxFaults = canary.MaxFaults // of a guard, too
-
 // A canaried is the strategy of a pool with Config.Check.
 type canaried struct {
 	forward
@@ -16,13 +14,13 @@ type canaried struct {
 
 // openCheck puts a Check before the strategy. Strategies that are not our own may keep links in free
 // blocks.
-func (p *pool) openCheck(c Config, own bool) {
-	p.check = canary.New(p.strategy, max(c.Align, c.traits.Align), c.log)
+func (l *layers) openCheck(c Config, own bool) {
+	l.check = canary.New(l.strategy, max(c.Align, c.traits.Align), c.log)
 	if own {
-		p.check.LookAgain()
-		p.accounting.OnLeave(p.check.Leave)
+		l.check.LookAgain()
+		l.accounting.OnLeave(l.check.Leave)
 	}
-	p.strategy = canaried{forwardTo(p.strategy), p.check, p.strategy}
+	l.strategy = canaried{forwardTo(l.strategy), l.check, l.strategy}
 }
 
 // Usage is the strategy's, with canaries as rounding.
@@ -39,8 +37,8 @@ func (c canaried) Quarantine(b device.Block, _ int32) bool {
 	return ok && c.TakeOut(b, func(outer device.Block) bool { return q.Quarantine(outer, 0) })
 }
 
-func (p *pool) checkError() error {
-	if f := p.check.Faults(); f != nil {
+func (l *layers) checkError() error {
+	if f := l.check.Faults(); f != nil {
 		return &CheckError{f}
 	}
 	return nil

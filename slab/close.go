@@ -5,7 +5,7 @@ import (
 	"runtime"
 
 	"github.com/bufslab/bufslab/internal/inside"
-	"github.com/bufslab/bufslab/slab/internal/budget"
+	"github.com/bufslab/bufslab/slab/internal/handle"
 )
 
 // Close has keepers of its buffers release what is idle, stops holding, see StopHolding, and makes further Gets fail
@@ -53,7 +53,7 @@ func (p *pool) close() (err error) {
 
 // end is the rest of Close once the pool holds nothing.
 func (p *pool) end() error {
-	p.leaveBudgets()
+	p.leaveBudgets(p)
 	p.table.EndReferences()
 	errs := []error{p.leakError(p.stats().bounded()), p.checkError(), p.guard.err()}
 	for _, f := range p.onClose {
@@ -81,16 +81,9 @@ func (p *pool) closeDeviceLate() {
 	}
 }
 
-// leaveBudgets undoes enterBudgets.
-func (p *pool) leaveBudgets() {
-	for _, b := range p.budgets {
-		b.Unshare(p)
-	}
-	budget.UnshareDevice(deviceOf(p.upstream), p)
-}
-
 func (p *pool) leakError(s Stats) error {
-	e := &LeakError{Leaks: p.listLeaks(), Pool: p.config.Name, forgotten: s.Forgotten, keepers: p.reclaimers.Len()}
+	out := handle.Tally{Blocks: s.ActiveBlocks, Bytes: s.ActiveBytes}
+	e := &LeakError{Leaks: p.listLeaks(out), Pool: p.config.Name, forgotten: s.Forgotten, keepers: p.reclaimers.Len()}
 	e.leftBlocks, e.leftBytes = p.left.Blocks.Load(), p.left.Bytes.Load()
 	e.Blocks, e.Bytes = s.ActiveBlocks-e.leftBlocks, max(0, s.ActiveBytes-e.leftBytes)
 	if e.Blocks <= 0 {
@@ -108,6 +101,3 @@ func (p *pool) abandon() {
 	p.abandoned.Store(true)
 	go func() { _ = p.close() }() // its leaks are reported to nobody
 }
-
-// refuses reports whether the pool hands out no more memory. A forgotten pool still serves Grow.
-func (p *pool) refuses() bool { return p.closed.Load() && !p.abandoned.Load() }

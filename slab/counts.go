@@ -19,22 +19,24 @@ func (p *pool) stats() (s Stats) {
 	// Of the managed bytes the strategy has handed out what is active, cached, deferred, waiting or in quarantine;
 	// the rest is rounding.
 	s.RoundingBytes = s.ManagedBytes - s.ActiveBytes - s.HeldBytes - s.UnusableBytes
-	p.countEvents(&s, after.Served)
+	p.countCalls(&s, after.Served)
+	p.countEvents(&s)
+	s.Collections = p.gc.Ran()
 	return s
 }
 
 // countMemory says what the pool has from its upstream, and then what of it the strategy holds: what goes upstream in
 // between is rounding, and no debt.
-func (p *pool) countMemory(s *Stats) Usage {
-	drawn := p.accounting.Drawn()
-	below := keptBelow(p.upstream)
-	s.ManagedBytes, s.MaxBytes = p.accounting.Managed(), p.config.MaxBytes
-	below.HeldBytes = max(0, below.HeldBytes-(p.accounting.Drawn()-drawn)) // the pool has that by now
+func (l *layers) countMemory(s *Stats) Usage {
+	drawn := l.accounting.Drawn()
+	below := keptBelow(l.upstream)
+	s.ManagedBytes, s.MaxBytes = l.accounting.Managed(), l.config.MaxBytes
+	below.HeldBytes = max(0, below.HeldBytes-(l.accounting.Drawn()-drawn)) // the pool has that by now
 	s.ManagedBytes += below.ManagedBytes()
-	p.accounting.RaisePeak(s.ManagedBytes) // nobody tells of what lies below
-	s.PeakManagedBytes = max(p.accounting.Peak(), s.ManagedBytes)
+	l.accounting.RaisePeak(s.ManagedBytes) // nobody tells of what lies below
+	s.PeakManagedBytes = max(l.accounting.Peak(), s.ManagedBytes)
 
-	u, withheld := usageOf(p.strategy, 0), p.guard.Usage().Withheld
+	u, withheld := usageOf(l.strategy, 0), l.guard.Usage().Withheld
 	s.HeldBlocks, s.HeldBytes = u.HeldBlocks+below.HeldBlocks, u.HeldBytes+below.HeldBytes
 	s.UnusableBytes = u.UnusableBytes + withheld + below.UnusableBytes
 	s.WithheldBytes = withheld
@@ -48,10 +50,10 @@ const mostLooks, enoughShare = 3, 64
 // countOut counts the buffers that were got and neither released nor found forgotten: by an earlier reading of the
 // Gets and a later one of the rest, so that they were all out in between. What was released between the two is
 // missing. If that is much, countOut goes on with the next reading.
-func (p *pool) countOut(s *Stats, before, after percpu.Served) {
+func (l *lending) countOut(s *Stats, before, after percpu.Served) {
 	for looks := 1; ; looks++ {
 		blocks, bytes := percpu.Out(before, after)
-		forgotten, _, _ := p.leaks.Counts()
+		forgotten, _, _ := l.leaks.Counts()
 		blocks, bytes = blocks-forgotten.Blocks, bytes-forgotten.Bytes
 		if looks == 1 || bytes > s.ActiveBytes {
 			s.ActiveBlocks, s.ActiveBytes = blocks, bytes
@@ -59,9 +61,9 @@ func (p *pool) countOut(s *Stats, before, after percpu.Served) {
 		if looks == mostLooks || after.Released-before.Released <= s.ActiveBytes/enoughShare {
 			break
 		}
-		before, after = after, p.cache.Served()
+		before, after = after, l.cache.Served()
 	}
-	s.PeakActiveBytes = p.peak.all(s.ActiveBytes)
+	s.PeakActiveBytes = l.peak.all(s.ActiveBytes)
 }
 
 // countHeld adds what is held above the strategy, whose Usage is u.
@@ -77,22 +79,23 @@ func (p *pool) countHeld(s *Stats, u Usage, cached percpu.Usage) {
 	s.UnusableBytes += quarantined.Bytes
 }
 
-// countEvents adds the counts that only grow.
-func (p *pool) countEvents(s *Stats, n percpu.Served) {
+// countCalls adds the counts of what owners have done, which only grow.
+func (l *lending) countCalls(s *Stats, n percpu.Served) {
 	s.Hits, s.Misses, s.AllocatedBytes = n.Hits, n.Misses, n.Got
-	s.UpstreamAllocs, s.UpstreamFrees = p.accounting.Allocs(), p.accounting.Frees()
-	forgotten, _, parts := p.leaks.Counts()
+	forgotten, _, parts := l.leaks.Counts()
 	s.Forgotten = forgotten.Blocks + parts
-	s.DoubleReleases, s.ForeignPuts = p.leaks.Misuse()
-	s.Guarded, s.GuardFaults = p.guard.counts()
-	s.Failed, s.Collections = p.counted.failed.Load(), p.gc.Ran()
-	s.Trims, s.TrimmedBytes = p.counted.trims.Load(), p.counted.trimmed.Load()
-	s.PressureSteps, s.PressureBytes = p.counted.steps.Load(), p.counted.relieved.Load()
-	s.Waiters, s.Waits, s.WaitTime = p.waits.now.Load(), p.waits.calls.Load(), time.Duration(p.waits.nanoseconds.Load())
+	s.DoubleReleases, s.ForeignPuts = l.leaks.Misuse()
 }
 
-// managed returns the bytes that the strategy has from the upstream.
-func (p *pool) managed() int64 { return p.accounting.Managed() - p.guard.managed() }
+// countEvents adds the other counts that only grow, and who waits.
+func (r *room) countEvents(s *Stats) {
+	s.UpstreamAllocs, s.UpstreamFrees = r.accounting.Allocs(), r.accounting.Frees()
+	s.Guarded, s.GuardFaults = r.guard.counts()
+	s.Failed = r.counted.failed.Load()
+	s.Trims, s.TrimmedBytes = r.counted.trims.Load(), r.counted.trimmed.Load()
+	s.PressureSteps, s.PressureBytes = r.counted.steps.Load(), r.counted.relieved.Load()
+	s.Waiters, s.Waits, s.WaitTime = r.waits.now.Load(), r.waits.calls.Load(), time.Duration(r.waits.nanoseconds.Load())
+}
 
 // out counts the buffers that are out.
 func (p *pool) out() handle.Tally {
@@ -105,5 +108,5 @@ func (p *pool) out() handle.Tally {
 func (p *Pool) ResetPeaks() {
 	q := p.opened()
 	q.accounting.ResetPeak()
-	q.peak.reset(q)
+	q.resetPeak()
 }

@@ -1,76 +1,122 @@
 package slab
 
 import (
-	"github.com/bufslab/bufslab/device"
-	"github.com/bufslab/bufslab/slab/internal/handle"
-	"github.com/bufslab/bufslab/slab/internal/watch"
+	"sync"
+	"sync/atomic"
+
+	"github.com/bufslab/bufslab/internal/gcwatch"
+	"github.com/bufslab/bufslab/internal/inside"
+	"github.com/bufslab/bufslab/slab/internal/floor"
+	"github.com/bufslab/bufslab/slab/internal/gcpressure"
+	"github.com/bufslab/bufslab/slab/internal/pending"
 )
 
-// What a pool does with buffers that were never released. slab/internal/handle/finalize.go
-// finds them.
+// A forgotten is the part of a pool that knows which blocks come back late: those that streams use after their Release,
+// and those that the program has forgotten, as the collector finds out. It knows no cache, no strategy and no budget.
+//
+// reclaimMu is held by the goroutine that empties queues and caches. A block leaves its queue under it alone, so that a
+// Get without room can tell that no block is on its way. It comes before all other locks of the pool. The queue, the
+// lookout and the growth have a lock each, a leaf.
+type forgotten struct {
+	reclaimMu sync.Mutex
+	pending   pending.Queue
+	back      func(*pending.Block) // gives a block of the queue back, under reclaimMu
+	syncing   atomic.Bool          // a goroutine waits for streams
 
-// watchLimit is the size above which a block off the heap is worth a finalizer of its
-// own, where the program can have slices of it. It is a page: if a slice was taken, no
-// page of a smaller block could go back, and finalizers make collections longer.
-const watchLimit = 4 << 10
-
-// watchFrom returns the bytes from which a block off the heap has a finalizer, if the CPU
-// can reach it and if not. A block that the CPU cannot reach can always come back.
-func watchFrom(c Config) (reachable, unreachable int) {
-	switch {
-	case c.OnForget == "report":
-		return 1, 1
-	case isVirtual(c.Device): // there is no memory to bring back
-		return watchLimit + 1, watchLimit + 1
-	}
-	return watchLimit + 1, 1
+	gc      gcpressure.Pressure
+	lookout floor.Lookout // of a pool on the Go heap
+	growth  floor.Growth  // of others
+	warned  atomic.Bool   // that slices are lost
+	left    inside.Tally  // buffers that keepers have left to the collector
 }
 
-// unwatchedBytes returns about how many active bytes off the heap are in blocks without a finalizer, where few blocks
-// are cached.
-func (p *pool) unwatchedBytes(s Stats) int64 {
-	if p.isCollected() {
-		return 0
+// sweep gives back blocks whose streams are done. If another goroutine gives back now,
+// sweep leaves them to the next call.
+func (f *forgotten) sweep() {
+	if f.pending.Len() > 0 {
+		f.sweepNow()
 	}
-	return max(0, s.ActiveBytes-p.table.WatchedBytes())
 }
 
-// forgotten is called for a forgotten block. The caller holds table.mu, and runs on a
-// goroutine that others wait for: another goroutine asks the streams, as they may be
-// slow.
-func (p *pool) forgotten(e handle.Entry, escaped bool) (inUse bool) {
-	p.leaks.Forgotten(e.Slot, escaped)
-	p.profile.Forgotten(e.Slot)
-	on := p.pending.EndUse(e.Slot)
-	if on == nil {
+func (f *forgotten) sweepNow() {
+	if f.reclaimMu.TryLock() {
+		defer f.reclaimMu.Unlock()
+		f.sweepLocked()
+	}
+}
+
+// sweepLocked is sweep under reclaimMu. It reports whether there was such a block.
+func (f *forgotten) sweepLocked() (any bool) {
+	for f.pending.Len() > 0 {
+		b := f.pending.TakeDone()
+		if b == nil {
+			break
+		}
+		f.back(b)
+		any = true
+	}
+	return any
+}
+
+// freeOldest waits for the block that has waited longest, and gives it back, unless
+// another goroutine was faster. It reports false when no block waits. It waits without
+// reclaimMu: others need not wait for the stream.
+func (f *forgotten) freeOldest() bool {
+	b, sync := f.pending.Oldest()
+	if b == nil {
 		return false
 	}
-	go func() {
-		p.await(e, escaped, on)
-		p.freeForgotten(nil)
-	}()
+	sync()
+	f.reclaimMu.Lock()
+	defer f.reclaimMu.Unlock()
+	if f.pending.TakeOldest(func(x *pending.Block) bool { return x == b }) != nil {
+		f.back(b)
+	}
 	return true
 }
 
-// freeForgotten gives forgotten blocks to the strategy, and then upstream where
-// Config.OnForget asks for it.
-func (p *pool) freeForgotten(list []handle.Allocation) {
-	for _, a := range list {
-		p.check.SetLate(a.Block, watch.FoundForgotten)
-		p.blocks.FreeExtent(a.Block, a.Extent)
+// freeOldestLocked is freeOldest under reclaimMu, for a pool after StopHolding.
+func (f *forgotten) freeOldestLocked() bool {
+	b := f.pending.TakeOldest(func(*pending.Block) bool { return true })
+	if b == nil {
+		return false
 	}
-	if p.config.OnForget == "free" {
-		p.freeHeld()
-	}
-	p.freed()
+	b.Sync()
+	f.back(b)
+	return true
 }
 
-// regionFound is called for a region of the Go heap that nothing reaches.
-func (p *pool) regionFound(r device.Region) {
-	if p.guard.Guard != nil {
-		p.guard.Found(r)
-		p.wake()
+// waitForStreams waits for streams, on a goroutine, as long as calls wait for memory: a call with a
+// context must not wait for a stream that does not end.
+func (f *forgotten) waitForStreams(isAwaited func() bool) {
+	if f.pending.Len() == 0 || f.syncing.Swap(true) {
+		return
 	}
+	go func() {
+		for isAwaited() && f.freeOldest() {
+		}
+		f.syncing.Store(false)
+		if isAwaited() {
+			f.waitForStreams(isAwaited) // blocks that came since the last look have seen a goroutine at work
+		}
+	}()
 }
 
-var _ quarantiner = canaried{}
+// oldShare of the Go heap, as a divisor, is what has been out for long where a collection is worth it.
+const oldShare = 32
+
+// isLookDue hears of a collection, with the bytes that are out. It reports whether it is time for a collection with
+// empty caches, and the bytes that have been out for long.
+func (f *forgotten) isLookDue(out int64) (old int64, due bool) {
+	old, due = f.lookout.Collected(out)
+	return old, due && old > gcwatch.Live()/oldShare
+}
+
+// grows hears of a collection, with the bytes that are out. If they grow without end it returns their least now, what
+// it was, and over how many collections, else 0. It is asked no more once the pool has warned.
+func (f *forgotten) grows(out int64) (least, was int64, collections int) {
+	if f.warned.Load() {
+		return 0, 0, 0
+	}
+	return f.growth.Collected(out)
+}

@@ -3,8 +3,6 @@ package slab
 import (
 	"runtime"
 
-	"github.com/bufslab/bufslab/device"
-	"github.com/bufslab/bufslab/slab/internal/guard"
 	"github.com/bufslab/bufslab/slab/internal/handle"
 )
 
@@ -16,7 +14,7 @@ func (p *pool) free(e handle.Entry) {
 	p.freeLocked(e)
 }
 
-// freeLocked is free with p.mu held. It unlocks p.mu.
+// freeLocked is free with mu held. It unlocks mu.
 func (p *pool) freeLocked(e handle.Entry) {
 	b, extent := p.table.Detach(e.Slot)
 	if p.joint == nil {
@@ -41,7 +39,7 @@ func (p *pool) freeing(f func()) {
 // freed is called when the pool has given memory to its strategy, or given it up.
 func (p *pool) freed() {
 	p.changed()
-	if p.closed.Load() || p.waits.hurried.Load() > 0 {
+	if p.closed.Load() || p.isAwaited() {
 		p.giveOn()
 	}
 }
@@ -55,23 +53,11 @@ func (p *pool) giveOn() {
 	p.wakeAll()
 }
 
-// A block off the heap that was forgotten while a slice of it may be in use must never
-// be handed out again. Its strategy takes it out of use for good: its pages go back, and
-// out of every budget. A program that still uses the slice faults. The addresses stay taken.
-
-// quarantine gives up a block that has lost its slot. If the strategy cannot quarantine,
-// the block stays active and in the budget, but its pages go back.
+// quarantine gives up a block that has lost its slot: it was forgotten while a slice of it may be in use, so it must
+// never be handed out again.
 func (p *pool) quarantine(a handle.Allocation) {
 	defer p.freed()
-	q, ok := p.strategy.(quarantiner)
-	if a.Extent == guard.Extent {
-		q, ok = &p.guard, true
-	}
-	if ok && q.Quarantine(a.Block, a.Extent) {
+	if p.giveUp(a.Block, a.Extent) {
 		p.leaks.TookOver(a.Block.Len)
-		return
-	}
-	if r, ok := a.Block.Region.(device.Quarantiner); ok {
-		_ = r.Quarantine(a.Block.Off, a.Block.Len) // if it fails the pages stay: a cost, not a fault
 	}
 }

@@ -2,7 +2,6 @@ package slab
 
 import (
 	"github.com/bufslab/bufslab/device"
-	"github.com/bufslab/bufslab/slab/internal/guard"
 	"github.com/bufslab/bufslab/slab/internal/handle"
 )
 
@@ -18,13 +17,13 @@ func (p *pool) fresh(ask, class, size int, how effort) (e handle.Entry, stands f
 		if err != nil {
 			return e, 0, err
 		}
-		e, stands = p.attach(b, extent, class, size, calls)
+		e, stands = p.attach(b, extent, class, size, p.callsAfter(calls))
 	}
 	return e, stands, nil
 }
 
 // atHand is fresh for a strategy with free memory; else it returns no slot. All of it happens under
-// p.mu, so no waiter can overlook the memory.
+// mu, so no waiter can overlook the memory.
 func (p *pool) atHand(ask, class, size int) (e handle.Entry, stands float64) {
 	if p.joint == nil || ask <= 0 || ask > maxAsk {
 		return e, 0
@@ -40,33 +39,6 @@ func (p *pool) atHand(ask, class, size int) (e handle.Entry, stands float64) {
 	p.mu.Unlock()
 	return e, stands
 }
-
-// attach gives a block a slot, and counts the Get; see Table.Attach. There were calls upstream before the Get. A
-// block of a Guard is never cached.
-func (p *pool) attach(b device.Block, extent int32, class, size int, calls int64) (e handle.Entry, stands float64) {
-	if extent == guard.Extent {
-		class = p.cache.Uncached()
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	e, ok := p.table.Attach(b, extent, class, p.isSimple(class))
-	if ok {
-		stands = p.countGet(size, calls)
-		p.cache.Missed(class)
-	}
-	return e, stands
-}
-
-// countGet counts a Get of size bytes, as a miss if there were fewer calls upstream before it. The caller holds p.mu.
-func (p *pool) countGet(size int, calls int64) (stands float64) {
-	if now := p.accounting.Allocs(); now > calls {
-		return p.cache.CountMiss(size, now)
-	}
-	return p.cache.CountGet(size)
-}
-
-// isSimple reports whether Release of a block of the class only has to cache it.
-func (p *pool) isSimple(class int) bool { return class < p.cache.Uncached() && !p.leaks.SeesAll() }
 
 // alloc is the strategy's Alloc with all steps of a pool when there is no room:
 // empty the caches, wait for streams, give back held memory here and elsewhere, and look
@@ -119,15 +91,3 @@ func (p *pool) reclaimAndAlloc(size int, how effort) (b device.Block, extent int
 	}
 	return p.blocks.AllocExtent(size)
 }
-
-// An effort says which steps alloc takes when there is no room. Each effort takes all steps of the lower
-// ones.
-type effort int
-
-const (
-	quickly effort = iota // empties the caches
-	again                 // gives back held memory, here and elsewhere
-	atOnce                // looks for forgotten buffers: all steps that need no wait for a stream
-	fully                 // waits for streams
-	growing               // fully, for a Grow, which tells the log itself
-)

@@ -81,7 +81,7 @@ func (p *pool) get(size, class int, how effort) (b PooledBuffer, err error) {
 	}
 	if how >= atOnce { // the others are tries of calls that wait
 		if err := p.refusedBefore(size, class); err != nil {
-			return b, p.failed(err, how)
+			return b, p.failed(p.again(err, size, class), how)
 		}
 	}
 	if b, err = p.seek(size, class, how); err == nil {
@@ -90,23 +90,21 @@ func (p *pool) get(size, class int, how effort) (b PooledBuffer, err error) {
 	return b, err
 }
 
-// seek asks the depot, and then the strategy. If the block may be cached later, it asks for the size of
-// the whole class.
+// seek asks the depot, and then the strategy.
 func (p *pool) seek(size, class int, how effort) (PooledBuffer, error) {
-	ask := size
 	if class < p.cache.Uncached() {
 		if e, stands := p.refill(class, size); e.Slot != nil {
 			p.held.note()
-			p.peak.note(p, size)
+			p.notePeak(size)
 			return p.hand(e, size, stands, how)
 		}
-		_, ask = p.cache.Fit(size)
 	}
 	if size > 0 {
 		p.sweep()
 	}
+	ask := p.ask(size, class) // by now: refill may have changed it
 	if e, stands := p.atHand(ask, class, size); e.Slot != nil {
-		p.peak.note(p, size)
+		p.notePeak(size)
 		b, err := p.hand(e, size, stands, how)
 		p.keepWithinHeldBeside(b)
 		return b, err
@@ -119,7 +117,7 @@ func (p *pool) getFresh(size, ask, class int, how effort) (PooledBuffer, error) 
 	if how != again { // a call that leads a queue, or looks once more, would wake itself
 		defer p.wake()
 	}
-	out := p.peak.ask(p, size)
+	out := p.askPeak(size)
 	e, stands, err := p.fresh(ask, class, size, how)
 	if ask > size && outOfMemory(err) { // there may be room for the size alone
 		e, stands, err = p.fresh(size, p.cache.Uncached(), size, how)
@@ -133,7 +131,7 @@ func (p *pool) getFresh(size, ask, class int, how effort) (PooledBuffer, error) 
 		return PooledBuffer{}, p.failed(p.refused(size, ask, r, err), how)
 	}
 	p.peak.raise(min(out, p.accounting.Peak()))
-	p.peak.note(p, size)
+	p.notePeak(size)
 	b, err := p.hand(e, size, stands, how)
 	p.keepWithinHeldBeside(b)
 	return b, err
@@ -151,9 +149,9 @@ func (p *pool) refused(size, ask int, r refusal, err error) error {
 }
 
 // failed is fail, unless the caller has more to try. It returns err.
-func (p *pool) failed(err error, how effort) error {
+func (r *room) failed(err error, how effort) error {
 	if how >= fully {
-		p.fail(err)
+		r.fail(err)
 	}
 	return err
 }
@@ -184,40 +182,31 @@ func (p *pool) besideOthers(size int, err error) (e handle.Entry, stands float64
 // mostTries bounds how often a Get looks again.
 const mostTries = 8
 
-// fail counts a Get that ends with err if there was no room, and tells Hooks.
-func (p *pool) fail(err error) {
-	if e, ok := err.(*OutOfMemoryError); ok {
-		p.counted.failed.Add(1)
-		p.config.Hooks.outOfMemory(e)
-	}
-}
-
 // lend makes the first size bytes of a block a handle.
 func lend(e handle.Entry, size int) PooledBuffer {
 	handle.TakenOver(e, size)
 	return PooledBuffer{slot: e.Slot, ptr: e.Mem, gen: e.Slot.Lend(size), n: size}
 }
 
-// hand makes a block a handle. stands is the number of Gets that this one counts for in the profile,
-// 0 if it is not sampled.
-func (p *pool) hand(e handle.Entry, size int, stands float64, how effort) (PooledBuffer, error) {
+// handOut makes a block a handle, for a Get that counts for stands Gets in the profile, and tells those who look on.
+func (l *lending) handOut(e handle.Entry, size int, stands float64, how effort) PooledBuffer {
 	b := lend(e, size)
 	if stands > 0 {
-		p.profile.Sample(b.slot, b.n, stands)
+		l.profile.Sample(b.slot, b.n, stands)
 	}
-	if p.config.needsFinish {
-		return p.finish(b, how)
+	switch {
+	case !l.leaks.SeesAll():
+	case how == growing:
+		l.leaks.GotToGrow(b.slot, b.gen, b.n)
+	default:
+		l.leaks.Got(b.slot, b.gen, b.n)
 	}
-	return b, nil
+	return b
 }
 
-// finish does the steps of a Get that only some pools have.
-func (p *pool) finish(b PooledBuffer, how effort) (PooledBuffer, error) {
-	if how == growing {
-		p.leaks.GotToGrow(b.slot, b.gen, b.n)
-	} else {
-		p.leaks.Got(b.slot, b.gen, b.n)
-	}
+// hand is handOut with all steps of a Get.
+func (p *pool) hand(e handle.Entry, size int, stands float64, how effort) (PooledBuffer, error) {
+	b := p.handOut(e, size, stands, how)
 	if p.config.Zero {
 		return zero(b, p.upstream)
 	}

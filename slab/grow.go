@@ -120,11 +120,8 @@ func (g *growth) inPlace() (c PooledBuffer, ok bool) {
 	case have == 0 || !g.extend(&e):
 		return c, false
 	}
-	p.mu.Lock()
-	p.cache.CountRelease(b.n)
-	stands := p.countGet(g.to, calls)
-	p.mu.Unlock()
-	p.peak.note(p, g.to)
+	stands := p.countGrow(b.n, g.to, p.callsAfter(calls))
+	p.notePeak(g.to)
 	c = lend(e, g.to)
 	if g.escaped {
 		c.slot.Escape()
@@ -160,9 +157,7 @@ func (g *growth) extend(e *handle.Entry) bool {
 		return false
 	}
 	on := p.pending.EndUse(s)
-	p.mu.Lock()
-	e.Slot = p.table.Lengthen(s, ask, class, p.isSimple(class))
-	p.mu.Unlock()
+	e.Slot = p.lengthen(s, ask, class)
 	p.pending.UseAll(e.Slot, on)
 	return true
 }
@@ -218,15 +213,12 @@ func (g *growth) get() (PooledBuffer, error) {
 		p.changed() // also if it fails, as for extend
 		if ok {
 			p.gc.Relieve()
-			if e, stands := p.attach(b, extent, class, g.to, calls); e.Slot != nil {
+			if e, stands := p.attach(b, extent, class, g.to, p.callsAfter(calls)); e.Slot != nil {
 				return p.hand(e, g.to, stands, growing)
 			}
 		}
 	}
-	switch {
-	case !p.config.needsFinish:
-		return (&Pool{p}).Get(g.to)
-	case p.cache.Caches(g.to):
+	if p.cache.Caches(g.to) {
 		return p.getNow(g.to, growing)
 	}
 	return p.get(g.to, p.cache.Uncached(), growing)

@@ -3,6 +3,8 @@ package slab
 import (
 	"fmt"
 	"slices"
+
+	"github.com/bufslab/bufslab/slab/internal/handle"
 )
 
 // How a pool off the Go heap says that buffers are lost: nobody finds a slice of GetBytes that the program forgets, nor
@@ -23,28 +25,33 @@ var (
 // noticeGrowth hears of a collection. It warns, once, if the active bytes grow without end and are mostly of buffers
 // that nobody finds.
 func (p *pool) noticeGrowth() {
-	if p.isCollected() || p.warned.Load() {
+	if p.isCollected() {
 		return
 	}
-	least, was, collections := p.growth.Collected(p.activeBytes())
+	least, was, collections := p.grows(p.activeBytes())
 	if least == 0 {
 		return
 	}
-	n, small := p.table.Unfound()
-	kind := lostSlices
-	if small.Bytes > n.Bytes {
-		n, kind = small, lostSmall
-	}
+	n, kind := p.lost()
 	if n.Bytes > least/2 && !p.warned.Swap(true) {
 		p.config.log().Warn(fmt.Sprintf("slab: %d bytes%s in %d %s: the least that is active has grown from %d bytes to %d over %d collections. %s %s",
-			n.Bytes, about(n.Bytes), n.Blocks, kind.name, was, least, collections, kind.why, p.growSites()))
+			n.Bytes, about(n.Bytes), n.Blocks, kind.name, was, least, collections, kind.why, p.growSites(p.out())))
 	}
 }
 
-// growSites says which places have got most of the active bytes, or how to find them.
-func (p *pool) growSites() string {
+// lost returns the kind that has the most bytes out.
+func (l *lending) lost() (handle.Tally, lostKind) {
+	slices, small := l.table.Unfound()
+	if small.Bytes > slices.Bytes {
+		return small, lostSmall
+	}
+	return slices, lostSlices
+}
+
+// growSites says which places have got most of the active buffers, which are out, or how to find them.
+func (l *lending) growSites(out handle.Tally) string {
 	var text string
-	sites := bySite(p.outLeaks())
+	sites := bySite(l.outLeaks(out))
 	for _, at := range sites[:min(len(sites), growSites)] {
 		text += at.String()
 	}
@@ -55,6 +62,6 @@ func (p *pool) growSites() string {
 }
 
 // outLeaks lists the active buffers, as far as the pool knows them.
-func (p *pool) outLeaks() []Leak {
-	return slices.DeleteFunc(p.listLeaks(), func(l Leak) bool { return l.Forgotten })
+func (l *lending) outLeaks(out handle.Tally) []Leak {
+	return slices.DeleteFunc(l.listLeaks(out), func(k Leak) bool { return k.Forgotten })
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/slab/internal/canary"
 	"github.com/bufslab/bufslab/slab/internal/guard"
 	"github.com/bufslab/bufslab/slab/internal/watch"
 )
@@ -75,6 +76,9 @@ func (g *guarding) report(f guard.Fault) {
 		g.hooks.guardFault(err)
 	}()
 }
+
+// maxFaults is how many faults are kept, as by Check.
+const maxFaults = canary.MaxFaults
 
 func (g *guarding) keep(err error) {
 	g.mu.Lock()

@@ -2,6 +2,7 @@ package slab
 
 import (
 	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/slab/internal/handle"
 	"github.com/bufslab/bufslab/slab/internal/record"
 	"github.com/bufslab/bufslab/slab/internal/watch"
 )
@@ -10,13 +11,17 @@ import (
 // Get. With Config.Check, Strict or OnForget=report it lists each buffer. Otherwise it has an
 // estimate for each stack, from the samples of [Pool.WriteProfile]: a leak that is small
 // compared with Config.ProfileRate may be missing. Without ProfileRate it is nil.
-func (p *Pool) Leaks() []Leak { return p.opened().listLeaks() }
+func (p *Pool) Leaks() []Leak {
+	q := p.opened()
+	return q.listLeaks(q.out())
+}
 
-func (p *pool) listLeaks() []Leak {
-	if p.leaks.Sites {
-		return leaksOf(p.leaks.List())
+// listLeaks is Leaks of a pool that has that many buffers out.
+func (l *lending) listLeaks(out handle.Tally) []Leak {
+	if l.leaks.Sites {
+		return leaksOf(l.leaks.List())
 	}
-	return leaksOf(watch.SampledLeaks(p.sampled()))
+	return leaksOf(watch.SampledLeaks(l.sampled(out)))
 }
 
 // GuardFault returns the guarded buffer that a fault at addr has touched, if it lies off the Go
@@ -35,20 +40,20 @@ func (p *Pool) GuardFault(addr uintptr) *GuardError {
 }
 
 // openLog opens the log that c asks for.
-func (p *pool) openLog(c Config) (err error) {
+func (l *lending) openLog(c Config) (err error) {
 	o := watch.Options{Strict: c.Strict, Sites: c.Check || c.Strict || c.OnForget == "report"}
 	if c.records() {
-		o.Record, err = openRecord(c, deviceOf(p.config.on), !p.config.replayed())
+		o.Record, err = openRecord(c, deviceOf(l.config.on), !l.config.replayed())
 	}
 	if h := c.Hooks; h != nil && h.DoubleRelease != nil {
 		o.DoubleRelease = func(bytes int) { h.DoubleRelease(c.Name, bytes) }
 	}
 	if h := c.Hooks; h != nil && h.Leaked != nil {
-		o.Leaked = func(l watch.Leak) { h.Leaked(c.Name, Leak(l)) }
+		o.Leaked = func(k watch.Leak) { h.Leaked(c.Name, Leak(k)) }
 	}
-	p.leaks.Open(o)
+	l.leaks.Open(o)
 	if o.Record != nil {
-		p.recordPromise()
+		l.recordPromise()
 	}
 	return err
 }

@@ -256,7 +256,7 @@ func TestCachesAreEmptiedOnceForTheBound(t *testing.T) {
 	p.pool.held.bytes = 1 // so the strategy holds more than its part
 	mustRelease(t, a)
 	p.pool.held.cached.Store(true)
-	if !p.pool.held.exceeded(p.pool.strategy) {
+	if !p.pool.holdsTooMuch() {
 		t.Fatalf("%+v", p.Stats())
 	}
 	if p.pool.keepWithinBound(); p.pool.held.cached.Load() {

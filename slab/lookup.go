@@ -71,9 +71,9 @@ func (p *Pool) Put(b []byte) error {
 }
 
 // foreign counts a Put of a slice that is not the pool's.
-func (p *pool) foreign(b []byte) error {
+func (l *lending) foreign(b []byte) error {
 	owner := ownerOf(b)
-	p.leaks.PutForeign(b, owner)
+	l.leaks.PutForeign(b, owner)
 	if owner == "" {
 		return ErrForeign
 	}

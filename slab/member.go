@@ -8,7 +8,7 @@ var _ budget.Pool = (*pool)(nil)
 func (p *pool) Hurry() {
 	p.waits.hurried.Add(1)
 	p.cache.Stop()
-	p.waitForStreams()
+	p.waitForStreams(p.isAwaited)
 }
 
 func (p *pool) Relax() {
@@ -16,10 +16,8 @@ func (p *pool) Relax() {
 	p.waits.hurried.Add(-1)
 }
 
-func (p *pool) Free() int64 { return usageOf(p.strategy, p.managed()).HeldBytes }
-
-func (p *pool) WakeAll() {
-	for _, b := range p.budgets {
+func (r *room) WakeAll() {
+	for _, b := range r.budgets {
 		b.Queue.WakeAll()
 	}
 }

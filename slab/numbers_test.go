@@ -200,7 +200,7 @@ func (c *churn) read(t *testing.T, l *Limit) {
 func (c *churn) readProfile(t *testing.T) {
 	blocks, bytes := c.ended.blocks.Load(), c.ended.bytes.Load()
 	var objects, sum int64
-	for _, r := range c.p.pool.sampled() {
+	for _, r := range c.p.pool.sampled(c.p.pool.out()) {
 		objects += r.InUse.Objects()
 		sum += r.InUse.Bytes
 	}

@@ -7,10 +7,10 @@ import (
 	"unsafe"
 	"weak"
 
+	"github.com/bufslab/bufslab/device"
 	_ "github.com/bufslab/bufslab/device/sim" // so that Config.Device can name it
 	"github.com/bufslab/bufslab/internal/gcwatch"
 	"github.com/bufslab/bufslab/internal/poolset"
-	"github.com/bufslab/bufslab/slab/internal/budget"
 	"github.com/bufslab/bufslab/slab/internal/guard"
 	"github.com/bufslab/bufslab/slab/internal/handle"
 	"github.com/bufslab/bufslab/slab/internal/percpu"
@@ -70,7 +70,7 @@ func (p *pool) open() error {
 		return err
 	}
 	p.onClose = append(p.onClose, release) // last: until then the files are written
-	p.enterBudgets()
+	p.enterBudgets(p)
 	if !p.config.replayed() {
 		p.startClock()
 		watchCollections(p)
@@ -82,7 +82,8 @@ func (p *pool) open() error {
 // stack builds the layers of a pool over an upstream.
 func (p *pool) stack(on Allocator) error {
 	c := p.config.Config
-	p.drawOn(on, c)
+	p.lending.config, p.layers.config, p.back = &p.config, &p.config, p.freePending
+	p.drawOn(on, c, p.table.Forget)
 	caches := p.openCaches(c)
 	p.openTable(c)
 	if c.MaxHeld > 0 && caches.Largest > 0 {
@@ -95,13 +96,13 @@ func (p *pool) stack(on Allocator) error {
 	return p.openWatchers(c, caches.Largest)
 }
 
-// drawOn puts the limit of c and the accounting on an upstream.
-func (p *pool) drawOn(on Allocator, c Config) {
+// drawOn puts the limit of c and the accounting on an upstream. leaving is told of each region that goes back.
+func (l *layers) drawOn(on Allocator, c Config, leaving func(device.Region) func()) {
 	align := max(c.Align, 16)
 	if c.MaxBytes > 0 {
 		on = newLimit(on, c.MaxBytes, align)
 	}
-	p.upstream, p.accounting = on, account(on, align, p.table.Forget)
+	l.upstream, l.accounting = on, account(on, align, leaving)
 }
 
 // openCaches opens the caches that c asks for, and returns their options.
@@ -121,7 +122,7 @@ func (p *pool) openTable(c Config) {
 	p.table.Open(unsafe.Pointer(p), handle.Options{
 		Lock: &p.mu, WatchCollected: p.accounting.OwnsRegions(),
 		WatchFrom: reachable, WatchUnreachableFrom: unreachable,
-		Forgotten: p.forgotten, PartForgotten: p.leaks.PartForgotten,
+		Forgotten: p.wasForgotten, PartForgotten: p.leaks.PartForgotten,
 		Found: p.regionFound, Free: p.freeForgotten, Quarantine: p.quarantine,
 	})
 }
@@ -186,8 +187,7 @@ func (p *pool) openWatchers(c Config, cached int) error {
 	if r := p.leaks.Record; r != nil {
 		p.onClose = append(p.onClose, r.Close)
 	}
-	p.config.needsFinish = p.leaks.SeesAll() || c.Zero
-	if !p.config.needsFinish {
+	if !p.leaks.SeesAll() && !c.Zero {
 		p.direct = cached
 	}
 	p.setClock(c)
@@ -196,17 +196,6 @@ func (p *pool) openWatchers(c Config, cached int) error {
 	}
 	p.gc.Open(c.GCTrigger, p.table.WatchedBytes, p.leaks.ForgottenBytes)
 	return nil
-}
-
-// enterBudgets makes the pool a member of its budgets.
-func (p *pool) enterBudgets() {
-	budget.ShareDevice(deviceOf(p.upstream), p)
-	if p.budgets = budgetsOf(p.upstream); p.budgets == nil {
-		p.budgets = []*budget.Budget{{}}
-	}
-	for _, b := range p.budgets {
-		b.Share(p)
-	}
 }
 
 // watchCollections calls a pool after each collection, until it is closed.

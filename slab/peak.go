@@ -27,26 +27,9 @@ const (
 
 func (a *activePeak) open(processors int) { a.enough = int64(processors) * processorBytes }
 
-// note notes a Get of size bytes that passed the caches.
-func (a *activePeak) note(p *pool, size int) {
-	if a.left.Add(-int64(size)) < 0 {
-		a.look(p, size)
-	}
-}
-
-// ask returns the active bytes with size more, before a Get of many bytes goes upstream, and 0 for others: to get
-// such memory takes so long that others release meanwhile, but theirs was out when this was wanted.
-func (a *activePeak) ask(p *pool, size int) int64 {
-	if int64(size) < a.enough {
-		return 0
-	}
-	return p.activeBytes() + int64(size)
-}
-
-// look adds up the active bytes, after a Get of size bytes.
-func (a *activePeak) look(p *pool, size int) {
-	skips, n := int64(0), p.activeBytes()
-	most := a.most.Load()
+// look takes n, the active bytes, in after a Get of size bytes.
+func (a *activePeak) look(n int64, size int) {
+	skips, most := int64(0), a.most.Load()
 	if n > most {
 		most = a.raise(n)
 	} else {
@@ -70,15 +53,14 @@ func raise(most *atomic.Int64, n int64) int64 {
 func (a *activePeak) all(n int64) int64 { return max(a.raise(n), a.before.Load()) }
 
 // reset begins the peak anew, at the active bytes of now.
-func (a *activePeak) reset(p *pool) {
+func (a *activePeak) reset(now int64) {
 	a.before.Store(0)
-	a.most.Store(max(0, p.activeBytes()))
+	a.most.Store(now)
 	a.left.Store(0)
 }
 
-// next returns the most active bytes since it was called last.
-func (a *activePeak) next(p *pool) int64 {
-	now := max(0, p.activeBytes())
+// next returns the most active bytes since it was called last. It is called with those of now.
+func (a *activePeak) next(now int64) int64 {
 	for most := a.raise(now); ; most = a.most.Load() {
 		if raise(&a.before, most); a.most.CompareAndSwap(most, now) { // in this order: the peak never falls
 			a.left.Store(0)
@@ -86,5 +68,3 @@ func (a *activePeak) next(p *pool) int64 {
 		}
 	}
 }
-
-func (p *pool) activeBytes() int64 { return p.cache.OutBytes() - p.leaks.ForgottenBytes() }

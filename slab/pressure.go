@@ -24,10 +24,7 @@ func watchPressure(p *pool) {
 }
 
 // Calls returns the Gets and Releases so far.
-func (p pressed) Calls() int64 {
-	n := p.cache.Served()
-	return n.Gets() + n.Releases
-}
+func (p pressed) Calls() int64 { return p.calls() }
 
 // HeldBytes returns the held bytes of the pool.
 func (p pressed) HeldBytes() int64 { return p.stats().bounded().HeldBytes }
@@ -44,11 +41,7 @@ func (p pressed) GiveBack(n int64, keepers bool, why string) int64 {
 		p.shrinkLocked(n)
 	}
 	bytes := max(0, before-p.stats().ManagedBytes)
-	if bytes > 0 {
-		p.counted.steps.Add(1)
-		p.counted.relieved.Add(bytes)
-		p.config.Hooks.pressure(p.config.Name, bytes, why)
-	}
+	p.relieved(bytes, why)
 	return bytes
 }
 

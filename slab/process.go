@@ -19,11 +19,11 @@ func (p *pool) Front() any {
 }
 
 // OffHeapBytes returns the managed bytes of the pool that the collector does not see.
-func (p *pool) OffHeapBytes() int64 {
-	if !isOffHeap(deviceOf(p.upstream)) {
+func (l *layers) OffHeapBytes() int64 {
+	if !isOffHeap(deviceOf(l.upstream)) {
 		return 0
 	}
-	return p.accounting.Managed()
+	return l.accounting.Managed()
 }
 
 // isOffHeap reports whether a device has memory of the machine outside the Go heap. The page-locked

@@ -5,6 +5,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/bufslab/bufslab/slab/internal/handle"
 	"github.com/bufslab/bufslab/slab/internal/profile"
 	"github.com/bufslab/bufslab/slab/internal/watch"
 )
@@ -27,14 +28,14 @@ func (p *Pool) WriteProfile(w io.Writer) error {
 	q := p.opened()
 	f := profile.File{
 		Rate: max(0, q.config.ProfileRate), Time: time.Now(), Comment: cmp.Or(q.config.given.String(), q.config.Name),
-		Hidden: watch.IsHidden, Records: q.sampled(),
+		Hidden: watch.IsHidden, Records: q.sampled(q.out()),
 	}
 	return f.Write(w)
 }
 
 // sampled lists the active buffers, and the buffers that were found forgotten, by stack. The sums
-// are the counts of the pool.
-func (p *pool) sampled() []profile.Record {
-	forgotten, _, _ := p.leaks.Counts()
-	return p.profile.Records(p.out(), forgotten)
+// are out, and the counts of what was forgotten.
+func (l *lending) sampled(out handle.Tally) []profile.Record {
+	forgotten, _, _ := l.leaks.Counts()
+	return l.profile.Records(out, forgotten)
 }

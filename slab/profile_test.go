@@ -367,7 +367,7 @@ func TestAProfileWithoutASampleNamesAStack(t *testing.T) {
 	}
 	defer mustRelease(t, b)
 	var found int64
-	for _, r := range p.pool.sampled() {
+	for _, r := range p.pool.sampled(p.pool.out()) {
 		if found += r.InUse.Bytes; r.Stack == nil {
 			t.Errorf("%d bytes have no stack", r.InUse.Bytes)
 		}

@@ -48,9 +48,7 @@ func (p *pool) freeHeld() {
 	defer p.reclaimMu.Unlock()
 	p.sweepLocked()
 	p.emptyCachesLocked(false)
-	p.guard.FreeHeld()
-	forwardTo(p.strategy).FreeHeld()
-	below(p.upstream).FreeHeld()
+	p.giveBack()
 }
 
 // stopHolding calls below at its end, for the upstream.
@@ -70,14 +68,6 @@ func (p *pool) stopHolding(below func()) {
 
 func (p *pool) trimHeld(idle int) int64 { return p.trimmed(p.trim(idle)) }
 
-// trimmed counts a trim that gave back n bytes.
-func (p *pool) trimmed(n int64) int64 {
-	p.counted.trims.Add(1)
-	p.counted.trimmed.Add(n)
-	p.config.Hooks.trimmed(p.config.Name, n)
-	return n
-}
-
 func (p *pool) trim(idle int) int64 {
 	p.reclaimMu.Lock()
 	defer p.reclaimMu.Unlock()
@@ -88,11 +78,7 @@ func (p *pool) trimLocked(idle int) int64 {
 	before := p.stats().ManagedBytes // emptying the caches sends memory upstream, too
 	p.sweepLocked()
 	p.emptyCachesLocked(idle > 0)
-	if idle == 0 {
-		p.guard.FreeHeld()
-	}
-	forwardTo(p.strategy).Trim(idle)
-	below(p.upstream).Trim(idle)
+	p.giveBackIdle(idle)
 	return max(0, before-p.stats().ManagedBytes)
 }
 
@@ -109,7 +95,7 @@ func (p *pool) emptyCaches() bool {
 // last call. It reports whether there were any.
 func (p *pool) emptyCachesLocked(idle bool) (any bool) {
 	any = p.cache.Reclaim(idle)
-	if idle && any && p.held.exceeded(p.strategy) {
+	if idle && any && p.holdsTooMuch() {
 		p.cache.Reclaim(false) // the rest may keep the slabs of these
 	}
 	return any
@@ -124,7 +110,7 @@ func (p *pool) keepWithinHeld() {
 }
 
 func (p *pool) keepWithinBound() {
-	if p.held.exceeded(p.strategy) && p.held.cached.Swap(false) {
+	if p.holdsTooMuch() && p.held.cached.Swap(false) {
 		p.emptyCaches()
 	}
 }

@@ -26,18 +26,18 @@ const (
 )
 
 // recordPromise records the promises of the pool from now on, if it promises more than every pool does.
-func (p *pool) recordPromise() {
+func (l *lending) recordPromise() {
 	bits := 0
-	if p.config.Zero {
+	if l.config.Zero {
 		bits |= zeroedPromise
 	}
-	if p.config.traits.locked {
+	if l.config.traits.locked {
 		bits |= pinnedPromise
 	}
-	if align := p.promisedAlign(); bits != 0 || align != 0 {
-		p.leaks.Record.Promise(align, bits)
+	if align := l.promisedAlign(); bits != 0 || align != 0 {
+		l.leaks.Record.Promise(align, bits)
 	}
 }
 
 // promisedAlign returns the alignment that the program was promised by the Config, 0 for the default.
-func (p *pool) promisedAlign() int { return p.config.given.Align }
+func (l *lending) promisedAlign() int { return l.config.given.Align }

@@ -16,40 +16,45 @@ import (
 //
 // A refusal by a device is not noted: others may give its memory back and tell nobody.
 
-// refusedBefore returns the error of a Get that would fail as an earlier one has, else nil. A larger block of the
+// refusedBefore returns the error of an earlier Get, if a Get would fail as that has, else nil. A larger block of the
 // same class would fail, too.
-func (p *pool) refusedBefore(size, class int) *OutOfMemoryError {
-	r := p.refusals.of[class].Load()
+func (r *room) refusedBefore(size, class int) *OutOfMemoryError {
+	was := r.refusals.of[class].Load()
 	switch {
-	case r == nil || r.by.Queue.Changes() != r.changes || size < r.err.Size:
+	case was == nil || was.by.Queue.Changes() != was.changes || size < was.err.Size:
 		return nil
-	case size == r.err.Size:
-		return r.err
-	case class == p.cache.Uncached():
+	case size > was.err.Size && class == len(r.refusals.of)-1:
 		return nil
 	}
-	err := *r.err
-	err.Size = size
-	_, err.Class = p.cache.Fit(size)
+	return was.err
+}
+
+// again returns the error of an earlier Get of the class, for size bytes.
+func (l *lending) again(e *OutOfMemoryError, size, class int) *OutOfMemoryError {
+	if size == e.Size {
+		return e
+	}
+	err := *e
+	err.Size, err.Class = size, l.ask(size, class)
 	return &err
 }
 
 // watchLimit has what a Limit may have room from tell of changes, if err says that the Limit refused. by is nil if it
 // did not, or if something would not tell. A try has to follow.
-func (p *pool) watchLimit(class int, err error) (r refusal) {
-	if by := p.refusingLimit(err); by != nil {
+func (r *room) watchLimit(class int, err error) (watched refusal) {
+	if by := r.refusingLimit(err); by != nil {
 		if changes, ok := by.Watch(); ok {
-			r = refusal{by: by, changes: changes, class: class}
+			watched = refusal{by: by, changes: changes, class: class}
 		}
 	}
-	return r
+	return watched
 }
 
 // noteRefusal notes that the try after watchLimit has failed with err, if the same Limit refused.
-func (p *pool) noteRefusal(r refusal, err *OutOfMemoryError) {
-	if r.by != nil && r.by == p.refusingLimit(err) {
-		r.err = err
-		p.refusals.of[r.class].Store(&r)
+func (r *room) noteRefusal(watched refusal, err *OutOfMemoryError) {
+	if watched.by != nil && watched.by == r.refusingLimit(err) {
+		watched.err = err
+		r.refusals.of[watched.class].Store(&watched)
 	}
 }
 
@@ -72,8 +77,8 @@ func (p *pool) Watch(by *budget.Budget) bool {
 }
 
 // drawsDirectly reports whether only Limits are between the pool and one of its budgets.
-func (p *pool) drawsDirectly(by *budget.Budget) bool {
-	for a := range upstream.Layers(p.upstream) {
+func (r *room) drawsDirectly(by *budget.Budget) bool {
+	for a := range upstream.Layers(r.upstream) {
 		l, ok := a.(*Limit)
 		if !ok || &l.budget == by {
 			return ok
@@ -83,17 +88,17 @@ func (p *pool) drawsDirectly(by *budget.Budget) bool {
 }
 
 // changed is called after each step by which a Get may find room that it did not find before. It takes no lock.
-func (p *pool) changed() {
-	if w := p.refusals.watch.Load(); w%2 != 0 {
-		p.tellChange(w)
+func (r *room) changed() {
+	if w := r.refusals.watch.Load(); w%2 != 0 {
+		r.tellChange(w)
 	}
 }
 
 // tellChange tells first and ends the watch then. Between the two another call may tell, too; and a Watch since w was
 // read goes on.
-func (p *pool) tellChange(w uint64) {
-	for _, b := range p.budgets {
+func (r *room) tellChange(w uint64) {
+	for _, b := range r.budgets {
 		b.Queue.Changed()
 	}
-	p.refusals.watch.CompareAndSwap(w, w+1)
+	r.refusals.watch.CompareAndSwap(w, w+1)
 }

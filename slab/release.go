@@ -53,7 +53,7 @@ func (p *pool) putBack(e handle.Entry, n int) {
 	if p.check == nil && e.Slot.Extent() != guard.Extent { // they write to what was released
 		handle.GivenUp(e, n)
 	}
-	if !p.held.exceeded(p.strategy) && p.cache.Keep(e, n) {
+	if !p.holdsTooMuch() && p.cache.Keep(e, n) {
 		p.held.note()
 		p.changed() // a magazine may have left for the block
 	} else {
@@ -63,13 +63,6 @@ func (p *pool) putBack(e handle.Entry, n int) {
 		p.freeLocked(e)
 	}
 	p.keepWithinHeld()
-}
-
-// countRelease counts a Release of n bytes whose block does not go to the strategy now.
-func (p *pool) countRelease(n int) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.cache.CountRelease(n)
 }
 
 // endPart ends a part that was released and that no call uses. If it was the last handle the

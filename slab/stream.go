@@ -103,7 +103,7 @@ func (p *pool) getOn(size int, s device.Stream) (PooledBuffer, error) {
 	if e, stands := p.cache.RetryPinned(class, size); e.Slot != nil {
 		return p.hand(e, size, stands, fully)
 	}
-	if usageOf(p.strategy, 0).HeldBytes < int64(ask) {
+	if p.Free() < int64(ask) {
 		if b := p.steal(s, ask, ask); b != nil {
 			return p.handPending(b, size)
 		}
@@ -139,8 +139,5 @@ func (p *pool) steal(s device.Stream, size, spare int) *pending.Block {
 }
 
 func (p *pool) handPending(b *pending.Block, size int) (PooledBuffer, error) {
-	p.mu.Lock()
-	stands := p.cache.CountGet(size)
-	p.mu.Unlock()
-	return p.hand(b.Entry, size, stands, fully)
+	return p.hand(b.Entry, size, p.countHit(size), fully)
 }

@@ -14,11 +14,11 @@ import (
 
 // ahead returns a budget where a call waits that comes before turn and needs memory that size bytes may be
 // taken from, nil if there is none.
-func (p *pool) ahead(turn int64, size int) *budget.Budget {
-	if p.waits.hurried.Load() == 0 {
+func (r *room) ahead(turn int64, size int) *budget.Budget {
+	if !r.isAwaited() {
 		return nil
 	}
-	return budget.Ahead(p.budgets, turn, int64(size))
+	return budget.Ahead(r.budgets, turn, int64(size))
 }
 
 // wait waits in the queue of the budget at, which has refused size bytes with err, until try finds room. It
@@ -64,28 +64,28 @@ func (p *pool) wait(ctx context.Context, size int, at *budget.Budget, err error,
 // tryInTurn tries, unless a call waits that comes before turn. It returns the budget to wait for if there is no
 // room, and reports hopeless if no buffer of the budget at was active when at had no room, so that nothing
 // will ever wake the caller; at cannot tell that of another budget.
-func (p *pool) tryInTurn(turn int64, size int, at *budget.Budget, try func() error) (
+func (r *room) tryInTurn(turn int64, size int, at *budget.Budget, try func() error) (
 	next *budget.Budget, hopeless bool, err error,
 ) {
-	if next = p.ahead(turn, size); next != nil { // before the lock, which the one that leads may hold for long
+	if next = r.ahead(turn, size); next != nil { // before the lock, which the one that leads may hold for long
 		return next, false, errQueued
 	}
-	defer p.budgets[len(p.budgets)-1].Lead()()
-	if next = p.ahead(turn, size); next != nil {
+	defer r.budgets[len(r.budgets)-1].Lead()()
+	if next = r.ahead(turn, size); next != nil {
 		return next, false, errQueued
 	}
 	if err = try(); !outOfMemory(err) {
 		return nil, false, err
 	}
-	if next = p.refusing(err, size); next != at {
+	if next = r.refusing(err, size); next != at {
 		return next, false, err
 	}
-	return p.tryInCalm(size, at, try, err)
+	return r.tryInCalm(size, at, try, err)
 }
 
 // tryInCalm is tryInTurn after a try that ended with err. Memory that other calls gave back meanwhile was in the
 // way, though it was not active: then tryInCalm looks once more.
-func (p *pool) tryInCalm(size int, at *budget.Budget, try func() error, err error) (
+func (r *room) tryInCalm(size int, at *budget.Budget, try func() error, err error) (
 	next *budget.Budget, hopeless bool, _ error,
 ) {
 	for {
@@ -96,7 +96,7 @@ func (p *pool) tryInCalm(size int, at *budget.Budget, try func() error, err erro
 		if err = try(); !outOfMemory(err) {
 			return nil, false, err
 		}
-		if next = p.refusing(err, size); next != at {
+		if next = r.refusing(err, size); next != at {
 			return next, false, err
 		}
 		after, still := at.Calm()
@@ -111,30 +111,35 @@ func (p *pool) tryInCalm(size int, at *budget.Budget, try func() error, err erro
 
 // never returns an error if the Limits cannot give size bytes before a promise ends, though all that is out
 // came back.
-func (p *pool) never(size int) error {
+func (p *pool) never(size int) error { return p.refused(size, size, refusal{}, p.beyondLimits(size)) }
+
+// exceedsDevice returns an error if the device has less than size bytes in all. It takes a call of the device.
+func (p *pool) exceedsDevice(size int) error {
+	return p.refused(size, size, refusal{}, p.beyondDevice(size))
+}
+
+func (l *layers) beyondLimits(size int) error {
 	n := need{asked: int64(size)}
-	for a := range upstream.Layers(p.upstream) {
+	for a := range upstream.Layers(l.upstream) {
 		if l, ok := a.(*Limit); ok {
 			if err := l.never(&n); err != nil {
-				return p.refused(size, size, refusal{}, err)
+				return err
 			}
 		}
 	}
 	return nil
 }
 
-// exceedsDevice returns an error if the device has less than size bytes in all. It takes a call of the device.
-func (p *pool) exceedsDevice(size int) error {
-	d := deviceOf(p.upstream)
+func (l *layers) beyondDevice(size int) error {
+	d := deviceOf(l.upstream)
 	if d == nil {
 		return nil
 	}
 	_, total, err := d.MemInfo()
-	if err != nil || int64(align.Up(size, grainOf(p.upstream))) <= total {
+	if err != nil || int64(align.Up(size, grainOf(l.upstream))) <= total {
 		return nil
 	}
-	err = fmt.Errorf("slab: %d bytes of a device that has %d: %w", size, total, device.ErrOutOfMemory)
-	return p.refused(size, size, refusal{}, err)
+	return fmt.Errorf("slab: %d bytes of a device that has %d: %w", size, total, device.ErrOutOfMemory)
 }
 
 // waitError says that ctx is done, and what is in the way.

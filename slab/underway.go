@@ -22,16 +22,16 @@ func (p *pool) lookUnderWay(s *handle.Slot) {
 }
 
 // overseer returns the device of a pool that looks.
-func (p *pool) overseer() (d device.Overseer, ok bool) {
-	if p.check != nil {
-		d, ok = deviceOf(p.upstream).(device.Overseer)
+func (l *layers) overseer() (d device.Overseer, ok bool) {
+	if l.check != nil {
+		d, ok = deviceOf(l.upstream).(device.Overseer)
 	}
 	return d, ok
 }
 
-func (p *pool) lookAt(d device.Overseer, b device.Block, e underway.Ended) {
+func (l *layers) lookAt(d device.Overseer, b device.Block, e underway.Ended) {
 	if named, _ := e.Named.([]device.Stream); b.Len > 0 && d.UnderWay(b, named...) {
-		p.check.Report(fmt.Sprintf("%s of %d bytes released at %s while a stream works on it: no %s has named that stream",
+		l.check.Report(fmt.Sprintf("%s of %d bytes released at %s while a stream works on it: no %s has named that stream",
 			e.What, b.Len, watch.Caller(), e.By))
 	}
 }

@@ -72,7 +72,7 @@ func (p *pool) refuse(ctx context.Context, size int) error {
 
 func (p *pool) getContext(ctx context.Context, size int) (b PooledBuffer, err error) {
 	var at *budget.Budget
-	if p.waits.hurried.Load() == 0 {
+	if !p.isAwaited() {
 		if b, err = p.getNow(size, atOnce); !outOfMemory(err) {
 			return b, err
 		}
