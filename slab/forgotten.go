@@ -12,11 +12,12 @@ import (
 )
 
 // A forgotten is the part of a pool that knows which blocks come back late: those that streams use after their Release,
-// and those that the program has forgotten, as the collector finds out. It knows no cache, no strategy and no budget.
+// and when the collector has to run for those that the program has forgotten. Its methods know no cache, no strategy
+// and no budget.
 //
-// reclaimMu is held by the goroutine that empties queues and caches. A block leaves its queue under it alone, so that a
-// Get without room can tell that no block is on its way. It comes before all other locks of the pool. The queue, the
-// lookout and the growth have a lock each, a leaf.
+// reclaimMu is held by the goroutine that empties queues and caches, so that a Get without room can tell that none of
+// these blocks is on its way; a GetOn takes a block of its stream without it. It comes before all other locks of the pool.
+// The queue, gc, the lookout and the growth have a lock each.
 type forgotten struct {
 	reclaimMu sync.Mutex
 	pending   pending.Queue

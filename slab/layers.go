@@ -10,7 +10,7 @@ import (
 )
 
 // The layers of a pool are all that a block comes through before it has a slot. They are fixed once the pool is open;
-// held alone changes, and is atomic. Each layer has locks of its own, and goes upstream without its mutex.
+// held alone changes, and is atomic. A layer goes upstream without the mutex of its free blocks.
 type layers struct {
 	config *settings
 

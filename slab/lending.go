@@ -11,12 +11,11 @@ import (
 )
 
 // A lending is the part of a pool that knows which buffers the program has, and who may have a cached block next: the
-// caches, the slots, what is noted of each owner, and the counts. A block comes in by attach and goes by detach. It knows
-// no strategy and no budget.
+// caches, the slots, what is noted of each owner, and the counts. Its methods know no strategy and no budget.
 //
 // mu guards the table, what the cache counts under it, and the extents of a page heap, so that a Get that no cache
-// serves takes one lock: see atHand and freeLocked. Pinned goroutines alone touch their class caches. leaks and
-// profile have a lock each, a leaf; the peak has none. No method of a lending keeps mu locked.
+// serves takes one lock: see atHand and freeLocked. Pinned goroutines touch their class caches, and a reclaim that has
+// waited for them. leaks and profile have locks of their own; the peak has none. No method of a lending keeps mu locked.
 type lending struct {
 	config *settings
 

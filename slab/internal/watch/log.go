@@ -20,7 +20,7 @@ type Log struct {
 
 	bySlice sync.Once // is recorded
 
-	mu          sync.Mutex // leaf
+	mu          sync.Mutex // before that of a teller
 	forgotten   handle.Tally
 	quarantined handle.Tally // off the heap, while a slice may be in use that no handle guards
 	parts       int64        // forgotten, that were not the only handle of a forgotten block
