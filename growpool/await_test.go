@@ -134,7 +134,9 @@ func TestCloseEndsAWaitForMemory(t *testing.T) {
 // closeBesideAWait closes a Pool while key waits for what a has, which is released then.
 func closeBesideAWait(t *testing.T, p *Pool[string], a *Lease[byte], key string) {
 	t.Helper()
-	waits := acquireLater(t, t.Context(), p, key, 800_000)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second) // where Close does not end the wait
+	defer cancel()
+	waits := acquireLater(t, ctx, p, key, 800_000)
 	if err := p.Close(); err == nil {
 		t.Error("a lease was out")
 	}
