@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -185,10 +186,10 @@ func TestRedirectOfAClosedBody(t *testing.T) {
 // A transport that finds its connection closed sends the body again, on another one.
 func TestRetryOfTheTransport(t *testing.T) {
 	p := openPool(t, "")
-	requests := 0
+	var requests atomic.Int32 // on connections that each have a goroutine
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		text := check.Ok(io.ReadAll(r.Body))(t)
-		if requests++; requests == 2 {
+		if requests.Add(1) == 2 {
 			panic(http.ErrAbortHandler) // which closes the connection
 		}
 		w.Write(text)
@@ -203,8 +204,8 @@ func TestRetryOfTheTransport(t *testing.T) {
 		}
 		b.Close()
 	}
-	if requests != 3 {
-		t.Errorf("%d requests", requests)
+	if n := requests.Load(); n != 3 {
+		t.Errorf("%d requests", n)
 	}
 	noneOut(t, p)
 }
@@ -212,9 +213,9 @@ func TestRetryOfTheTransport(t *testing.T) {
 // A program that tries again calls Set again.
 func TestRetryOfTheProgram(t *testing.T) {
 	p := openPool(t, "")
-	requests := 0
+	var requests atomic.Int32
 	serve(t, func(w http.ResponseWriter, r *http.Request) {
-		if requests++; requests%3 != 0 {
+		if requests.Add(1)%3 != 0 {
 			w.WriteHeader(http.StatusServiceUnavailable)
 			return
 		}
