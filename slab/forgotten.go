@@ -16,8 +16,8 @@ import (
 // and no budget.
 //
 // reclaimMu is held by the goroutine that empties queues and caches, so that a Get without room can tell that none of
-// these blocks is on its way; a GetOn takes a block of its stream without it. It comes before all other locks of the pool.
-// The queue, gc, the lookout and the growth have a lock each.
+// these blocks is on its way; a GetOn takes a block of its stream without it. It comes before all other locks of the
+// pool. The queue, gc, the lookout and the growth have a lock each.
 type forgotten struct {
 	reclaimMu sync.Mutex
 	pending   pending.Queue

@@ -14,8 +14,9 @@ import (
 // caches, the slots, what is noted of each owner, and the counts. Its methods know no strategy and no budget.
 //
 // mu guards the table, what the cache counts under it, and the extents of a page heap, so that a Get that no cache
-// serves takes one lock: see atHand and freeLocked. Pinned goroutines touch their class caches, and a reclaim that has
-// waited for them. leaks and profile have locks of their own; the peak has none. No method of a lending keeps mu locked.
+// serves takes one lock: see atHand and freeLocked. Pinned goroutines touch their class caches, and a reclaim that
+// has waited for them. leaks and profile have locks of their own; the peak has none. No method of a lending keeps mu
+// locked.
 type lending struct {
 	config *settings
 

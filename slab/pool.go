@@ -47,10 +47,10 @@ func (p *Pool) opened() *pool {
 	return p.pool
 }
 
-// A pool is a Pool without the part that its user holds, so that the collector can tell when the user has let go of it.
-// It is three parts, whose methods know nothing of each other: which buffers the program has, where there is memory, and
-// what comes back late. A method that needs one part alone is a method of that part, and a pool's own methods join them.
-// Each part says which locks it has; docs/design.md lists them all in their order.
+// A pool is a Pool without the part that its user holds, so that the collector can tell when the user has let go of
+// it. It is three parts, whose methods know nothing of each other: which buffers the program has, where there is
+// memory, and what comes back late. A method that needs one part alone is a method of that part, and a pool's own
+// methods join them. Each part says which locks it has; docs/design.md lists them all in their order.
 type pool struct {
 	config settings // fixed once the pool is open
 	lending

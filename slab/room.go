@@ -8,7 +8,8 @@ import (
 )
 
 // A room is the part of a pool that knows where there is memory: the layers that have it, the budgets that may refuse
-// it, who waits for it, who is asked to give it back, and what a Get was refused. Its methods know no slot and no cache.
+// it, who waits for it, who is asked to give it back, and what a Get was refused. Its methods know no slot and no
+// cache.
 //
 // The layers, the queue of each budget and the reclaimers have locks of their own. One goroutine moves the clock. All
 // else is atomic, or fixed once the pool is open. A layer may come back for lending.mu, where it is the lock of a page
