@@ -14,9 +14,9 @@ type Config struct {
 	// What memory.
 	Device   string // see device.Open; "" is heap
 	MaxBytes int64  // hard budget of managed bytes; 0 is none
-	// MaxShare is MaxBytes as a share of the device's memory, up to 1; 0 is none. In text it is
-	// max_bytes=75%. Open reads the device's memory once. For host memory that is the memory of the
-	// machine, or the limit of the control group if that is less; see ShareOf.
+	// MaxShare is MaxBytes as a share of the device's memory, up to 1; 0 is none. In text it is max_bytes=75%. Open
+	// reads the device's memory once; with Pressure it is read again when a limit changes. For host memory that is
+	// the memory of the machine, or the limit of the control group if that is less; see ShareOf.
 	MaxShare float64
 	Name     string // of the pool, up to 200 bytes of printable characters; "" is the line: see Pool.Name
 	Zero     bool   // blocks are cleared when handed out

@@ -30,7 +30,7 @@ func (p *pool) stats() (s Stats) {
 func (l *layers) countMemory(s *Stats) Usage {
 	drawn := l.accounting.Drawn()
 	below := keptBelow(l.upstream)
-	s.ManagedBytes, s.MaxBytes = l.accounting.Managed(), l.config.MaxBytes
+	s.ManagedBytes, s.MaxBytes = l.accounting.Managed(), l.maxBytes()
 	below.HeldBytes = max(0, below.HeldBytes-(l.accounting.Drawn()-drawn)) // the pool has that by now
 	s.ManagedBytes += below.ManagedBytes()
 	l.accounting.RaisePeak(s.ManagedBytes) // nobody tells of what lies below

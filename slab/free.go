@@ -50,6 +50,7 @@ func (p *pool) giveOn() {
 		below(p.upstream).FreeHeld() // no later call would
 		defer p.closeDeviceLate()
 	}
+	p.fit()
 	p.wakeAll()
 }
 

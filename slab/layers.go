@@ -14,7 +14,8 @@ import (
 type layers struct {
 	config *settings
 
-	upstream   Allocator // the argument of Open, or the Limit of Config.MaxBytes over it
+	upstream   Allocator // own
+	own        *Limit    // of Config.MaxBytes, over the argument of Open
 	accounting *upstream.Accounting
 	strategy   Allocator     // with what verifies or checks it
 	unwrapped  Allocator     // the strategy itself

@@ -1,7 +1,6 @@
 package slab
 
 import (
-	"fmt"
 	"math"
 	"sync"
 	"sync/atomic"
@@ -22,40 +21,22 @@ type Limit struct {
 	upstream Allocator
 	up       upstream.Checked // the same
 	grain    int
-	max      int64
 	budget   budget.Budget
 
-	mu        sync.Mutex // of the counts; a parent's is taken within its child's
+	mu        sync.Mutex // of max and the counts; a parent's is taken within its child's
+	max       int64
 	inUse     int64
 	refused   int64  // the most bytes in use when a call was refused, since the last wake
 	promised  int64  // to children, of max, and what these promise beyond that
 	parent    *Limit // that promised guarantee bytes; nil if none did
 	guarantee int64
 	idle      atomic.Int64 // of inUse, promised and not in use; see count
+
+	resizing sync.Mutex                    // held by SetMax; before the locks of budget
+	tight    atomic.Pointer[budget.Waiter] // first in the queue while more is in use than max; see setmax.go
 }
 
 var _ Allocator = (*Limit)(nil)
-
-// A LimitError says that a [Limit] had no room; it wraps [device.ErrOutOfMemory]. If Asked is more than
-// Promised leaves of Max, there is no room until a promise ends.
-type LimitError struct {
-	Max, InUse, Asked int64 // bytes
-	Promised          int64 // of InUse: to others, used or not (see Limit.Within)
-
-	limit *Limit
-}
-
-func (e *LimitError) Error() string {
-	promised := ""
-	if e.Promised > 0 {
-		promised = fmt.Sprintf(", %d of these promised to others", e.Promised)
-	}
-	return fmt.Sprintf("slab: limit of %d bytes, %d in use%s, %d asked: %v",
-		e.Max, e.InUse, promised, e.Asked, device.ErrOutOfMemory)
-}
-
-// Unwrap returns device.ErrOutOfMemory.
-func (e *LimitError) Unwrap() error { return device.ErrOutOfMemory }
 
 // NewLimit returns a Limit of max bytes on upstream.
 func NewLimit(upstream Allocator, max int64) *Limit { return newLimit(upstream, max, 1) }

@@ -56,8 +56,8 @@ func wholeOf(on Allocator) (bytes int64, of, odd string, err error) {
 		}
 	}
 	for l := range upstream.Layers(on) {
-		if l, ok := l.(*Limit); ok && l.max < bytes {
-			bytes, of = l.max, "which the Limit below has"
+		if l, ok := l.(*Limit); ok && l.maximum() < bytes {
+			bytes, of = l.maximum(), "which the Limit below has"
 		}
 	}
 	if bytes <= 0 {

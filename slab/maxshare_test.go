@@ -142,3 +142,38 @@ func TestShareOf(t *testing.T) {
 		t.Error(n, source, err)
 	}
 }
+
+// A share follows the limit of the container, until the program says how much it is.
+func TestAShareFollowsTheLimit(t *testing.T) {
+	if ram(t) < 2<<30 {
+		t.Skip("The machine has less than the limits of this test.")
+	}
+	inGroup(t, "536870912\n")
+	var log bytes.Buffer
+	p := mustOpen(t, openDevice(t, "mmap"), Config{MaxShare: .5, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	out := mustGet(t, p, 200<<20)
+	for _, c := range []struct {
+		limit string
+		want  int64
+	}{{"268435456\n", 128 << 20}, {"1073741824\n", 512 << 20}} {
+		inGroup(t, c.limit)
+		pressed{p.pool}.LimitChanged()
+		if n := p.Stats().MaxBytes; n != c.want {
+			t.Errorf("a limit of %q, and a bound of %d", c.limit, n)
+		}
+		_, err := p.Get(100 << 20)
+		if errors.Is(err, device.ErrOutOfMemory) != (c.want < 300<<20) {
+			t.Errorf("a limit of %q, 200 MiB out, and 100 more: %v", c.limit, err)
+		}
+	}
+	if n := strings.Count(log.String(), "max_bytes is now 50% of"); n != 2 {
+		t.Errorf("%d lines: %s", n, &log)
+	}
+	check.Must(t, p.SetMaxBytes(300<<20))
+	inGroup(t, "268435456\n")
+	pressed{p.pool}.LimitChanged()
+	if n := p.Stats().MaxBytes; n != 300<<20 {
+		t.Errorf("the program's bound of 300 MiB became %d", n)
+	}
+	mustRelease(t, out)
+}

@@ -99,10 +99,8 @@ func (p *pool) stack(on Allocator) error {
 // drawOn puts the limit of c and the accounting on an upstream. leaving is told of each region that goes back.
 func (l *layers) drawOn(on Allocator, c Config, leaving func(device.Region) func()) {
 	align := max(c.Align, 16)
-	if c.MaxBytes > 0 {
-		on = newLimit(on, c.MaxBytes, align)
-	}
-	l.upstream, l.accounting = on, account(on, align, leaving)
+	l.own = newLimit(on, heldLimit(c.MaxBytes), align)
+	l.upstream, l.accounting = l.own, account(l.own, align, leaving)
 }
 
 // openCaches opens the caches that c asks for, and returns their options.

@@ -67,6 +67,23 @@ func (p pressed) Age() {
 	}
 }
 
+// LimitChanged makes a bound that is a share one of what the device has by now, unless SetMaxBytes was called.
+func (p pressed) LimitChanged() {
+	share := p.config.given.MaxShare
+	if share == 0 || p.resized.Load() {
+		return
+	}
+	s, err := shareOf(p.config.on, share)
+	if err == nil {
+		err = p.setMaxBytes(s.bytes)
+	}
+	if err != nil {
+		p.config.log().Error("slab: max_bytes stays, though a limit has changed", "error", err)
+		return
+	}
+	p.config.log().Warn("slab: max_bytes is now "+s.source, "bytes", s.bytes)
+}
+
 // Log returns where the pool logs.
 func (p pressed) Log() *slog.Logger { return p.config.log() }
 

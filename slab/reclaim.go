@@ -44,6 +44,7 @@ func (p *pool) GiveNow() {
 }
 
 func (p *pool) freeHeld() {
+	defer p.fit()
 	p.reclaimMu.Lock()
 	defer p.reclaimMu.Unlock()
 	p.sweepLocked()
@@ -69,6 +70,7 @@ func (p *pool) stopHolding(below func()) {
 func (p *pool) trimHeld(idle int) int64 { return p.trimmed(p.trim(idle)) }
 
 func (p *pool) trim(idle int) int64 {
+	defer p.fit()
 	p.reclaimMu.Lock()
 	defer p.reclaimMu.Unlock()
 	return p.trimLocked(idle)

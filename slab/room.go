@@ -24,6 +24,8 @@ type room struct {
 	clock      clock.Clock
 	counted    counted
 
+	fitting   atomic.Bool // a goroutine of fit waits for reclaimMu
+	resized   atomic.Bool // by SetMaxBytes
 	closed    atomic.Bool
 	abandoned atomic.Bool // before closed: the program has forgotten the pool
 }

@@ -42,6 +42,12 @@ func NewWaiter(on []*Budget) *Waiter {
 	return &Waiter{Woken: c, woken: c, since: time.Now(), turn: turns.Add(1), on: on}
 }
 
+// NewFirst returns a waiter that is before all calls of a budget, and never tries.
+func NewFirst(on *Budget) *Waiter {
+	c := make(chan struct{}, 1)
+	return &Waiter{Woken: c, woken: c, since: time.Now(), turn: 0, on: []*Budget{on}}
+}
+
 // Waited returns how long w has waited.
 func (w *Waiter) Waited() time.Duration { return time.Since(w.since) }
 

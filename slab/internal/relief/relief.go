@@ -27,6 +27,7 @@ type Member interface {
 	// GiveBack gives back about n bytes, the longest held first, and returns their number. With keepers
 	// it also asks keepers of the pool's buffers to release them. Why says which memory is short.
 	GiveBack(n int64, keepers bool, why string) int64
+	LimitChanged()     // tells that a limit of the system is another than at the last look
 	Age()              // ends an epoch of held memory
 	Log() *slog.Logger // for files whose contents make no sense
 	OnGoHeap() bool    // memory that goes back is garbage, and not yet the system's

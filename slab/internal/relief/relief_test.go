@@ -29,6 +29,7 @@ type holder struct {
 	stuck   int64 // held, and cannot go back
 	asked   int
 	ages    int
+	changes int // of limits
 	log     bytes.Buffer
 	onGive  func(bytes int64)
 	journal *[]string
@@ -62,6 +63,12 @@ func (h *holder) GiveBack(n int64, keepers bool, why string) int64 {
 		h.onGive(n)
 	}
 	return n
+}
+
+func (h *holder) LimitChanged() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.changes++
 }
 
 func (h *holder) Age() {
@@ -125,12 +132,13 @@ func (p *pod) group() *group {
 type state struct {
 	asked, ages int
 	held, kept  int64
+	changes     int
 }
 
 func (h *holder) now() state {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return state{h.asked, h.ages, h.held, h.kept}
+	return state{h.asked, h.ages, h.held, h.kept, h.changes}
 }
 
 // Each step takes half of what is held, from those first that were idle for longest; what is left in the end
@@ -344,7 +352,7 @@ func TestOddFilesAreALogLine(t *testing.T) {
 	}
 }
 
-// A hard limit that changes is one line of the log, and counts from then on. A file that vanishes for a while is none.
+// A hard limit that changes is one line of the log, and told to members; it counts from then on. A file that vanishes for a while is none.
 func TestAChangedLimitIsALogLine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, m := newPod(512), &holder{held: 64 << 20}
@@ -365,8 +373,8 @@ func TestAChangedLimitIsALogLine(t *testing.T) {
 		if text := m.log.String(); strings.Count(text, "\n") != 1 || !strings.Contains(text, "memory.max is 256 bytes and was 512") {
 			t.Errorf("log: %s", text)
 		}
-		if m.now().asked == 0 {
-			t.Error("nothing was given back below the new limit")
+		if m.now().asked == 0 || m.now().changes != 1 {
+			t.Errorf("asked %d times below the new limit, of which it was told %d times", m.now().asked, m.now().changes)
 		}
 		g.leave(m)
 		pass(2 * calm)

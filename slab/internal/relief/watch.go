@@ -101,7 +101,10 @@ func (w *watcher) look(event string) {
 	w.cost = time.Since(begin)
 	if text := w.sensor.changed; text != "" {
 		w.sensor.changed = ""
-		w.log.Warn("slab: pressure: a limit has changed: " + text + ". A max_bytes in percent stays at the bytes of Open")
+		w.log.Warn("slab: pressure: a limit has changed: " + text)
+		for _, m := range w.group.looked() {
+			m.LimitChanged()
+		}
 	}
 	if begin.Sub(w.aged) > epoch {
 		w.aged = begin
