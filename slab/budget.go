@@ -10,20 +10,6 @@ import (
 
 // How a pool takes part in the budgets that may refuse it memory: see slab/internal/budget.
 
-// budgetsOf returns the budgets that may refuse memory of a, the nearest first, the device's last. There
-// may be none.
-func budgetsOf(a Allocator) (list []*budget.Budget) {
-	for l := range upstream.Layers(a) {
-		if l, ok := l.(*Limit); ok {
-			list = append(list, &l.budget)
-		}
-	}
-	if b := budget.OfDevice(deviceOf(a)); b != nil {
-		list = append(list, b)
-	}
-	return list
-}
-
 // enterBudgets makes the pool a member of its budgets.
 func (r *room) enterBudgets(p budget.Pool) {
 	budget.ShareDevice(deviceOf(r.upstream), p)
@@ -110,4 +96,8 @@ func (p *Pool) RemoveReclaimer(r Reclaimer) { p.opened().reclaimers.Remove(r) }
 
 // Offer is for code that keeps buffers of the pool (see AddReclaimer): it says that a buffer has become
 // idle, so that FreeHeld would release it. Calls that wait for memory then ask for it.
-func (p *Pool) Offer() { p.opened().wake() }
+func (p *Pool) Offer() {
+	if q := p.opened(); q.isAwaited() || q.closed.Load() {
+		budget.Offer(budgetsOf(q.upstream))
+	}
+}

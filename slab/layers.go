@@ -48,6 +48,9 @@ func (l *layers) isOverHeld() bool { return l.Free() > l.held.bytes }
 // Free returns the bytes that the strategy has free: see budget.Pool.
 func (l *layers) Free() int64 { return usageOf(l.strategy, 0).HeldBytes }
 
+// Managed returns the bytes that the pool has from its upstream: see budget.Pool.
+func (l *layers) Managed() int64 { return l.accounting.Managed() }
+
 // callsAfter returns the number of calls upstream if there were fewer before, else 0.
 func (l *layers) callsAfter(before int64) int64 {
 	if now := l.accounting.Allocs(); now > before {
@@ -91,6 +94,24 @@ func (l *layers) giveUp(b device.Block, extent int32) bool {
 	}
 	if r, ok := b.Region.(device.Quarantiner); ok {
 		_ = r.Quarantine(b.Off, b.Len) // if it fails the pages stay: a cost, not a fault
+	}
+	return false
+}
+
+// maxBytes returns the pool's own bound; 0 is none.
+func (l *layers) maxBytes() int64 {
+	if n := l.own.maximum(); n < noLimit {
+		return n
+	}
+	return 0
+}
+
+// isTight reports whether a Limit of the pool has more in use than it allows, or had.
+func (l *layers) isTight() bool {
+	for a := range upstream.Layers(l.upstream) {
+		if l, ok := a.(*Limit); ok && l.tight.Load() != nil {
+			return true
+		}
 	}
 	return false
 }

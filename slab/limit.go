@@ -54,6 +54,7 @@ func newLimit(over Allocator, max int64, align int) *Limit {
 func (l *Limit) ready() *Limit {
 	l.voucher = l.up.Voucher().ThatGivesUp(l.giveUp).ThatAligns(l.allocAligned)
 	l.budget.Drawn = func() int64 { return l.InUse() - l.idle.Load() }
+	l.budget.Left = func() int64 { return l.maximum() - l.InUse() }
 	return l
 }
 
@@ -227,4 +228,11 @@ func (r *limitRange) Close() error {
 	r.l.refund(int64(r.committed.Overlap(0, math.MaxInt)), true)
 	r.committed = nil
 	return nil
+}
+
+// maximum returns what NewLimit, Within or SetMax has set.
+func (l *Limit) maximum() int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.max
 }

@@ -1,36 +1,15 @@
 package slab
 
 import (
-	"errors"
 	"fmt"
 	"unsafe"
 
-	"github.com/bufslab/bufslab/device"
 	"github.com/bufslab/bufslab/internal/pin"
 	"github.com/bufslab/bufslab/internal/poolset"
 	"github.com/bufslab/bufslab/slab/internal/handle"
 )
 
-// Buffers by slice, for programs that pass memory on as slices and give slices back.
-
-// GetBytes is Get for a program that keeps the slice and no handle: give it back by Put. Its
-// capacity is size. For device memory the error wraps [device.ErrUnavailable].
-//
-// On the Go heap a forgotten slice comes back as every buffer does. Off the heap the collector
-// sees no slices: there the buffer is active until Put, and a forgotten buffer for good. Where such
-// buffers become more and more, the pool logs a warning, once.
-func (p *Pool) GetBytes(size int) ([]byte, error) {
-	b, err := p.Get(size)
-	if err != nil {
-		return nil, err
-	}
-	if b.ptr == nil {
-		return nil, errors.Join(fmt.Errorf("slab: GetBytes of memory that the CPU cannot reach: %w",
-			device.ErrUnavailable), b.Release())
-	}
-	b.slot.BySlice()
-	return unsafe.Slice((*byte)(b.ptr), size), nil
-}
+// Buffers by slice, for programs that pass memory on as slices and give slices back: see getbytes.go as well.
 
 // Lookup returns the handle of the active buffer that begins where b begins, whatever the
 // length of b. It takes the time of a hash table and keeps nothing alive. It finds no parts,

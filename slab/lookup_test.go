@@ -1,6 +1,7 @@
 package slab
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"runtime"
@@ -9,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 
 	"github.com/bufslab/bufslab/device"
 	"github.com/bufslab/bufslab/internal/check"
@@ -419,4 +421,36 @@ func TestPutNamesThePoolThatHasTheSlice(t *testing.T) {
 	if err := a.Put(m); err != ErrForeign {
 		t.Errorf("a slice that was put: %v", err)
 	}
+}
+
+// GetBytesContext waits as GetContext does, and gives a slice that Put takes back.
+func TestGetBytesContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := openLine(t, "device=mmap,max_bytes=1MiB,trim_after=none")
+		out := check.Ok(p.GetBytesContext(nil, 600<<10))(t)
+		if len(out) != 600<<10 || cap(out) != len(out) {
+			t.Errorf("%d bytes of %d", len(out), cap(out))
+		}
+		done := make(chan []byte)
+		go func() { done <- check.Ok(p.GetBytesContext(context.Background(), 600<<10))(t) }()
+		synctest.Wait()
+		check.Must(t, p.Put(out))
+		check.Must(t, p.Put(<-done))
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		var wait *WaitError
+		if b, err := p.GetBytesContext(ctx, 10); b != nil || !errors.As(err, &wait) {
+			t.Errorf("%d bytes, %v", len(b), err)
+		}
+		if b, err := p.GetBytesContext(ctx, -1); b != nil || !errors.Is(err, ErrSize) {
+			t.Errorf("%d bytes, %v", len(b), err)
+		}
+		checkNoneOut(t, p)
+		p.Close()
+	})
+	q := openLine(t, "device=virtual")
+	if b, err := q.GetBytesContext(t.Context(), 10); b != nil || !errors.Is(err, device.ErrUnavailable) {
+		t.Errorf("%d bytes, %v", len(b), err)
+	}
+	checkNoneOut(t, q)
 }

@@ -36,7 +36,7 @@ func (p *pool) AddCalm(c *budget.Calm) bool {
 		return false
 	}
 	s := p.stats()
-	c.Gets += u.Gets()
+	c.Gets += u.Gets() - p.waits.undone.Load()
 	c.Managed += s.ManagedBytes
 	return s.ActiveBytes == 0 && s.RoundingBytes == 0 && s.WaitingBlocks == 0 && p.pending.Len() == 0
 }

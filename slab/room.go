@@ -35,6 +35,7 @@ type waits struct {
 	hurried atomic.Int32 // budgets of the pool that somebody waits for
 
 	now, calls, nanoseconds atomic.Int64 // of this pool's
+	undone                  atomic.Int64 // Gets of tries that failed as a whole
 }
 
 func (w *waits) begin() {

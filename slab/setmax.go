@@ -1,9 +1,6 @@
 package slab
 
 import (
-	"fmt"
-
-	"github.com/bufslab/bufslab/slab/internal/budget"
 	"github.com/bufslab/bufslab/slab/internal/upstream"
 )
 
@@ -48,62 +45,6 @@ func (p *pool) setMaxBytes(max int64) error {
 	return p.own.SetMax(heldLimit(max))
 }
 
-// SetMax changes the maximum of l, while pools use it. Everything that [Pool.SetMaxBytes] says of a pool holds for all
-// pools that share l. It is safe for concurrent use.
-//
-// The error is a *[GuaranteeError] if max is less than l has promised to its children, or than was promised to l, and
-// wraps [ErrSize] if max is negative. Then nothing changes.
-func (l *Limit) SetMax(max int64) error {
-	l.resizing.Lock()
-	defer l.resizing.Unlock()
-	over, err := l.setMax(max)
-	if err != nil {
-		return err
-	}
-	if over > 0 {
-		l.budget.GiveNow()
-	}
-	if l.over() > 0 && l.tight.Load() == nil {
-		w := budget.NewFirst(&l.budget)
-		l.tight.Store(w)
-		l.budget.Join(w)
-	}
-	l.settle()
-	l.budget.Queue.Changed()
-	l.budget.Wake()
-	l.budget.WakeMembers() // a call may wait for what never comes now
-	return nil
-}
-
-// setMax returns how many bytes are too many then.
-func (l *Limit) setMax(max int64) (over int64, err error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	switch {
-	case max < 0:
-		return 0, fmt.Errorf("slab: a limit of %d bytes: %w", max, ErrSize)
-	case max < l.guarantee || max < l.promised:
-		return 0, &GuaranteeError{l.guarantee, max, max, l.promised}
-	}
-	l.max = max
-	return l.inUse - max, nil
-}
-
-// over returns how many bytes are in use above the maximum.
-func (l *Limit) over() int64 {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return max(0, l.inUse-l.max)
-}
-
-// settle lets the pools cache again if what is in use fits. The caller holds resizing, and no other lock.
-func (l *Limit) settle() {
-	if w := l.tight.Load(); w != nil && l.over() == 0 {
-		l.tight.Store(nil)
-		l.budget.Leave(w)
-	}
-}
-
 // fit is called when memory has come back to the strategy while somebody waits. It gives back what is more than a
 // maximum allows that has become less. If a goroutine empties the caches just now, which may be this one, another
 // goroutine waits for that.
@@ -119,16 +60,6 @@ func (p *pool) fit() {
 			p.fitLocked()
 		}()
 	}
-}
-
-// isTight reports whether a Limit of the pool has more in use than it allows, or had.
-func (l *layers) isTight() bool {
-	for a := range upstream.Layers(l.upstream) {
-		if l, ok := a.(*Limit); ok && l.tight.Load() != nil {
-			return true
-		}
-	}
-	return false
 }
 
 // fitLocked is fit with reclaimMu held, which it unlocks.
@@ -150,19 +81,4 @@ func (p *pool) fitLocked() {
 			l.resizing.Unlock()
 		}
 	}
-}
-
-// maximum returns what NewLimit, Within or SetMax has set.
-func (l *Limit) maximum() int64 {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.max
-}
-
-// maxBytes returns the pool's own bound; 0 is none.
-func (l *layers) maxBytes() int64 {
-	if n := l.own.maximum(); n < noLimit {
-		return n
-	}
-	return 0
 }

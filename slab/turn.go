@@ -21,10 +21,20 @@ func (r *room) ahead(turn int64, size int) *budget.Budget {
 	return budget.Ahead(r.budgets, turn, int64(size))
 }
 
-// wait waits in the queue of the budget at, which has refused size bytes with err, until try finds room. It
+// An attempt is what a call that waits tries, time and again.
+type attempt struct {
+	size int          // all bytes that it asks for
+	try  func() error // takes them, and nothing if it fails
+	// A try that takes several buffers gives back some before it fails, and so wakes itself. Then it is worth another
+	// try only where there is more room than before this one.
+	several bool
+}
+
+// wait waits in the queue of the budget at, which has refused what a asks for with err, until a finds room. It
 // joins the queue before it tries, so it misses no memory that is released after the try. If at is nil there
 // was no try.
-func (p *pool) wait(ctx context.Context, size int, at *budget.Budget, err error, try func() error) error {
+func (p *pool) wait(ctx context.Context, a attempt, at *budget.Budget, err error) error {
+	size, try := a.size, a.try
 	if at == nil {
 		if at, _, err = p.tryInTurn(budget.Latest, size, nil, try); !outOfMemory(err) {
 			return err
@@ -38,6 +48,7 @@ func (p *pool) wait(ctx context.Context, size int, at *budget.Budget, err error,
 		if never := p.never(size); never != nil { // a promise may be new
 			return never
 		}
+		before := p.rooms(a)
 		next, hopeless, refused := p.tryInTurn(w.Turn(), size, at, try)
 		if !outOfMemory(refused) {
 			return refused
@@ -49,16 +60,61 @@ func (p *pool) wait(ctx context.Context, size int, at *budget.Budget, err error,
 			w, at = at.Move(w, next), next
 			continue
 		}
-		if hopeless && len(w.Woken) == 0 { // else memory has come back since the look
+		if refused == errQueued {
+			before = nil // it has tried nothing
+		}
+		if hopeless && !p.wokenFor(w, before) { // else memory has come back since the look
 			return err
 		}
-		select {
-		case <-w.Woken:
-		case <-ctx.Done():
+		if !hopeless && !p.sleep(ctx, w, before) {
 			return p.waitError(ctx, size, w, at, err)
 		}
 	}
 	return ErrClosed
+}
+
+// rooms returns a number for each budget that grows where there is more room, if a needs it.
+func (r *room) rooms(a attempt) (list []int64) {
+	if a.several {
+		for _, b := range r.budgets {
+			list = append(list, b.Room())
+		}
+	}
+	return list
+}
+
+// isWorthATry reports whether there is more room than before, anywhere. Without a list there always may be.
+func (r *room) isWorthATry(before []int64) bool {
+	for i, n := range before {
+		if r.budgets[i].Room() > n {
+			return true
+		}
+	}
+	return before == nil || r.closed.Load()
+}
+
+// wokenFor reports whether w was woken for more than what its own try gave back. It does not wait.
+func (r *room) wokenFor(w *budget.Waiter, before []int64) bool {
+	select {
+	case <-w.Woken:
+		return w.Looks() || r.isWorthATry(before)
+	default:
+		return false
+	}
+}
+
+// sleep waits until w is woken for a try. It reports false if ctx is done before.
+func (r *room) sleep(ctx context.Context, w *budget.Waiter, before []int64) bool {
+	for {
+		select {
+		case <-w.Woken:
+			if w.Looks() || r.isWorthATry(before) {
+				return true
+			}
+		case <-ctx.Done():
+			return false
+		}
+	}
 }
 
 // tryInTurn tries, unless a call waits that comes before turn. It returns the budget to wait for if there is no

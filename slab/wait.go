@@ -59,11 +59,16 @@ func (p *Pool) GetContext(ctx context.Context, size int) (PooledBuffer, error) {
 // refuse says whether a call whose context is done would have found room.
 func (p *pool) refuse(ctx context.Context, size int) error {
 	b, err := p.getNow(size, quickly)
-	if err == nil {
-		b.discard()
-	} else if !outOfMemory(err) {
+	b.discard()
+	return p.doneBefore(ctx, size, err)
+}
+
+// doneBefore is the error of a call whose context is done, where a try has ended with err.
+func (p *pool) doneBefore(ctx context.Context, size int, err error) error {
+	if err != nil && !outOfMemory(err) {
 		return err
-	} else if never := p.never(size); never != nil {
+	}
+	if never := p.never(size); err != nil && never != nil {
 		p.fail(never)
 		return never
 	}
@@ -85,15 +90,20 @@ func (p *pool) getContext(ctx context.Context, size int) (b PooledBuffer, err er
 
 // getInTurn is getContext where others wait, or where the budget at had no room and said err.
 func (p *pool) getInTurn(ctx context.Context, size int, at *budget.Budget, err error) (b PooledBuffer, _ error) {
+	err = p.waitInTurn(ctx, attempt{size: size, try: func() (err error) {
+		b, err = p.getNow(size, again)
+		return err
+	}}, at, err)
+	return b, err
+}
+
+// waitInTurn is wait, unless there can never be room.
+func (p *pool) waitInTurn(ctx context.Context, a attempt, at *budget.Budget, err error) error {
 	if ctx == nil {
 		ctx = context.Background()
 	}
-	if never := cmp.Or(p.never(size), p.exceedsDevice(size)); never != nil {
-		return b, never
+	if never := cmp.Or(p.never(a.size), p.exceedsDevice(a.size)); never != nil {
+		return never
 	}
-	err = p.wait(ctx, size, at, err, func() (err error) {
-		b, err = p.getNow(size, again)
-		return err
-	})
-	return b, err
+	return p.wait(ctx, a, at, err)
 }

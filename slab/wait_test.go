@@ -592,7 +592,7 @@ func TestCancelledWaitsLeaveNothing(t *testing.T) {
 	for range 8 {
 		all.Go(func() {
 			for range n / 8 {
-				if err := p.pool.wait(ended, 4<<10, p.pool.budgets[0], errQueued, nil); !errors.Is(err, context.Canceled) {
+				if err := p.pool.wait(ended, attempt{size: 4 << 10}, p.pool.budgets[0], errQueued); !errors.Is(err, context.Canceled) {
 					t.Error(err)
 				}
 			}

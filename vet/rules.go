@@ -58,7 +58,7 @@ var rules = concat(
 	methods(bufslab+"slab", "Slice", neutral, handle, "*"),
 
 	// Slices without a handle.
-	methods(bufslab+"slab", "Pool", acquire, bytes, "GetBytes"),
+	methods(bufslab+"slab", "Pool", acquire, bytes, "GetBytes", "GetBytesContext"),
 	argument(1, methods(bufslab+"slab", "Pool", release, bytes, "Put")),
 
 	// Buffers to write to, and arenas: in packages of their own, and before that in slab.

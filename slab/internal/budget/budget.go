@@ -30,6 +30,7 @@ import (
 // The zero Budget is one that nothing bounds.
 type Budget struct {
 	Drawn func() int64 // bytes that are out of it; nil if it does not tell
+	Left  func() int64 // bytes that it would still give; nil if it does not tell
 
 	Around  *Budget                    // that counts for this one; nil if none does
 	Promise func() (bytes, used int64) // that Around has promised to this one; nil for none
@@ -49,8 +50,9 @@ type Pool interface {
 	Relax() // undoes Hurry
 	// GiveNow is FreeHeld without a wait for streams.
 	GiveNow()
-	// Free returns the bytes that the strategy of the pool has free.
+	// Free returns the bytes that the strategy of the pool has free, and Managed all that it has.
 	Free() int64
+	Managed() int64
 	// WakeAll has all calls look again that wait for a budget of the pool.
 	WakeAll()
 	// AddCalm adds what the pool has got and manages to c. It reports false where anything of
@@ -170,6 +172,23 @@ func (b *Budget) WakeMembers() {
 			p.WakeAll()
 		}
 	}
+}
+
+// Room returns a number that grows where there may be room that was not there before. To take memory and to give it
+// back leaves the number as it was.
+func (b *Budget) Room() (n int64) {
+	if b.Left != nil {
+		n = b.Left()
+	}
+	for _, m := range b.members.all() {
+		if p, ok := m.(Pool); ok {
+			n += p.Free()
+			if b.Left == nil {
+				n -= p.Managed()
+			}
+		}
+	}
+	return n
 }
 
 // A Calm is what the pools of a Budget have got in all, and manage.

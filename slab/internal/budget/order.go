@@ -85,9 +85,18 @@ func Wake(on []*Budget) {
 	}
 }
 
+// Offer is Wake for memory that keepers have, which no Room counts.
+func Offer(on []*Budget) {
+	for _, b := range on {
+		b.Queue.each(func(*Waiter) {})
+	}
+	Wake(on)
+}
+
 // Move has the call of w wait for another budget, to which it brings its turn. It is in a queue all the time.
 func (b *Budget) Move(w *Waiter, to *Budget) *Waiter {
 	next := &Waiter{Woken: w.Woken, woken: w.woken, since: w.since, turn: w.turn, on: w.on}
+	next.looks.Store(true)
 	to.Join(next)
 	w.on[len(w.on)-1].moved.Add(1)
 	b.Leave(w)

@@ -26,6 +26,7 @@ type Waiter struct {
 	Woken <-chan struct{}
 
 	woken      chan struct{}
+	looks      atomic.Bool // there may be memory that Room does not count
 	since      time.Time
 	turn       int64     // less than a later waiter's
 	on         []*Budget // that may refuse the call, the nearest first
@@ -53,6 +54,9 @@ func (w *Waiter) Waited() time.Duration { return time.Since(w.since) }
 
 // Turn returns what orders calls: it is less for a call that began to wait before.
 func (w *Waiter) Turn() int64 { return w.turn }
+
+// Looks reports whether w was woken for what Room does not count, since the last Looks.
+func (w *Waiter) Looks() bool { return w.looks.Swap(false) }
 
 // Latest is the turn of a call that does not wait yet.
 const Latest = math.MaxInt64
@@ -164,12 +168,18 @@ func (q *Queue) wakeBelow(b *Budget) {
 	q.firstBelow(b).wake()
 }
 
-// WakeAll wakes all.
+// WakeAll wakes all, and has them look.
 func (q *Queue) WakeAll() {
+	q.each((*Waiter).wake)
+}
+
+// each has all waiters look, and then calls f with each.
+func (q *Queue) each(f func(*Waiter)) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for w := q.first; w != nil; w = w.next {
-		w.wake()
+		w.looks.Store(true)
+		f(w)
 	}
 }
 

@@ -175,6 +175,15 @@ func methodValue(p *slab.Pool) ([]byte, func() error, error) {
 	return b.Bytes(), b.Release, nil
 }
 
+func bytesThatWait(ctx context.Context, p *slab.Pool, r io.Reader) int {
+	b, err := p.GetBytesContext(ctx, 10) // want `byte slice of GetBytesContext is never released`
+	if err != nil {
+		return 0
+	}
+	n, _ := r.Read(b)
+	return n
+}
+
 func bytes(p *slab.Pool, r io.Reader) int {
 	b, err := p.GetBytes(10) // want `byte slice of GetBytes is never released`
 	if err != nil {

@@ -18,9 +18,12 @@ func (p *Pool) GetContext(ctx context.Context, size int) (PooledBuffer, error) {
 }
 func (p *Pool) GetOn(size int, s device.Stream) (PooledBuffer, error) { return PooledBuffer{}, nil }
 func (p *Pool) GetBytes(size int) ([]byte, error)                     { return nil, nil }
-func (p *Pool) Put(b []byte) error                                    { return nil }
-func (p *Pool) Lookup(b []byte) (PooledBuffer, bool)                  { return PooledBuffer{}, false }
-func (p *Pool) Close() error                                          { return nil }
+func (p *Pool) GetBytesContext(ctx context.Context, size int) ([]byte, error) {
+	return nil, nil
+}
+func (p *Pool) Put(b []byte) error                   { return nil }
+func (p *Pool) Lookup(b []byte) (PooledBuffer, bool) { return PooledBuffer{}, false }
+func (p *Pool) Close() error                         { return nil }
 
 type PooledBuffer struct{ slot *int }
 
