@@ -112,6 +112,11 @@ func (b *Buffer) Grow(n int) error {
 	return err
 }
 
+// AvailableBuffer returns an empty slice whose capacity is the room at the end: append to it, and Write the result. As
+// long as it fits, that copies nothing. Grow makes room before. The slice is stale after the next call that writes,
+// cuts or gives away. It takes no memory.
+func (b *Buffer) AvailableBuffer() []byte { return b.data[len(b.data):] }
+
 // Truncate keeps the first n unread bytes. It panics if n is negative or more than Len.
 func (b *Buffer) Truncate(n int) {
 	if n < 0 || n > b.Len() {

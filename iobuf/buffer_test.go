@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"math"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -394,5 +395,34 @@ func TestNewAllocatesLittle(t *testing.T) {
 	var b *Buffer
 	if n := check.Allocs(100, func() { b = New(p) }); n > 2 || b.Len() != 0 {
 		t.Errorf("%v allocations", n)
+	}
+}
+
+// What is appended to AvailableBuffer and written lies where it was appended, or is copied if it did not fit.
+func TestAvailableBuffer(t *testing.T) {
+	b := New(openPool(t, "heap", slab.Config{}))
+	defer b.Release()
+	if m := b.AvailableBuffer(); len(m) != 0 || cap(m) != 0 {
+		t.Errorf("%d of %d bytes without memory", len(m), cap(m))
+	}
+	var want []byte
+	check.Must(t, b.Grow(100))
+	for i := range 300 {
+		m := b.AvailableBuffer()
+		if len(m) != 0 || cap(m) != b.Cap()-len(want) && len(want) < 512 {
+			t.Fatalf("%d of %d bytes, where %d of %d are written", len(m), cap(m), len(want), b.Cap())
+		}
+		m = strconv.AppendInt(m, int64(i), 10)
+		want = strconv.AppendInt(want, int64(i), 10)
+		if _, err := b.Write(m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	wantContents(t, b, want)
+	check.Must(t, b.Grow(10))
+	n, m := b.Len(), append(b.AvailableBuffer(), "abc"...)
+	b.Write(m)
+	if got := b.Bytes()[n:]; &got[0] != &m[0] {
+		t.Error("it was copied")
 	}
 }
