@@ -5,6 +5,7 @@
 //	n := pressure.FreeAll()                         // give back held memory, also what growpool and unified keep
 //	stop := pressure.AdjustMemoryLimit(512 << 20)   // the heap and the pools together
 //	defer stop()
+//	defer pressure.AdjustGCPercent()()              // as many collections as if the pools were on the heap
 //
 // With pressure=on in its line a pool gives held memory back by itself when the system runs short of
 // memory: see Config.Pressure of package slab. docs/containers.md says what to set in a container.
@@ -17,6 +18,7 @@ import (
 	"iter"
 	"slices"
 
+	"github.com/bufslab/bufslab/internal/gcpercent"
 	"github.com/bufslab/bufslab/internal/memlimit"
 	"github.com/bufslab/bufslab/internal/poolset"
 	"github.com/bufslab/bufslab/slab"
@@ -80,3 +82,15 @@ func AdjustMemoryLimit(total int64) (stop func()) {
 	}
 	return memlimit.Adjust(total, poolset.OffHeapBytes)
 }
+
+// AdjustGCPercent has the collector begin where it would if the active bytes of all pools off the heap were on it:
+// as many collections as on the heap, and at most its memory. So a program that moves its buffers to mmap does not
+// collect more often than before. The percentage of debug.SetGCPercent follows within some 100 ms. stop restores it;
+// further calls of stop do nothing.
+//
+// The percentage that the program has set, by GOGC or debug.SetGCPercent, is the one of both together, also if it is
+// set later; below 0 the collector stays off. A memory limit still holds: with AdjustMemoryLimit the limit, less what
+// the pools have, bounds the heap.
+//
+// It is not for a program that moved to mmap for a smaller heap: there it gives the memory back that was saved.
+func AdjustGCPercent() (stop func()) { return gcpercent.Adjust(poolset.OffHeapActive) }

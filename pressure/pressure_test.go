@@ -4,6 +4,7 @@ import (
 	"math"
 	"runtime"
 	"runtime/debug"
+	"runtime/metrics"
 	"slices"
 	"testing"
 
@@ -114,4 +115,38 @@ func TestAdjustMemoryLimit(t *testing.T) {
 	}
 	check.Must(t, b.Release(), p.Close())
 	check.Panics(t, "a negative total", func() { AdjustMemoryLimit(math.MinInt64) })
+}
+
+// The heap may grow as far as if the pool's active bytes were on it, and AdjustMemoryLimit beside it keeps its limit.
+func TestAdjustGCPercent(t *testing.T) {
+	percent := func() int {
+		s := []metrics.Sample{{Name: "/gc/gogc:percent"}}
+		metrics.Read(s)
+		return int(s[0].Value.Uint64())
+	}
+	before := percent()
+	p := slab.MustOpen("device=mmap")
+	defer p.Close()
+	on := slab.MustOpen("device=heap")
+	defer on.Close()
+	big := check.Ok(on.Get(64 << 20))(t)
+	stop := AdjustGCPercent()
+	if n := percent(); n != before {
+		t.Errorf("%d %% beside a pool on the heap, not %d", n, before)
+	}
+	stop()
+	b := check.Ok(p.Get(256 << 20))(t)
+	runtime.GC()
+	stop = AdjustGCPercent()
+	limit := AdjustMemoryLimit(1 << 30)
+	if n, m := percent(), debug.SetMemoryLimit(-1); n < 3*before || m > 768<<20 {
+		t.Errorf("%d %% and a limit of %d, with 256 MiB off the heap and 64 on it", n, m)
+	}
+	limit()
+	stop()
+	if n := percent(); n != before {
+		t.Errorf("%d %% after stop, not %d", n, before)
+	}
+	check.Must(t, b.Release())
+	check.Must(t, big.Release())
 }

@@ -26,6 +26,14 @@ func (l *layers) OffHeapBytes() int64 {
 	return l.accounting.Managed()
 }
 
+// OffHeapActive returns the active bytes of the pool that the collector does not see.
+func (p *pool) OffHeapActive() int64 {
+	if !isOffHeap(deviceOf(p.upstream)) {
+		return 0
+	}
+	return p.stats().ActiveBytes
+}
+
 // isOffHeap reports whether a device has memory of the machine outside the Go heap. The page-locked
 // memory of the simulated device is Go memory.
 func isOffHeap(d device.Device) bool {

@@ -18,6 +18,8 @@ type Member interface {
 	GiveNow()
 	// OffHeapBytes returns the managed bytes of host memory that the collector does not see.
 	OffHeapBytes() int64
+	// OffHeapActive returns the active bytes of such memory.
+	OffHeapActive() int64
 }
 
 var all = struct {
@@ -63,9 +65,14 @@ func All() (list []Member) {
 }
 
 // OffHeapBytes adds up those of all members.
-func OffHeapBytes() (n int64) {
+func OffHeapBytes() int64 { return sum(Member.OffHeapBytes) }
+
+// OffHeapActive adds up those of all members.
+func OffHeapActive() int64 { return sum(Member.OffHeapActive) }
+
+func sum(of func(Member) int64) (n int64) {
 	for _, m := range All() {
-		n += m.OffHeapBytes()
+		n += of(m)
 	}
 	return n
 }
