@@ -99,5 +99,8 @@ func (p *pool) abandon() {
 		return
 	}
 	p.abandoned.Store(true)
+	if p.over != nil {
+		p.over.abandoned.Store(true)
+	}
 	go func() { _ = p.close() }() // its leaks are reported to nobody
 }

@@ -39,6 +39,10 @@ type Config struct {
 	// new peak to FILE.
 	Reserve string
 
+	// "make": where there is no room, Get hands out plain Go memory, which Release leaves to the collector. So the
+	// bound is soft, and Stats counts what is beyond it. GetContext waits, and Grow fails, as without it. "" is to fail
+	Overflow string
+
 	// What is kept for reuse.
 	// bytes kept for reuse at most, up to a quarter of them in caches; 0 is no limit, -1 keeps nothing
 	MaxHeld int64

@@ -26,6 +26,7 @@ func ExampleConfig_Explain() {
 	// align            16 (64 from 64 bytes up)  default of sizeclass
 	// max_bytes        1GiB                      set by you
 	// max_held         none                      default
+	// overflow         none, a Get fails         default
 	// max_held_blocks  none                      default
 	// max_block_bytes  none                      default
 	// cache_bytes      64MiB                     default of sizeclass

@@ -22,6 +22,7 @@ func (p *pool) stats() (s Stats) {
 	p.countCalls(&s, after.Served)
 	p.countEvents(&s)
 	s.Collections = p.gc.Ran()
+	p.countOverflow(&s)
 	return s
 }
 
@@ -109,4 +110,13 @@ func (p *Pool) ResetPeaks() {
 	q := p.opened()
 	q.accounting.ResetPeak()
 	q.resetPeak()
+}
+
+// countOverflow counts the buffers of plain memory that are out.
+func (p *pool) countOverflow(s *Stats) {
+	if p.over != nil {
+		out := p.over.stats().bounded()
+		s.OverflowBlocks, s.OverflowBytes = out.ActiveBlocks, out.ActiveBytes
+		s.Forgotten, s.DoubleReleases = s.Forgotten+out.Forgotten, s.DoubleReleases+out.DoubleReleases
+	}
 }

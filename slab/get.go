@@ -81,7 +81,7 @@ func (p *pool) get(size, class int, how effort) (b PooledBuffer, err error) {
 	}
 	if how >= atOnce { // the others are tries of calls that wait
 		if err := p.refusedBefore(size, class); err != nil {
-			return b, p.failed(p.again(err, size, class), how)
+			return p.orMake(size, how, p.again(err, size, class))
 		}
 	}
 	if b, err = p.seek(size, class, how); err == nil {
@@ -128,7 +128,7 @@ func (p *pool) getFresh(size, ask, class int, how effort) (PooledBuffer, error) 
 		e, stands, err = p.besideOthers(size, err)
 	}
 	if err != nil {
-		return PooledBuffer{}, p.failed(p.refused(size, ask, r, err), how)
+		return p.orMake(size, how, p.refused(size, ask, r, err))
 	}
 	p.peak.raise(min(out, p.accounting.Peak()))
 	p.notePeak(size)

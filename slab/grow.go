@@ -117,6 +117,7 @@ func (g *growth) inPlace() (c PooledBuffer, ok bool) {
 		if uint64(have-g.to) > math.MaxUint32 || !g.end() { // a slot has 32 bits for spare bytes
 			return c, false
 		}
+		p.changed() // what is active, which the error of a Get that failed before says
 	case have == 0 || !g.extend(&e):
 		return c, false
 	}

@@ -13,7 +13,11 @@ import (
 // compared with Config.ProfileRate may be missing. Without ProfileRate it is nil.
 func (p *Pool) Leaks() []Leak {
 	q := p.opened()
-	return q.listLeaks(q.out())
+	list := q.listLeaks(q.out())
+	if q.over != nil {
+		list = append(list, q.over.listLeaks(q.over.out())...)
+	}
+	return list
 }
 
 // listLeaks is Leaks of a pool that has that many buffers out.

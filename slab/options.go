@@ -63,6 +63,8 @@ var options = optline.Table[Config]{
 			Kind: optline.Shares, Range: shares, Needs: holding},
 		Is: isShare,
 	},
+	key[string]{Name: "overflow", Field: func(c *Config) *string { return &c.Overflow }, Kind: optline.Strings,
+		Range: optline.OneOf("make"), Needs: plainMemory, ZeroText: "none, a Get fails"},
 	key[int]{Name: "max_held_blocks", Field: func(c *Config) *int { return &c.MaxHeldBlocks }, Kind: optline.Counts,
 		Range: optline.Positive[int]("1 block or more"), Words: map[string]int{"0": -1, "none": math.MaxInt},
 		Needs: countsBlocks, DefaultFor: defaultOf(func(r row) int { return r.maxBlocks }), ZeroText: "none"},

@@ -88,6 +88,14 @@ func holding(c Config) string {
 	return ""
 }
 
+// plainMemory says that buffers of the device are no memory that make could make, or "".
+func plainMemory(c Config) string {
+	if s := c.scheme(); !onHeap(c) && s != "mmap" {
+		return "device " + c.Device + " has other memory than make"
+	}
+	return ""
+}
+
 func offHeap(c Config) string {
 	if onHeap(c) {
 		return "device heap has no memory outside the Go heap"

@@ -57,6 +57,8 @@ type pool struct {
 	room
 	forgotten
 
+	over *pool // of plain memory; nil without Config.Overflow
+
 	onClose             []func() error
 	ended, deviceClosed atomic.Bool // see close.go
 

@@ -77,6 +77,10 @@ type Stats struct {
 	PressureSteps int64 `json:"pressure_steps"` // steps that gave memory back because it was short: see Config.Pressure
 	PressureBytes int64 `json:"pressure_bytes"` // that went upstream then
 
+	// out now in plain Go memory because there was no room: see Config.Overflow. They are not among the active ones
+	OverflowBlocks int64 `json:"overflow_blocks"`
+	OverflowBytes  int64 `json:"overflow_bytes"`
+
 	Waiters  int64         `json:"waiters"`      // calls of GetContext that wait now
 	Waits    int64         `json:"waits"`        // calls of GetContext that had to wait
 	WaitTime time.Duration `json:"wait_time_ns"` // of all waits that have ended
@@ -157,6 +161,10 @@ var statFields = [...]statField{
 		"Times that held memory went back as the system was short of it."},
 	{"pressure_bytes", Counter, func(s *Stats) int64 { return s.PressureBytes },
 		"Bytes that went upstream as the system was short of memory."},
+	{"overflow_blocks", Gauge, func(s *Stats) int64 { return s.OverflowBlocks },
+		"Buffers that are out in plain Go memory as there was no room."},
+	{"overflow_bytes", Gauge, func(s *Stats) int64 { return s.OverflowBytes },
+		"Bytes that are out in plain Go memory as there was no room."},
 	{"waiters", Gauge, func(s *Stats) int64 { return s.Waiters }, "Calls of GetContext that wait."},
 	{"waits", Counter, func(s *Stats) int64 { return s.Waits }, "Calls of GetContext that had to wait."},
 	{"wait_time_ns", Counter, func(s *Stats) int64 { return int64(s.WaitTime) },
