@@ -17,11 +17,7 @@ func afterRelease(p *slab.Pool) byte {
 	return b.Bytes()[0] // want `buffer is used after its Release on line 16`
 }
 
-func beforeRelease(p *slab.Pool) byte {
-	b, err := p.Get(10)
-	if err != nil {
-		return 0
-	}
+func beforeRelease(b slab.PooledBuffer) byte {
 	x := b.Bytes()[0]
 	b.Release()
 	return x
@@ -34,7 +30,7 @@ func sliceAfterRelease(p *slab.Pool, w io.Writer) error {
 	}
 	data := b.Bytes()[2:]
 	b.Release()
-	_, err = w.Write(data) // want `slice of the buffer is used after its Release on line 36`
+	_, err = w.Write(data) // want `slice of the buffer is used after its Release on line 32`
 	return err
 }
 
@@ -58,21 +54,13 @@ func returned(p *slab.Pool) ([]byte, error) {
 	return b.Bytes(), nil // want `slice of the buffer is returned, and the deferred Release ends that before`
 }
 
-func returnedByName(p *slab.Pool) (out []byte, err error) {
-	b, err := p.Get(10)
-	if err != nil {
-		return nil, err
-	}
+func returnedByName(b slab.PooledBuffer) (out []byte, err error) {
 	defer func() { b.Release() }()
 	out = b.Bytes()
 	return out, nil // want `slice of the buffer is returned`
 }
 
-func returnedAsString(p *slab.Pool) (string, error) {
-	b, err := p.Get(10)
-	if err != nil {
-		return "", err
-	}
+func returnedAsString(b slab.PooledBuffer) (string, error) {
 	defer b.Release()
 	return string(b.Bytes()), nil
 }
@@ -87,7 +75,7 @@ func noReturn(p *slab.Pool, r io.Reader) []byte {
 	if err != nil {
 		b.Release()
 	}
-	return b.Bytes() // want `buffer is used after its Release on line 88`
+	return b.Bytes() // want `buffer is used after its Release on line 76`
 }
 
 func errorPath(p *slab.Pool, r io.Reader) (slab.PooledBuffer, error) {
@@ -116,11 +104,7 @@ func onError(p *slab.Pool, r io.Reader) (b slab.PooledBuffer, err error) {
 	return b, err
 }
 
-func flag(p *slab.Pool, early bool) int {
-	b, err := p.Get(10)
-	if err != nil {
-		return 0
-	}
+func flag(b slab.PooledBuffer, early bool) int {
 	released := false
 	if early {
 		b.Release()
@@ -146,11 +130,7 @@ func rounds(p *slab.Pool, n int) (sum int) {
 	return sum
 }
 
-func oneForAllRounds(p *slab.Pool, n int) (sum int) {
-	b, err := p.Get(10)
-	if err != nil {
-		return 0
-	}
+func oneForAllRounds(b slab.PooledBuffer, n int) (sum int) {
 	for range n {
 		sum += int(b.Bytes()[0]) // want `buffer is used after its Release`
 		b.Release()              // want `released again`
@@ -158,11 +138,7 @@ func oneForAllRounds(p *slab.Pool, n int) (sum int) {
 	return sum
 }
 
-func lastRound(p *slab.Pool, n int) (sum int) {
-	b, err := p.Get(10)
-	if err != nil {
-		return 0
-	}
+func lastRound(b slab.PooledBuffer, n int) (sum int) {
 	for i := range n {
 		sum += int(b.Bytes()[0])
 		if i == n-1 {
@@ -172,21 +148,13 @@ func lastRound(p *slab.Pool, n int) (sum int) {
 	return sum
 }
 
-func methodValue(p *slab.Pool) int {
-	b, err := p.Get(10)
-	if err != nil {
-		return 0
-	}
+func methodValue(b slab.PooledBuffer) int {
 	end := b.Release
 	end()
 	return len(b.Bytes()) // want `buffer is used after its Release`
 }
 
-func asked(p *slab.Pool) bool {
-	b, err := p.Get(10)
-	if err != nil {
-		return false
-	}
+func asked(b slab.PooledBuffer) bool {
 	b.Release()
 	return errors.Is(b.Release(), io.EOF)
 }
@@ -198,20 +166,12 @@ func notReleased(b slab.PooledBuffer) int {
 	return len(b.Bytes())
 }
 
-func stored(p *slab.Pool, all map[string]slab.PooledBuffer) error {
-	b, err := p.Get(10)
-	if err != nil {
-		return err
-	}
+func stored(b slab.PooledBuffer, all map[string]slab.PooledBuffer) error {
 	all["x"] = b
 	return nil
 }
 
-func part(p *slab.Pool) byte {
-	b, err := p.Get(10)
-	if err != nil {
-		return 0
-	}
+func part(b slab.PooledBuffer) byte {
 	c, err := b.Slice(2, 4)
 	b.Release()
 	if err != nil {
@@ -221,11 +181,7 @@ func part(p *slab.Pool) byte {
 	return c.Bytes()[0]
 }
 
-func partAfter(p *slab.Pool) {
-	b, err := p.Get(10)
-	if err != nil {
-		return
-	}
+func partAfter(b slab.PooledBuffer) {
 	b.Release()
 	if c, err := b.Share(); err == nil { // want `buffer is used after its Release`
 		c.Release()
@@ -251,11 +207,7 @@ func typed(p *slab.Pool) float64 {
 	return x[0] // want `slice of the buffer is used after its Release`
 }
 
-func with(p *slab.Pool) (n int) {
-	b, err := p.Get(10)
-	if err != nil {
-		return 0
-	}
+func with(b slab.PooledBuffer) (n int) {
 	defer b.Release()
 	var kept []byte
 	b.With(func(m []byte) {
@@ -265,11 +217,7 @@ func with(p *slab.Pool) (n int) {
 	return n + int(kept[0])
 }
 
-func forgottenInTime(p *slab.Pool) (n int) {
-	b, err := p.Get(10)
-	if err != nil {
-		return 0
-	}
+func forgottenInTime(b slab.PooledBuffer) (n int) {
 	defer b.Release()
 	var part []byte
 	b.With(func(m []byte) {
@@ -280,22 +228,14 @@ func forgottenInTime(p *slab.Pool) (n int) {
 	return n + len(part)
 }
 
-func withCopy(p *slab.Pool) []byte {
-	b, err := p.Get(10)
-	if err != nil {
-		return nil
-	}
+func withCopy(b slab.PooledBuffer) []byte {
 	defer b.Release()
 	var kept []byte
 	b.With(func(m []byte) { kept = append(kept, m...) })
 	return kept
 }
 
-func alias(p *slab.Pool) int {
-	b, err := p.Get(10)
-	if err != nil {
-		return 0
-	}
+func alias(b slab.PooledBuffer) int {
 	c := b
 	c.Release()
 	return len(b.Bytes()) // want `buffer is used after its Release`
@@ -315,11 +255,7 @@ func another(p *slab.Pool) int {
 	return len(b.Bytes())
 }
 
-func literal(p *slab.Pool) int {
-	b, err := p.Get(10)
-	if err != nil {
-		return 0
-	}
+func literal(b slab.PooledBuffer) int {
 	func() { b.Release() }()
 	return len(b.Bytes()) // want `buffer is used after its release`
 }

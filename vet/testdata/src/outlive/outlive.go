@@ -21,11 +21,7 @@ func (s *server) field(p *slab.Pool) {
 	s.last = b.Bytes() // want `slice of the buffer is stored in a field, and outlives the Release on line 20`
 }
 
-func (s *server) clearedField(p *slab.Pool, use func()) {
-	b, err := p.Get(10)
-	if err != nil {
-		return
-	}
+func (s *server) clearedField(b slab.PooledBuffer, use func()) {
 	defer b.Release()
 	s.last = b.Bytes()
 	use()
@@ -34,48 +30,28 @@ func (s *server) clearedField(p *slab.Pool, use func()) {
 
 type request struct{ body []byte }
 
-func ofItsOwn(p *slab.Pool, send func(*request)) {
-	b, err := p.Get(10)
-	if err != nil {
-		return
-	}
+func ofItsOwn(b slab.PooledBuffer, send func(*request)) {
 	defer b.Release()
 	send(&request{body: b.Bytes()})
 }
 
-func (s *server) channel(p *slab.Pool) {
-	b, err := p.Get(10)
-	if err != nil {
-		return
-	}
+func (s *server) channel(b slab.PooledBuffer) {
 	s.out <- b.Bytes()[:5] // want `slice of the buffer is sent, and outlives the Release`
 	b.Release()
 }
 
-func (s *server) answered(p *slab.Pool, done chan bool) {
-	b, err := p.Get(10)
-	if err != nil {
-		return
-	}
+func (s *server) answered(b slab.PooledBuffer, done chan bool) {
 	s.out <- b.Bytes()
 	<-done
 	b.Release()
 }
 
-func launched(p *slab.Pool, use func([]byte)) {
-	b, err := p.Get(10)
-	if err != nil {
-		return
-	}
+func launched(b slab.PooledBuffer, use func([]byte)) {
 	defer b.Release()
 	go use(b.Bytes()) // want `slice of the buffer is used by a goroutine, and outlives the Release`
 }
 
-func captured(p *slab.Pool, use func([]byte)) {
-	b, err := p.Get(10)
-	if err != nil {
-		return
-	}
+func captured(b slab.PooledBuffer, use func([]byte)) {
 	data := b.Bytes()
 	go func() { use(data) }() // want `slice of the buffer is used by a goroutine`
 	b.Release()
@@ -90,11 +66,7 @@ func capturedHandle(p *slab.Pool, use func([]byte)) {
 	go func() { use(b.Bytes()) }() // want `buffer is used by a goroutine, and outlives the Release`
 }
 
-func waited(p *slab.Pool, use func([]byte)) {
-	b, err := p.Get(10)
-	if err != nil {
-		return
-	}
+func waited(b slab.PooledBuffer, use func([]byte)) {
 	defer b.Release()
 	var all sync.WaitGroup
 	all.Add(1)
@@ -105,11 +77,7 @@ func waited(p *slab.Pool, use func([]byte)) {
 	all.Wait()
 }
 
-func releasedThere(p *slab.Pool, use func([]byte), ok bool) {
-	b, err := p.Get(10)
-	if err != nil {
-		return
-	}
+func releasedThere(b slab.PooledBuffer, use func([]byte), ok bool) {
 	if !ok {
 		b.Release()
 		return
@@ -120,11 +88,7 @@ func releasedThere(p *slab.Pool, use func([]byte), ok bool) {
 	}()
 }
 
-func handedOver(p *slab.Pool, use func([]byte), ok bool) {
-	b, err := p.Get(10)
-	if err != nil {
-		return
-	}
+func handedOver(b slab.PooledBuffer, use func([]byte), ok bool) {
 	if ok {
 		go func() {
 			defer b.Release()

@@ -9,33 +9,21 @@ import (
 	"github.com/bufslab/bufslab/slab"
 )
 
-func twice(p *slab.Pool) {
-	b, err := p.Get(10)
-	if err != nil {
-		return
-	}
+func twice(b slab.PooledBuffer) {
 	b.Release()
-	b.Release() // want `buffer is released again after Release on line 17`
+	b.Release() // want `buffer is released again after Release on line 13`
 }
 
-func deferred(p *slab.Pool, ok bool) error {
-	b, err := p.Get(10)
-	if err != nil {
-		return err
-	}
+func deferred(b slab.PooledBuffer, ok bool) error {
 	defer b.Release()
 	if !ok {
-		b.Release() // want `buffer is released here and again by the Release deferred on line 26`
+		b.Release() // want `buffer is released here and again by the Release deferred on line 18`
 		return errors.New("no")
 	}
 	return nil
 }
 
-func either(p *slab.Pool, ok bool) error {
-	b, err := p.Get(10)
-	if err != nil {
-		return err
-	}
+func either(b slab.PooledBuffer, ok bool) error {
 	if !ok {
 		b.Release()
 		return errors.New("no")
@@ -43,11 +31,7 @@ func either(p *slab.Pool, ok bool) error {
 	return b.Release()
 }
 
-func looksAtIt(p *slab.Pool) error {
-	b, err := p.Get(10)
-	if err != nil {
-		return err
-	}
+func looksAtIt(b slab.PooledBuffer) error {
 	b.Release()
 	return b.Release()
 }
