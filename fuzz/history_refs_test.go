@@ -13,7 +13,6 @@ import (
 
 	"github.com/anishathalye/porcupine"
 
-	"github.com/bufslab/bufslab/fuzz/internal/references"
 	"github.com/bufslab/bufslab/growpool"
 	"github.com/bufslab/bufslab/internal/check"
 	"github.com/bufslab/bufslab/slab"
@@ -25,7 +24,7 @@ import (
 
 // A desk has what players share: each opens and releases what any has got.
 type desk struct {
-	lender references.Lender
+	lender lender
 	clock  atomic.Int64
 	ids    atomic.Int64
 
@@ -36,11 +35,11 @@ type desk struct {
 type onDesk struct {
 	held
 	text string
-	h    references.Holder
+	h    holder
 }
 
 // add puts a holder on the desk that only the caller has, and names it.
-func (d *desk) add(h references.Holder) held {
+func (d *desk) add(h holder) held {
 	own, _ := h.Bytes()
 	n := held{id: d.ids.Add(1), addr: reflect.ValueOf(own).Pointer()}
 	o := onDesk{n, h.Text(), h}
@@ -94,7 +93,7 @@ func (d *desk) play(t *testing.T, id int, r *rand.Rand) (notes []porcupine.Opera
 var errLeased = errors.New("the key is leased")
 
 // made puts a holder on the desk.
-func (d *desk) made(h references.Holder, err error) (result, error) {
+func (d *desk) made(h holder, err error) (result, error) {
 	if err != nil {
 		return result{}, err
 	}
@@ -105,7 +104,7 @@ func (d *desk) made(h references.Holder, err error) (result, error) {
 }
 
 // refsExplained reports whether the history of a lender has an order.
-func refsExplained(t *testing.T, seed uint64, l references.Lender) bool {
+func refsExplained(t *testing.T, seed uint64, l lender) bool {
 	d := desk{lender: l}
 	var wait sync.WaitGroup
 	notes, start := make([][]porcupine.Operation, 3), make(chan struct{})
@@ -124,7 +123,7 @@ func refsExplained(t *testing.T, seed uint64, l references.Lender) bool {
 }
 
 func TestHistoriesOfReferences(t *testing.T) {
-	for name, open := range map[string]func() (references.Lender, error){
+	for name, open := range map[string]func() (lender, error){
 		"leases":  openLeases("device=mmap", growpool.Config{}),
 		"private": openLeases("device=mmap", growpool.Config{Private: true}),
 		"twins":   openTwins,
@@ -143,10 +142,10 @@ func TestHistoriesOfReferences(t *testing.T) {
 }
 
 // hasty gives a key's lease to the next owner although a reference to it was opened.
-type hasty struct{ references.Lender }
+type hasty struct{ lender }
 
-func (h hasty) Open(text string) (references.Holder, error) {
-	o, err := h.Lender.Open(text)
+func (h hasty) Open(text string) (holder, error) {
+	o, err := h.lender.Open(text)
 	if err != nil {
 		return nil, err
 	}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/bufslab/bufslab/device/sim"
 	"github.com/bufslab/bufslab/fuzz/internal/model"
-	"github.com/bufslab/bufslab/fuzz/internal/references"
 	"github.com/bufslab/bufslab/growpool"
 	"github.com/bufslab/bufslab/slab"
 	"github.com/bufslab/bufslab/unified"
@@ -22,8 +21,8 @@ type leases struct {
 	pool  *growpool.Pool[int]
 }
 
-func openLeases(line string, c growpool.Config) func() (references.Lender, error) {
-	return func() (references.Lender, error) {
+func openLeases(line string, c growpool.Config) func() (lender, error) {
+	return func() (lender, error) {
 		config, err := slab.ParseConfig(line)
 		if err != nil {
 			return nil, err
@@ -36,7 +35,7 @@ func openLeases(line string, c growpool.Config) func() (references.Lender, error
 	}
 }
 
-func (l leases) Get(key, n int) (references.Holder, error) {
+func (l leases) Get(key, n int) (holder, error) {
 	x, err := growpool.Acquire[byte](model.NewImpatient(), l.pool, key, n)
 	if errors.Is(err, context.Canceled) {
 		return nil, nil // it is leased
@@ -44,7 +43,7 @@ func (l leases) Get(key, n int) (references.Holder, error) {
 	return lease{x}, err
 }
 
-func (leases) Open(text string) (references.Holder, error) {
+func (leases) Open(text string) (holder, error) {
 	var r growpool.Ref[byte]
 	if err := r.UnmarshalText([]byte(text)); err != nil {
 		return nil, err
@@ -76,16 +75,16 @@ func (l lease) Text() string {
 // last synchronization.
 type twins struct{ pool *unified.Pool }
 
-func openTwins() (references.Lender, error) {
+func openTwins() (lender, error) {
 	return twins{unified.NewPool(sim.New(1<<24), unified.PoolConfig{MaxBuffers: 2})}, nil
 }
 
-func (w twins) Get(_, n int) (references.Holder, error) {
+func (w twins) Get(_, n int) (holder, error) {
 	b, err := unified.Acquire[byte](w.pool, n)
 	return twin{b}, err
 }
 
-func (twins) Open(text string) (references.Holder, error) {
+func (twins) Open(text string) (holder, error) {
 	var r unified.Ref[byte]
 	if err := r.UnmarshalText([]byte(text)); err != nil {
 		return nil, err
@@ -111,13 +110,13 @@ func (w twin) Text() string {
 func referenceProgram(t *rapid.T) {
 	switch rapid.IntRange(0, 3).Draw(t, "lender") {
 	case 0:
-		references.Property(openLeases("device=heap", growpool.Config{}), slab.ErrReleased)(t)
+		referenceProperty(openLeases("device=heap", growpool.Config{}), slab.ErrReleased)(t)
 	case 1:
-		references.Property(openLeases("device=mmap", growpool.Config{MaxBytes: 1 << 16}), slab.ErrReleased)(t)
+		referenceProperty(openLeases("device=mmap", growpool.Config{MaxBytes: 1 << 16}), slab.ErrReleased)(t)
 	case 2:
-		references.Property(openLeases("device=mmap,strategy=exact", growpool.Config{Private: true}), slab.ErrReleased)(t)
+		referenceProperty(openLeases("device=mmap,strategy=exact", growpool.Config{Private: true}), slab.ErrReleased)(t)
 	default:
-		references.Property(openTwins, slab.ErrReleased)(t)
+		referenceProperty(openTwins, slab.ErrReleased)(t)
 	}
 }
 
@@ -130,33 +129,33 @@ func FuzzReferences(f *testing.F) { f.Fuzz(rapid.MakeFuzz(referenceProgram)) }
 
 // forgetful opens a text although what it names was released.
 type forgetful struct {
-	references.Lender
-	all map[string]references.Holder
+	lender
+	all map[string]holder
 }
 
-func (f forgetful) Get(key, n int) (references.Holder, error) {
-	h, err := f.Lender.Get(key, n)
+func (f forgetful) Get(key, n int) (holder, error) {
+	h, err := f.lender.Get(key, n)
 	if h != nil && err == nil {
 		f.all[h.Text()] = h
 	}
 	return h, err
 }
 
-func (f forgetful) Open(text string) (references.Holder, error) {
+func (f forgetful) Open(text string) (holder, error) {
 	if h := f.all[text]; h != nil {
 		return h, nil // not a holder of its own
 	}
-	return f.Lender.Open(text)
+	return f.lender.Open(text)
 }
 
 // A lender whose references open what was released is found.
 func TestAReferenceThatOpensTooMuchIsFound(t *testing.T) {
 	quick(t)
-	open := func() (references.Lender, error) {
+	open := func() (lender, error) {
 		l, err := openTwins()
-		return forgetful{l, map[string]references.Holder{}}, err
+		return forgetful{l, map[string]holder{}}, err
 	}
-	if text := verdict(t, references.Property(open, slab.ErrReleased)); text == "" {
+	if text := verdict(t, referenceProperty(open, slab.ErrReleased)); text == "" {
 		t.Error("no fault was found")
 	}
 }

@@ -12,39 +12,9 @@ import (
 	"github.com/bufslab/bufslab/unified"
 )
 
-// A UnifiedBuffer is what [CheckUnified] checks: a *unified.Buffer[byte], or
-// what behaves like one. If it has a View as that one does, views are checked
-// too.
-type UnifiedBuffer interface {
-	Host() ([]byte, error)
-	HostMut() ([]byte, error)
-	HostOverwrite() ([]byte, error)
-	HostRange(i, j int) ([]byte, error)
-	HostMutRange(i, j int) ([]byte, error)
-	CopyFrom(src []byte) error
-	CopyTo(dst []byte) error
-	Fill(v byte) error
-	Zero() error
-	ToSlice() ([]byte, error)
-
-	Device() (device.Block, error)
-	DeviceMut() (device.Block, error)
-	DeviceOverwrite() (device.Block, error)
-	DeviceOn(s device.Stream) (device.Block, error)
-	DeviceMutOn(s device.Stream) (device.Block, error)
-	DeviceOverwriteOn(s device.Stream) (device.Block, error)
-	UsedOn(s device.Stream) error
-
-	SyncToDevice() error
-	SyncToHost() error
-	SyncToDeviceOn(s device.Stream) error
-	SyncToHostOn(s device.Stream) error
-	MarkHostDirty() error
-	MarkDeviceDirty() error
-
-	State() unified.State
-	Free() error
-}
+// A UnifiedBuffer is what [CheckUnified] checks: a *unified.Buffer[byte], or what behaves like one. If it has a View
+// as that one does, views are checked too.
+type UnifiedBuffer = unifiedbuffers.Buffer
 
 // CheckUnified runs random programs on unified buffers over devices that open
 // makes, a new one for each program. Both sides are read, written, overwritten,
@@ -89,10 +59,8 @@ func probe(open func() (device.Device, error)) error {
 //	func FuzzUnified(f *testing.F) { f.Fuzz(rapid.MakeFuzz(fuzz.UnifiedProperty(open))) }
 func UnifiedProperty(open func() (device.Device, error), options ...Option) func(*rapid.T) {
 	buffer := settle(options).buffers
-	return unifiedbuffers.Property(open, func(dev device.Device, n int) (unifiedbuffers.Buffer, error) {
-		if buffer == nil {
-			return unified.New[byte](dev, n)
-		}
-		return buffer(dev, n)
-	})
+	if buffer == nil {
+		buffer = func(dev device.Device, n int) (UnifiedBuffer, error) { return unified.New[byte](dev, n) }
+	}
+	return unifiedbuffers.Property(open, buffer)
 }

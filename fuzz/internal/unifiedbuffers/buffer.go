@@ -5,7 +5,7 @@ import (
 	"github.com/bufslab/bufslab/unified"
 )
 
-// A Buffer is a fuzz.UnifiedBuffer, which this package cannot import.
+// A Buffer is what is checked: fuzz.UnifiedBuffer is another name of it.
 type Buffer interface {
 	Host() ([]byte, error)
 	HostMut() ([]byte, error)
