@@ -12,9 +12,6 @@ const (
 	attempts = 3
 )
 
-// checkedWorkloads are those whose instructions may not grow.
-var checkedWorkloads = []string{"W1 4 KiB", "W1B 4 KiB", "W2", "W3 4 KiB"}
-
 // check is -check. A runtime's background work can add to a figure and never takes from
 // it: what is too much is counted again.
 func check() error {
@@ -26,15 +23,14 @@ func check() error {
 		fmt.Println(why)
 		return nil
 	}
-	workloads := slices.DeleteFunc(counted(),
-		func(w workload) bool { return !slices.Contains(checkedWorkloads, w.name()) })
+	left := slices.Clone(workloads)
 	for try := 1; ; try++ {
-		found, err := countNet(workloads, pools, noCaches)
+		found, err := countNet(left)
 		if err != nil {
 			return err
 		}
-		report, grown := old.compare(found)
-		fmt.Print(report)
+		text, grown := old.compare(found)
+		fmt.Print(text)
 		if len(grown) == 0 {
 			return nil
 		}
@@ -42,13 +38,13 @@ func check() error {
 			return fmt.Errorf("more instructions than counts.json allows: %s. If that is meant, "+
 				"keep the new figures: cd bench && go run . -count -write", strings.Join(grown, ", "))
 		}
-		workloads = slices.DeleteFunc(workloads, func(w workload) bool { return !mentions(grown, w) })
+		left = slices.DeleteFunc(left, func(w workload) bool { return !mentions(grown, w) })
 	}
 }
 
 // mentions reports whether a workload is among those that grew.
 func mentions(grown []string, w workload) bool {
-	return slices.ContainsFunc(grown, func(s string) bool { return strings.HasPrefix(s, w.name()+",") })
+	return slices.ContainsFunc(grown, func(s string) bool { return strings.HasPrefix(s, w.name+",") })
 }
 
 // cannotCheck says why the figures kept do not apply here, or nothing.
@@ -62,23 +58,21 @@ func (c counts) cannotCheck(version, arch string) string {
 
 // compare reports each figure beside the one kept, and names those that are more than
 // allowed or not kept.
-func (c counts) compare(found counts) (report string, grown []string) {
-	for _, w := range checkedWorkloads {
-		for _, p := range pools {
-			now, counted := found.Of[w][p]
-			if !counted || byTheClock(w, p) {
+func (c counts) compare(found counts) (text string, grown []string) {
+	for _, w := range workloads {
+		for _, p := range names() {
+			now, counted := found.Of[w.name][p]
+			if !counted || byTheClock(w.name, p) {
 				continue
 			}
-			old := c.Of[w][p].Instructions
-			name := w + ", " + p
-			report += fmt.Sprintf("%-23s %6.0f instructions, %.0f kept (%+.1f %%)\n", name, now.Instructions, old,
-				100*(now.Instructions/old-1))
-			if !(now.Instructions <= old*allowed) {
+			old, name := c.Of[w.name][p], w.name+", "+p
+			text += fmt.Sprintf("%-23s %6.0f instructions, %.0f kept (%+.1f %%)\n", name, now, old, 100*(now/old-1))
+			if !(now <= old*allowed) {
 				grown = append(grown, name)
 			}
 		}
 	}
-	return report, grown
+	return text, grown
 }
 
 // byTheClock reports whether the figure says nothing. Which blocks of a churn the caches keep goes by

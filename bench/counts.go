@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
-	"strings"
 	"sync"
 
 	"github.com/bufslab/bufslab/bench/internal/report"
@@ -17,114 +16,81 @@ import (
 // Counts are the figures of counts.json. Another version of Go compiles other
 // instructions, so that they can be compared for one alone.
 type counts struct {
-	Go   string                      `json:"go"`
-	Arch string                      `json:"arch"`
-	Of   map[string]map[string]count `json:"of"` // workload, pool
+	Go   string                        `json:"go"`
+	Arch string                        `json:"arch"`
+	Of   map[string]map[string]float64 `json:"of"` // instructions, by workload and pool
 }
 
-// uncached is a pool of which each Get and Release goes to the strategy.
-const uncached = "mmap uncached"
-
-// pools are counted by -count and -check.
-var pools = []string{"heap", "mmap", uncached}
-
-// A job is one figure to count.
-type job struct {
-	workload
-	pool string
-}
-
-// countJobs counts the jobs, as many at a time as there are processors.
-func countJobs(jobs []job, s simulation) ([]count, error) {
-	c, err := newCounter(s)
+// countNet counts workloads with all pools, as many at a time as there are processors, less the harness.
+func countNet(of []workload) (counts, error) {
+	all := counts{runtime.Version(), runtime.GOARCH, map[string]map[string]float64{}}
+	c, err := newCounter()
 	defer c.close()
 	if err != nil {
-		return nil, err
+		return all, err
 	}
-	found, errs := make([]count, len(jobs)), make([]error, len(jobs))
 	free := make(chan bool, runtime.NumCPU())
-	var all sync.WaitGroup
-	for i, j := range jobs {
-		free <- true
-		all.Go(func() {
-			found[i], errs[i] = c.operation(j)
-			<-free
-		})
-	}
-	all.Wait()
-	return found, errors.Join(errs...)
-}
-
-// countNet counts workloads with pools, less the harness, with simulated caches or none.
-func countNet(workloads []workload, pools []string, s simulation) (counts, error) {
-	c := counts{runtime.Version(), runtime.GOARCH, map[string]map[string]count{}}
-	var jobs []job
-	for _, w := range workloads {
-		for _, p := range append([]string{"harness"}, pools...) {
-			jobs = append(jobs, job{w, p})
+	var mu sync.Mutex
+	var wait sync.WaitGroup
+	var failed []error
+	for _, w := range of {
+		found := map[string]float64{}
+		all.Of[w.name] = found
+		for _, pool := range append(names(), "harness") {
+			free <- true
+			wait.Go(func() {
+				n, err := c.operation(pool, w)
+				mu.Lock()
+				defer mu.Unlock()
+				found[pool], failed = n, append(failed, err)
+				<-free
+			})
 		}
 	}
-	found, err := countJobs(jobs, s)
-	if err != nil {
-		return c, err
-	}
-	var harness count
-	for i, j := range jobs {
-		if j.pool == "harness" {
-			harness = found[i]
-			c.Of[j.name()] = map[string]count{}
-		} else {
-			c.Of[j.name()][j.pool] = found[i].less(harness).rounded()
+	wait.Wait()
+	for _, found := range all.Of {
+		for _, pool := range names() {
+			found[pool] = math.Round(10*(found[pool]-found["harness"])) / 10
 		}
+		delete(found, "harness")
 	}
-	return c, nil
+	return all, errors.Join(failed...)
 }
 
-// countAll is -count.
-func (o options) countAll() error {
+func names() (all []string) {
+	for _, p := range pools {
+		all = append(all, p.name)
+	}
+	return all
+}
+
+// printAll is -count.
+func printAll(write bool) error {
 	if why := cannotCount(); why != "" {
 		return errors.New(why)
 	}
-	var workloads []workload
-	for _, w := range counted() {
-		if o.workloads.MatchString(w.name()) {
-			workloads = append(workloads, w)
-		}
-	}
-	c, err := countNet(workloads, pools, caches)
+	c, err := countNet(workloads)
 	if err != nil {
 		return err
 	}
-	text := c.table(workloads, pools)
+	text := c.table()
 	fmt.Print(text)
-	if !o.write {
+	if !write {
 		return nil
 	}
 	return errors.Join(c.save(kept), report.Replace(documentation, "counts", text))
 }
 
 // table prints counts in the order of the workloads and the pools.
-func (c counts) table(workloads []workload, pools []string) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "Counted for %s on %s.\n\n", c.Go, c.Arch)
-	b.WriteString(report.Row("workload", "pool", "instructions", "data references", "first-level misses",
-		"lines from memory") + report.Rule(2, 4))
+func (c counts) table() string {
+	text := fmt.Sprintf("Counted for %s on %s.\n\n", c.Go, c.Arch) +
+		report.Row("workload", "pool", "instructions") + report.Rule(2, 1)
 	for _, w := range workloads {
-		for _, p := range pools {
-			n := c.Of[w.name()][p]
-			b.WriteString(report.Row(w.what(), p, figure(n.Instructions), figure(n.Data), figure(n.First),
-				figure(n.Memory)))
+		for _, p := range names() {
+			text += report.Row(w.title, p, fmt.Sprintf("%.0f", c.Of[w.name][p]))
 		}
 	}
-	return b.String()
-}
-
-// figure prints a rounded figure, tenths where they count.
-func figure(v float64) string {
-	if math.Abs(v) < 20 {
-		return fmt.Sprintf("%.1f", v)
-	}
-	return fmt.Sprintf("%.0f", v)
+	return text
 }
 
 func (c counts) save(file string) error {

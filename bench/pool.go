@@ -1,65 +1,51 @@
 package main
 
-import (
-	"io"
-	"time"
-)
+import "github.com/bufslab/bufslab/slab"
 
-// A pool hands out n bytes and takes them back. H is what it needs to know them by: each
-// pool has a handle of its own type, so that none pays for another's.
-type pool[H any] interface {
-	get(n int) (H, []byte)
-	put(H)
+// A pool hands out n bytes and takes them back.
+type pool interface {
+	get(n int) (slab.PooledBuffer, []byte)
+	put(slab.PooledBuffer)
 }
 
-// A contender is a pool with the type of its handle bound.
-type contender struct {
-	name  string
-	start func(workload) player
+// uncached is a pool of which each Get and Release goes to the strategy.
+const uncached = "mmap uncached"
+
+// pools are those that are counted, with the line of each.
+var pools = []struct{ name, line string }{
+	{"heap", "device=heap"}, {"mmap", "device=mmap"}, {uncached, "device=mmap,cache_bytes=0"},
 }
 
-func contend[H any](name string, open func() pool[H]) contender {
-	return contender{name, func(w workload) player { return play(open(), w) }}
-}
+// ours is a pool of ours, opened as a user would.
+type ours struct{ *slab.Pool }
 
-// A player does operations of one workload with one pool. All turns are of the same pool:
-// it keeps between them what it has.
-type player struct {
-	turn  func(ops int) time.Duration
-	close func() // puts back what is out, and gives the pool's memory back
-}
-
-func play[H any](p pool[H], w workload) player {
-	putBack := func() {}
-	var turn func(int) time.Duration
-	switch w.kind {
-	case hotPair:
-		turn = pairs(p, w)
-	case burst:
-		turn = bursts(p, w)
-	case churn:
-		turn, putBack = churns(p, w)
-	case handOver:
-		turn = handOvers(p, w)
+func (s ours) get(n int) (slab.PooledBuffer, []byte) {
+	b, err := s.Get(n)
+	if err != nil {
+		panic(err)
 	}
-	return player{turn, func() { putBack(); closePool(p) }}
+	return b, b.Bytes()
 }
 
-func closePool(p any) {
-	if c, ok := p.(io.Closer); ok {
-		if err := c.Close(); err != nil {
-			panic(err)
+func (s ours) put(b slab.PooledBuffer) {
+	if err := b.Release(); err != nil {
+		panic(err)
+	}
+}
+
+// A harness is a pool that does nothing: what a workload itself costs. It hands out the same memory every time. It
+// is counted beside the pools, and taken off their figures.
+type harness struct{ memory []byte }
+
+func (h *harness) get(n int) (b slab.PooledBuffer, m []byte) { return b, h.memory[:n] }
+func (h *harness) put(slab.PooledBuffer)                     {}
+
+// open returns the pool of a name.
+func open(name string) pool {
+	for _, p := range pools {
+		if p.name == name {
+			return ours{slab.MustOpen(p.line)}
 		}
 	}
-}
-
-// A perGoroutine has a pool for each goroutine.
-type perGoroutine[H any] interface{ of(g int) pool[H] }
-
-// own returns what goroutine g uses of p.
-func own[H any](p pool[H], g int) pool[H] {
-	if each, ok := p.(perGoroutine[H]); ok {
-		return each.of(g)
-	}
-	return p
+	return &harness{make([]byte, largest)}
 }

@@ -1,41 +1,27 @@
 package main
 
 import (
-	"runtime"
 	"sync/atomic"
 	"testing"
+
+	"github.com/bufslab/bufslab/slab"
 )
 
 // tally is a pool that counts.
-type tally struct{ gets, puts, closed atomic.Int64 }
+type tally struct{ gets, puts atomic.Int64 }
 
-func (p *tally) get(n int) (int, []byte) { p.gets.Add(1); return n, make([]byte, max(n, 1)) }
-func (p *tally) put(int)                 { p.puts.Add(1) }
-func (p *tally) Close() error            { p.closed.Add(1); return nil }
+func (p *tally) get(n int) (b slab.PooledBuffer, m []byte) { p.gets.Add(1); return b, make([]byte, n) }
+func (p *tally) put(slab.PooledBuffer)                     { p.puts.Add(1) }
 
-func TestATurnHasAsManyOperationsAsItSays(t *testing.T) {
-	for _, w := range counted() {
-		for procs := 1; procs <= maxProcs; procs++ {
-			turnOf256(t, w, procs)
+// A turn has as many operations as it says, and all but a churn put what they got.
+func TestTurns(t *testing.T) {
+	for _, w := range workloads {
+		p := new(tally)
+		turn := w.begin(p, w.size)
+		turn(256)
+		turn(1024)
+		if n, out := p.gets.Load(), p.gets.Load()-p.puts.Load(); n != 1280 || w.size > 0 && out != 0 || out > 64 {
+			t.Errorf("%s: %d operations, %d out", w.name, n, out)
 		}
-	}
-}
-
-func turnOf256(t *testing.T, w workload, procs int) {
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(procs))
-	p := new(tally)
-	player := play[int](p, w)
-	if took := player.turn(256); took <= 0 {
-		t.Errorf("%s took %v", w.name(), took)
-	}
-	if n := p.gets.Load(); n != 256 {
-		t.Errorf("%s: %d operations", w.name(), n)
-	}
-	if p.closed.Load() != 0 {
-		t.Errorf("%s closes its pool before the next turn", w.name())
-	}
-	player.close()
-	if p.gets != p.puts || p.closed.Load() != 1 {
-		t.Errorf("%s: %d got, %d put, closed %d times", w.name(), p.gets.Load(), p.puts.Load(), p.closed.Load())
 	}
 }

@@ -4,6 +4,9 @@ import (
 	"math/rand/v2"
 	"os"
 	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -23,17 +26,20 @@ func TestWatched(t *testing.T) {
 	}
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	for _, dev := range []string{"device=heap", "device=mmap"} {
-		for procs := 1; procs <= maxProcs; procs++ {
+		for procs := 1; procs <= 2; procs++ {
 			runtime.GOMAXPROCS(procs)
 			for _, w := range []workload{
-				{title: "16 out at once", kind: burst, size: 1 << 10},
-				{title: "16 out at once", kind: burst, size: 4 << 10},
-				{title: "16 out at once", kind: burst, size: 256 << 10},
-				{title: "churn", kind: churn},
+				{title: "16 out at once, 1 KiB", begin: bursts, size: 1 << 10},
+				{title: "16 out at once, 4 KiB", begin: bursts, size: 4 << 10},
+				{title: "16 out at once, 256 KiB", begin: bursts, size: 256 << 10},
+				{title: "churn", begin: churn},
 			} {
-				plain, watched := ours("", dev).start, func(w workload) player { return watch(dev, w) }
-				equal, on := besides(w, plain, watched)
-				t.Logf("%s, %s, %d processors: %.3f, two equal ones %.3f", dev, w.what(), procs, on, equal)
+				plain := func(w workload) player {
+					p := slab.MustOpen(dev)
+					return player{play(p, w), func() { p.Close() }}
+				}
+				equal, on := besides(w, plain, func(w workload) player { return watch(dev, w) })
+				t.Logf("%s, %s, %d processors: %.3f, two equal ones %.3f", dev, w.title, procs, on, equal)
 				if on.Median > 1.03 {
 					t.Errorf("%.3f times as long", on)
 				}
@@ -42,16 +48,55 @@ func TestWatched(t *testing.T) {
 	}
 }
 
+// A player does operations of a workload on a pool. What a churn has out in the end, the collector finds.
+type player struct {
+	turn  func(ops int) time.Duration
+	close func()
+}
+
+// play returns what does operations on GOMAXPROCS goroutines that begin together, and the time from the first
+// beginning to the last end.
+func play(p *slab.Pool, w workload) func(ops int) time.Duration {
+	turns := make([]turn, runtime.GOMAXPROCS(0))
+	for g := range turns {
+		turns[g] = w.begin(ours{p}, w.size)
+	}
+	return func(ops int) time.Duration {
+		begin, end := make([]time.Time, len(turns)), make([]time.Time, len(turns))
+		var ready atomic.Int64
+		var all sync.WaitGroup
+		for g, turn := range turns {
+			all.Go(func() {
+				for ready.Add(1); ready.Load() < int64(len(turns)); { // Gosched would let them run in turn
+				}
+				begin[g] = time.Now()
+				turn(ops / len(turns))
+				end[g] = time.Now()
+			})
+		}
+		all.Wait()
+		return slices.MaxFunc(end, time.Time.Compare).Sub(slices.MinFunc(begin, time.Time.Compare))
+	}
+}
+
 // watch plays with a pool that has all on. Its metrics are read every 10 ms, a thousand
 // times as often as a monitoring system reads them.
 func watch(dev string, w workload) player {
-	p := open(dev+",profile_rate=512KiB,guard=5000", &slab.Hooks{
+	c, err := slab.ParseConfig(dev + ",profile_rate=512KiB,guard=5000")
+	if err != nil {
+		panic(err)
+	}
+	c.Hooks = &slab.Hooks{
 		OutOfMemory:   func(*slab.OutOfMemoryError) {},
 		Trimmed:       func(string, int64) {},
 		Leaked:        func(string, slab.Leak) {},
 		DoubleRelease: func(string, int) {},
 		Guard:         func(*slab.GuardError) {},
-	})
+	}
+	p, err := slab.OpenConfig(c)
+	if err != nil {
+		panic(err)
+	}
 	done, ended := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -67,16 +112,14 @@ func watch(dev string, w workload) player {
 			}
 		}
 	}()
-	e := play(&bufslab{p}, w)
-	putBack := e.close
-	e.close = func() { close(done); <-ended; putBack() }
-	return e
+	return player{play(p, w), func() { close(done); <-ended; p.Close() }}
 }
 
 const (
 	warmUp   = 250 * time.Millisecond // of each pool, before its turns are timed
 	longest  = 20 * time.Millisecond  // of a turn: then it has fewer operations
 	leastOps = 64                     // of a turn
+	mostOps  = 1 << 14
 )
 
 // An entrant is a player with the operations of its turns.
@@ -89,7 +132,7 @@ type entrant struct {
 func enter(p player) *entrant {
 	p.turn(leastOps)
 	each := float64(p.turn(leastOps)) / leastOps
-	ops := func() int { return max(leastOps, min(hotOps, int(float64(longest)/each))/leastOps*leastOps) }
+	ops := func() int { return max(leastOps, min(mostOps, int(float64(longest)/each))/leastOps*leastOps) }
 	for begin := time.Now(); time.Since(begin) < warmUp; {
 		n := ops()
 		each = min(each, float64(p.turn(n))/float64(n)) // most are slow at first
@@ -106,7 +149,7 @@ const settling = time.Second
 func besides(w workload, plain, other func(workload) player) (equal, on report.Spread) {
 	var equals, ons []float64
 	openings := 60
-	if w.kind == burst && runtime.GOMAXPROCS(0) > 1 { // half a millisecond, which anything disturbs
+	if w.size > 0 && runtime.GOMAXPROCS(0) > 1 { // sixteen out: half a millisecond, which anything disturbs
 		openings = 240
 	}
 	for range openings {
@@ -114,7 +157,7 @@ func besides(w workload, plain, other func(workload) player) (equal, on report.S
 		for _, i := range rand.Perm(len(e)) { // each finds other memory
 			e[i] = enter([]func(workload) player{plain, plain, other}[i](w))
 		}
-		for begin := time.Now(); w.kind == churn && time.Since(begin) < settling; {
+		for begin := time.Now(); w.size == 0 && time.Since(begin) < settling; {
 			takeTurns(e[:])
 		}
 		var same, more []float64

@@ -1,80 +1,120 @@
 package main
 
-import "fmt"
+import (
+	"math"
+	"math/rand/v2"
+	"sync"
 
-// A kind is what a workload does.
-type kind int
-
-const (
-	hotPair  kind = iota // one buffer got and put again
-	burst                // sixteen got, then sixteen put
-	churn                // 64 out a goroutine, of mixed sizes, replaced at random
-	handOver             // got by one goroutine, put by another
+	"github.com/bufslab/bufslab/slab"
 )
 
-const (
-	largest  = 16 << 20 // bytes of a buffer
-	maxProcs = 2
-)
-
-// A workload is one line of the table.
+// A workload is what a program does with a pool, on one processor.
 type workload struct {
-	id    string // as -workloads has it
-	title string
-	kind  kind
-	size  int // of all buffers, in bytes; 0 if they are mixed
-	cold  bool
+	name, title string
+	size        int // of all buffers, in bytes; 0 if they are mixed
+	begin       func(p pool, size int) turn
 }
 
-// what names a workload for people.
-func (w workload) what() string { return w.title + sizeSuffix(", ", w.size) }
+// A turn does so many operations. What an operation of a churn has out, the next turn has still.
+type turn func(ops int)
 
-// name is what -workloads matches: "W1 4 KiB".
-func (w workload) name() string { return w.id + sizeSuffix(" ", w.size) }
+const largest = 1 << 20 // bytes of a buffer
 
-// Operations of a turn. Cold ones are the few that a server does between two requests.
-const (
-	hotOps  = 1 << 14
-	coldOps = 1 << 8
-)
-
-func (w workload) turnOps() int {
-	if w.cold {
-		return coldOps
-	}
-	return hotOps
+var workloads = []workload{
+	{"W1", "hot pair, 4 KiB", 4 << 10, pairs},
+	{"W1B", "16 out at once, 4 KiB", 4 << 10, bursts},
+	{"W2", "churn", 0, churn},
+	{"W3", "hand-over, 4 KiB", 4 << 10, handOver},
 }
 
-func sizeSuffix(before string, size int) string {
-	switch {
-	case size == 0:
-		return ""
-	case size%(1<<20) == 0:
-		return fmt.Sprintf("%s%d MiB", before, size>>20)
-	case size%(1<<10) == 0:
-		return fmt.Sprintf("%s%d KiB", before, size>>10)
-	}
-	return fmt.Sprintf("%s%d B", before, size)
-}
+// touch writes to both ends of a buffer, which is what every user does at least.
+func touch(b []byte) { b[0], b[len(b)-1] = 1, 1 }
 
-// families are workloads, most of them of several sizes.
-var families = []struct {
-	workload
-	sizes []int
-}{
-	{workload{id: "W1", title: "hot pair", kind: hotPair}, []int{4 << 10, 256 << 10}},
-	{workload{id: "W1B", title: "16 out at once", kind: burst}, []int{4 << 10, 256 << 10}},
-	{workload{id: "W2", title: "churn", kind: churn}, []int{0}},
-	{workload{id: "W3", title: "hand-over", kind: handOver}, []int{4 << 10, 256 << 10}},
-	{workload{id: "W2C", title: "churn, cold", kind: churn, cold: true}, []int{0}},
-}
-
-// counted returns the workloads that are counted, on one processor.
-func counted() (all []workload) {
-	for _, f := range families {
-		for _, f.size = range f.sizes {
-			all = append(all, f.workload)
+// pairs are hits: one buffer got and put again.
+func pairs(p pool, size int) turn {
+	return func(ops int) {
+		for range ops {
+			h, b := p.get(size)
+			touch(b)
+			p.put(h)
 		}
 	}
-	return all
+}
+
+// bursts have sixteen buffers out: no place for one is enough.
+func bursts(p pool, size int) turn {
+	const out = 16
+	return func(ops int) {
+		var handles [out]slab.PooledBuffer
+		for range ops / out {
+			for i := range handles {
+				h, b := p.get(size)
+				touch(b)
+				handles[i] = h
+			}
+			for i := range handles {
+				p.put(handles[out-1-i])
+			}
+		}
+	}
+}
+
+// churnSizes are log-uniform from 64 B to 1 MiB.
+var churnSizes = func() (sizes [1 << 12]int) {
+	r := rand.New(rand.NewPCG(20, 1))
+	for i := range sizes {
+		sizes[i] = int(64 * math.Exp2(14*r.Float64()))
+	}
+	return sizes
+}()
+
+// churn has 64 buffers out. It puts one chosen at random and gets one of another size in its place.
+func churn(p pool, _ int) turn {
+	var live [64]slab.PooledBuffer
+	var out [64]bool
+	random := rand.NewPCG(0, 64)
+	return func(ops int) {
+		for range ops {
+			r := random.Uint64()
+			i := r % 64
+			if out[i] {
+				p.put(live[i])
+			}
+			h, b := p.get(churnSizes[r>>32%uint64(len(churnSizes))])
+			touch(b)
+			live[i], out[i] = h, true
+		}
+	}
+}
+
+// handOver has one goroutine get buffers and another put them. They go over a channel in batches of 64, three
+// batches in all.
+func handOver(p pool, size int) turn {
+	const batch, batches = 64, 3
+	return func(ops int) {
+		full, empty := make(chan []slab.PooledBuffer, batches), make(chan []slab.PooledBuffer, batches)
+		for range batches {
+			empty <- make([]slab.PooledBuffer, batch)
+		}
+		var putter sync.WaitGroup
+		putter.Go(func() {
+			for handles := range full {
+				for _, h := range handles {
+					p.put(h)
+				}
+				empty <- handles
+			}
+		})
+		for range ops / batch {
+			handles := <-empty
+			for i := range handles {
+				h, b := p.get(size)
+				touch(b)
+				handles[i] = h
+			}
+			full <- handles
+		}
+		close(full)
+		putter.Wait()
+	}
 }
