@@ -13,11 +13,10 @@ import (
 	"github.com/bufslab/bufslab/internal/wholefile"
 )
 
-const reportHelp = `bufslab report [-config LINE]... [-stats STATS] -o PAGE [TRACE...]
+const reportHelp = `bufslab report [-config LINE]... -o PAGE [TRACE...]
 
 Runs every TRACE through a new pool for every LINE, as bufslab replay does, and writes one page
-of HTML with what that took: bytes over time, the sizes, what lay where at the peak, and what
-each LINE costs. It needs no network. The same traces and lines give the same page.
+of HTML with what that took: a table, bytes over time, the sizes, and what lay where at the peak. It needs no network. The same traces and lines give the same page.
 
 	bufslab report -o page.html program.csv.gz
 	bufslab report -config strategy=slab -config strategy=slab,decommit=true -o page.html program.csv.gz
@@ -27,8 +26,6 @@ each LINE costs. It needs no network. The same traces and lines give the same pa
 	-config LINE  a configuration, once for each pool. If there is none: slab, slab without
 	              caches, bestfit and sizeclass. A line without device= runs on device=virtual.
 	              It writes no file: leave record and reserve=learned:FILE out
-	-stats STATS  Stats of a process that has run, as bufslab verify takes them: the page has its footprint
-	              beside those that the replays promise
 	-o PAGE       the file to write
 
 It exits with 1 if a replay or writing PAGE fails, with 2 if LINE or an option is wrong, with 3
@@ -42,7 +39,7 @@ var reportLines = []string{"strategy=slab", "strategy=slab,cache_bytes=0", "stra
 func reportPage(args []string, stdout, stderr io.Writer) int {
 	var lines []string
 	flags := flag.NewFlagSet("bufslab report", flag.ContinueOnError)
-	out, live := flags.String("o", "", ""), flags.String("stats", "", "")
+	out := flags.String("o", "", "")
 	flags.Func("config", "", func(line string) error {
 		lines = append(lines, line)
 		return nil
@@ -63,9 +60,6 @@ func reportPage(args []string, stdout, stderr io.Writer) int {
 		return fail(stderr, exitInput, err)
 	}
 	r := newReporter(traces, setups, stderr)
-	if err := r.readLive(*live); err != nil {
-		return fail(stderr, exitInput, err)
-	}
 	r.ofFiles = len(paths) > 0
 	page, err := r.run()
 	if err == nil {
@@ -76,18 +70,6 @@ func reportPage(args []string, stdout, stderr io.Writer) int {
 	}
 	fmt.Fprintf(stdout, "%s: %s with %s\n", *out, english.Plural(len(page.Traces), "trace", ""), english.Plural(len(page.Configs), "configuration", ""))
 	return exitOK
-}
-
-// readLive reads the Stats of a process that the page compares with the replays; "" names none.
-func (r *reporter) readLive(path string) error {
-	if path == "" {
-		return nil
-	}
-	s, err := readStats(path)
-	if err == nil {
-		r.live = &s
-	}
-	return err
 }
 
 // reportSetups returns what the lines say. A page has to be named, and no line may write a file.

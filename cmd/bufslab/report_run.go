@@ -24,8 +24,7 @@ type reporter struct {
 	rows    []row       // of each trace all lines
 	seen    []*sampling // of each row
 	bar     progress
-	done    int         // events
-	live    *slab.Stats // of a process, or nil
+	done    int // events
 }
 
 func newReporter(traces []*trace.Trace, setups []setup, stderr io.Writer) *reporter {
@@ -71,8 +70,7 @@ func (r *reporter) trace(t *trace.Trace, label string) (report.Trace, error) {
 		}
 		r.rows, r.seen = append(r.rows, each), append(r.seen, m)
 		out.Rows = append(out.Rows, reportCells(each))
-		out.Runs = append(out.Runs, report.Run{Samples: m.samples, Footprint: result.FootprintRatio,
-			Upstream: result.UpstreamAllocs, PairNS: pairNS(result)})
+		out.Runs = append(out.Runs, m.samples)
 	}
 	return out, nil
 }
@@ -137,19 +135,7 @@ func (r *reporter) about(t *trace.Trace) string {
 	if f, err := os.Stat(t.Name); err == nil && r.ofFiles {
 		text += ". The file is of " + f.ModTime().UTC().Format("2 January 2006")
 	}
-	return text + "." + liveFootprint(r.live)
-}
-
-// liveFootprint says what a process had, beside what the rows below promise; "" of none.
-func liveFootprint(s *slab.Stats) string {
-	switch {
-	case s == nil:
-		return ""
-	case s.PeakActiveBytes == 0:
-		return fmt.Sprintf(" The process managed at most %s.", size(s.PeakManagedBytes))
-	}
-	return fmt.Sprintf(" The process managed at most %s and had at most %s out: a footprint of %.3f.",
-		size(s.PeakManagedBytes), size(s.PeakActiveBytes), float64(s.PeakManagedBytes)/float64(s.PeakActiveBytes))
+	return text + "."
 }
 
 // lineName is what a line is called on the page.

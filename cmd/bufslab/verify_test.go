@@ -154,15 +154,3 @@ func TestAPoolKeepsItsPromise(t *testing.T) {
 		}
 	}
 }
-
-// The page has the footprint of a process beside those of the replays.
-func TestReportOfAProcess(t *testing.T) {
-	stats := statsFile(t, slab.Stats{PeakManagedBytes: 3 << 20, PeakActiveBytes: 2 << 20})
-	page := reported(t, "-stats", stats, steadyTrace(t, 500))
-	if !strings.Contains(page, "The process managed at most 3.0 MiB and had at most 2.0 MiB out: a footprint of 1.500.") {
-		t.Error("the page does not say what the process had")
-	}
-	if code, _, stderr := command("report", "-stats", "absent.json", "-o", t.TempDir()+"/p.html", file(t, small)); code != exitInput || !strings.Contains(stderr, "absent.json") {
-		t.Errorf("exit %d: %s", code, stderr)
-	}
-}

@@ -84,22 +84,22 @@ func TestWhatLeavesThePageIsFound(t *testing.T) {
 	}
 }
 
-// lines counts the lines, bars and dots of the first trace that are seen in a format, by colour.
+// lines counts the lines and bars of the first trace that are seen in a format, by colour.
 const counted = `(format => {
 	const seen = (figure, attribute) => [...new Set([...document.querySelectorAll("." + figure + " svg." + format + " *")]
 		.filter(e => e.getBoundingClientRect().width > 0).map(e => e.style[attribute].match(/var\(--(s\d|live)\)/)?.[1]))].filter(Boolean).sort().join(" ");
-	return [seen("lines", "stroke"), seen("sizes", "fill"), seen("pareto", "stroke")].join("; ");
+	return [seen("lines", "stroke"), seen("sizes", "fill")].join("; ");
 })`
 
-// Every configuration has a line and a dot, and the sizes have bars of two kinds; on a phone,
+// Every configuration has a line, and the sizes have bars of two kinds; on a phone,
 // too. The map has the page heap.
 func TestChartsHaveEverySeries(t *testing.T) {
 	b := openReport(t, steady(t, "t.csv"), "-config", "strategy=slab", "-config", "strategy=direct", "-config", "strategy=bitlog")
-	const want = "live s0 s1 s2; s0 s1; s0 s1 s2"
+	const want = "live s0 s1 s2; s0 s1"
 	if got := eval[string](t, b, counted+`("wide")`); got != want {
 		t.Errorf("there are %s, want %s", got, want)
 	}
-	if got := eval[string](t, b, counted+`("narrow")`); got != "; ; " {
+	if got := eval[string](t, b, counted+`("narrow")`); got != "; " {
 		t.Errorf("a wide page shows what is for a phone: %s", got)
 	}
 	b.do(t, chromedp.EmulateViewport(375, 800))

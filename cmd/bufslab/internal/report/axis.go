@@ -92,29 +92,3 @@ func timeAxis(most int64, marks int) axis {
 func shareAxis(most float64) axis {
 	return newAxis(0, max(most, 0.01), 0.01, upright, func(v float64) string { return inUnit(v, 0.01, "%") })
 }
-
-// ratioAxis begins at 1, which is the floor of a footprint, unless that is nothing beside most.
-func ratioAxis(most float64, marks int) axis {
-	least := 1.0
-	if most > 10 {
-		least = 0
-	}
-	return newAxis(least, max(most, 1.01), 1, marks, func(v float64) string { return inUnit(v, 1, "×") })
-}
-
-func pairAxis(most float64) axis {
-	return newAxis(0, max(most, 8), 1, upright, func(v float64) string { return humanize.Commaf(v) + " ns" })
-}
-
-// decadesAxis is one of logarithms, for counts of which one is a thousand times another. None
-// stands where one does.
-func decadesAxis(least, most int64) axis {
-	bottom := math.Floor(math.Log10(float64(max(least, 1))))
-	top := max(math.Ceil(math.Log10(float64(max(most, 1)))), bottom+1)
-	return axis{min: bottom, max: top, steps: int(top - bottom), label: func(v float64) string {
-		if v == 0 {
-			return "≤ 1"
-		}
-		return humanize.Commaf(math.Round(math.Pow(10, v)))
-	}}
-}

@@ -24,10 +24,7 @@ type format struct {
 	marks         int // of a horizontal axis, at most
 }
 
-var (
-	whole  = []format{{"wide", 960, 280, 7}, {"narrow", 360, 240, 4}}
-	beside = []format{{"wide", 470, 280, 5}, {"narrow", 360, 240, 4}} // two in a row
-)
+var formats = []format{{"wide", 960, 280, 7}, {"narrow", 360, 240, 4}}
 
 // A drawing is a chart in a format. page.html shows it.
 type drawing struct {
@@ -40,7 +37,7 @@ type drawing struct {
 	frame chart.Frame
 }
 
-// A path is a line, the bars of a series or a dot.
+// A path is a line or the bars of a series.
 type path struct {
 	Style template.CSS
 	D     string
@@ -58,15 +55,15 @@ const (
 	below  = 24.0 // the frame, for texts
 )
 
-// newDrawing draws a vertical axis. The frame ends right units before the image does.
-func newDrawing(f format, label string, up axis, right float64) *drawing {
+// newDrawing draws a vertical axis.
+func newDrawing(f format, label string, up axis) *drawing {
 	longest := 0
 	for i := range up.steps + 1 {
 		longest = max(longest, utf8.RuneCountInString(up.mark(i)))
 	}
 	d := &drawing{Class: f.class, Label: label, Width: f.width, Height: f.height}
 	d.frame = chart.Frame{Left: (float64(longest)+0.5)*letter + margin, Top: margin,
-		Right: float64(f.width) - right, Bottom: float64(f.height) - below}
+		Right: float64(f.width) - margin, Bottom: float64(f.height) - below}
 	for i := range up.steps + 1 {
 		at := float64(i) / float64(up.steps)
 		x, y := d.frame.At(chart.Point{Y: at})

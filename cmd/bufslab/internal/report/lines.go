@@ -7,18 +7,18 @@ const columns = 420
 
 // Lines draws live and managed bytes over time, or over events.
 func (t *Trace) Lines() (all []*drawing) {
-	for _, f := range whole {
+	for _, f := range formats {
 		across, up := t.axes(f)
-		d := newDrawing(f, "live and managed bytes over time", up, margin)
+		d := newDrawing(f, "live and managed bytes over time", up)
 		d.across(across)
 		line := func(samples []Sample, value func(Sample) int64) string {
 			return d.frame.Line(highest(samples, across, up, value))
 		}
 		const style = "fill:none;stroke-width:2px;stroke:%s"
 		for i, r := range t.Runs {
-			d.draw(style, series(i), line(r.Samples, func(s Sample) int64 { return s.Managed }))
+			d.draw(style, series(i), line(r, func(s Sample) int64 { return s.Managed }))
 		}
-		d.draw(style, "--live", line(t.Runs[0].Samples, func(s Sample) int64 { return s.Live })) // the same in all runs
+		d.draw(style, "--live", line(t.Runs[0], func(s Sample) int64 { return s.Live })) // the same in all runs
 		all = append(all, d)
 	}
 	return all
@@ -28,7 +28,7 @@ func (t *Trace) Lines() (all []*drawing) {
 func (t *Trace) axes(f format) (across, up axis) {
 	var last, most int64
 	for _, r := range t.Runs {
-		for _, s := range r.Samples {
+		for _, s := range r {
 			last, most = max(last, s.At), max(most, s.Live, s.Managed)
 		}
 	}

@@ -6,7 +6,6 @@
 //	chart.go   what charts have in common: axes, colours that follow the page's
 //	lines.go   bytes over time
 //	sizes.go   the histogram of sizes
-//	pareto.go  configurations by what they cost
 //	heap.go    the map of a page heap
 //	page.html  the page
 package report
@@ -30,24 +29,16 @@ type Page struct {
 	Header  []string // the columns of the tables, of which the first is the configuration
 }
 
-// A Trace is what was measured on a trace. Its Runs are those of Page.Configs.
+// A Trace is what was measured on a trace. Its Runs are samples of the replays on Page.Configs.
 type Trace struct {
 	Name     string
 	About    string   // how long it is, and of when
 	Warnings []string // what was wrong with the file
 	Timed    bool     // Sample.At is nanoseconds, and not events
-	Runs     []Run
+	Runs     [][]Sample
 	Rows     [][]string // the table: a row for each run
 	Sizes    []Size
 	Map      Map
-}
-
-// A Run is a replay of a trace on a configuration.
-type Run struct {
-	Samples   []Sample
-	Footprint float64 // peak managed by peak live bytes
-	Upstream  int64   // calls to the device
-	PairNS    float64 // estimated, of an allocation and its free
 }
 
 // A Sample says how many bytes the program and the pool had at a moment.

@@ -62,8 +62,8 @@ func (t *Trace) Histogram() (all []*drawing) {
 		most = max(most, a, b)
 	}
 	up := shareAxis(most)
-	for _, f := range whole {
-		d := newDrawing(f, "sizes of allocations", up, margin)
+	for _, f := range formats {
+		d := newDrawing(f, "sizes of allocations", up)
 		d.draw("fill:%s", series(0), d.bars(values[0], up, 0.15))
 		d.draw("fill:%s", series(1), d.bars(values[1], up, 0.52))
 		d.sizeNames(t.Sizes)
