@@ -18,11 +18,11 @@ func (m *allocatorModel) misuse(t *rapid.T) {
 			m.Skip(t, "that one is out")
 		}
 	}
-	before := m.up.Accounts()
+	before := m.Up.Accounts()
 	if !model.Panics(func() { m.strategy.Free(b) }) {
 		t.Fatalf("Free of a block that is not out, %d bytes at offset %d, did not panic", b.Len, b.Off)
 	}
-	if now := m.up.Accounts(); now != before {
+	if now := m.Up.Accounts(); now != before {
 		t.Fatalf("Free of a block that is not out went upstream: %+v, before %+v", now, before)
 	}
 }
@@ -37,7 +37,7 @@ func (m *allocatorModel) drawNotOut(t *rapid.T) device.Block {
 	case kind == "altered" && len(m.live) > 0:
 		return drawAltered(t, m.live[m.pick(t)].block)
 	}
-	foreign := upstreamtest.Block(draw.UpTo(t, m.MaxSize, m.asked))
+	foreign := upstreamtest.Block(m.Size(t))
 	upstreamtest.RegionOf(foreign).Mem = make([]byte, foreign.Len)
 	return foreign
 }

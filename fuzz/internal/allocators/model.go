@@ -12,17 +12,11 @@ import (
 
 // allocatorModel is a strategy beside what it must have handed out.
 type allocatorModel struct {
-	model.Patience
-	model.Settings
-	up       *model.Upstream
+	model.Base
 	strategy slab.Allocator
-	bytes    model.Contents
 
-	live    []owned
-	freed   []device.Block
-	asked   []int // sizes, to be asked for again
-	next    int   // number of the next owner
-	stopped bool
+	live  []owned
+	freed []device.Block
 }
 
 // An owned block is one that is out, and the number of its owner.
@@ -38,7 +32,7 @@ func (m *allocatorModel) admit(t *rapid.T, b device.Block, size int) {
 	if b.Len != size {
 		t.Fatalf("Alloc of %d bytes gave a block of %d", size, b.Len)
 	}
-	if b.Region == nil || !m.up.Holds(b) {
+	if b.Region == nil || !m.Up.Holds(b) {
 		t.Fatalf("Alloc of %d bytes gave memory at offset %d that the upstream did not give", size, b.Off)
 	}
 	for _, o := range m.live {
@@ -47,8 +41,8 @@ func (m *allocatorModel) admit(t *rapid.T, b device.Block, size int) {
 		}
 	}
 	m.admitContents(t, b)
-	m.live = append(m.live, owned{b, m.next})
-	m.asked = append(m.asked, size)
+	m.live = append(m.live, owned{b, m.Next})
+	m.Asked = append(m.Asked, size)
 }
 
 func (m *allocatorModel) admitContents(t *rapid.T, b device.Block) {
@@ -58,10 +52,10 @@ func (m *allocatorModel) admitContents(t *rapid.T, b device.Block) {
 		}
 	}
 	if m.Zeroed {
-		model.ExpectZeros(t, m.bytes.Get(t, b))
+		model.ExpectZeros(t, m.Bytes.Get(t, b))
 	}
-	m.next++
-	m.bytes.Put(t, b, model.Mark(m.next, b.Len))
+	m.Next++
+	m.Bytes.Put(t, b, model.Mark(m.Next, b.Len))
 }
 
 // pick draws a live block's place, or skips the step.
@@ -76,7 +70,7 @@ func (m *allocatorModel) pick(t *rapid.T) int {
 func (m *allocatorModel) release(t *rapid.T, i int) {
 	t.Helper()
 	o := m.live[i]
-	m.bytes.Expect(t, o.block, o.id)
+	m.Bytes.Expect(t, o.block, o.id)
 	m.live = append(m.live[:i], m.live[i+1:]...)
 	m.strategy.Free(o.block)
 	m.freed = append(m.freed, o.block)
@@ -85,15 +79,15 @@ func (m *allocatorModel) release(t *rapid.T, i int) {
 // check is the invariant.
 func (m *allocatorModel) check(t *rapid.T) {
 	for _, o := range m.live {
-		if !m.up.Holds(o.block) {
+		if !m.Up.Holds(o.block) {
 			t.Fatalf("a block of %d bytes is out, its memory has gone upstream", o.block.Len)
 		}
 	}
-	l := m.up.Accounts()
+	l := m.Up.Accounts()
 	if l.Peak > m.MaxBytes {
 		t.Fatalf("%d bytes of the upstream were out, of %d allowed", l.Peak, m.MaxBytes)
 	}
-	if m.stopped && len(m.live) == 0 && l.Bytes != 0 {
+	if m.Stopped && len(m.live) == 0 && l.Bytes != 0 {
 		t.Fatalf("%d bytes are held after StopHolding", l.Bytes)
 	}
 	if u, is := m.strategy.(slab.UsageReporter); is {
@@ -128,8 +122,8 @@ func (m *allocatorModel) end(t *rapid.T) {
 	m.check(t)
 	if h, is := m.strategy.(slab.Holder); is {
 		h.StopHolding()
-		m.stopped = true
+		m.Stopped = true
 		m.check(t)
-		model.ExpectNoRange(t, m.up.Accounts())
+		model.ExpectNoRange(t, m.Up.Accounts())
 	}
 }

@@ -11,16 +11,11 @@ import (
 
 // Property is the property of the strategies that factory makes.
 func Property(factory func(upstream slab.Allocator) slab.Allocator, s model.Settings) func(*rapid.T) {
-	return func(t *rapid.T) {
-		up, dev := s.Open(t)
-		m := &allocatorModel{Settings: s, up: up, bytes: model.Contents{Dev: dev}}
-		m.strategy = factory(up.View())
-		model.Repeat(t, m.actions())
-		m.end(t)
-		if dev != nil {
-			model.OK(t, dev.Close())
-		}
-	}
+	return s.Program(func(_ *rapid.T, b model.Base) (map[string]func(*rapid.T), func(*rapid.T)) {
+		b.Alone = true
+		m := &allocatorModel{Base: b, strategy: factory(b.Up.View())}
+		return m.actions(), m.end
+	})
 }
 
 func (m *allocatorModel) actions() map[string]func(*rapid.T) {

@@ -12,9 +12,7 @@ import (
 
 // growModel is a pool of keyed buffers beside what it must have shown.
 type growModel struct {
-	model.Patience
-	model.Settings
-	up      *model.Upstream
+	model.Base
 	below   *slab.Pool
 	pool    *growpool.Pool[string]
 	bounded bool // keys may lose their buffers
@@ -23,7 +21,6 @@ type growModel struct {
 	keys      map[string]*grown
 	stale     []page
 	served    int64 // requests since the counts were last cleared
-	next      int   // number of the next owner
 	everShown int   // Gets that succeeded
 	refused   int   // requests of the slab.Pool for which there was no room
 }
@@ -100,8 +97,8 @@ func (m *growModel) judge(t *rapid.T, key string, w window, before growpool.KeyS
 
 // write has the owner of w write its mark.
 func (m *growModel) write(g *grown, w window) {
-	m.next++
-	copy(w.bytes, model.Mark(m.next, len(w.bytes)))
+	m.Next++
+	copy(w.bytes, model.Mark(m.Next, len(w.bytes)))
 	if len(w.bytes) > len(g.contents) {
 		g.contents = append(g.contents, make([]byte, len(w.bytes)-len(g.contents))...)
 	}
@@ -110,7 +107,7 @@ func (m *growModel) write(g *grown, w window) {
 
 // check is the invariant.
 func (m *growModel) check(t *rapid.T) {
-	stats, refused := m.pool.Stats(), m.up.Accounts().Refused
+	stats, refused := m.pool.Stats(), m.Up.Accounts().Refused
 	mayLose := refused > m.refused
 	m.refused = refused
 	var sum growpool.KeyStats

@@ -19,23 +19,18 @@ const mostBytes = 8 << 10
 // Property is the property of the pools that open makes.
 func Property(open func(*slab.Pool) *growpool.Pool[string], s model.Settings) func(*rapid.T) {
 	s.MaxSize = min(s.MaxSize, mostBytes)
-	return func(t *rapid.T) {
-		up, dev := s.Open(t)
+	return s.Program(func(t *rapid.T, b model.Base) (map[string]func(*rapid.T), func(*rapid.T)) {
 		strategy := rapid.SampledFrom(slab.Strategies()).Draw(t, "strategy")
-		below, err := slab.Open(up.View(), slab.Config{Strategy: strategy})
+		below, err := slab.Open(b.Up.View(), slab.Config{Strategy: strategy})
 		model.OK(t, err)
-		m := &growModel{Settings: s, up: up, below: below, pool: open(below), keys: map[string]*grown{}}
+		m := &growModel{Base: b, below: below, pool: open(below), keys: map[string]*grown{}}
 		m.bounded = s.MaxBytes < math.MaxInt64
-		m.exact = dev == nil
+		m.exact = b.Bytes.Dev == nil
 		for _, key := range keys {
 			m.keys[key] = &grown{}
 		}
-		model.Repeat(t, m.actions())
-		m.close(t)
-		if dev != nil {
-			model.OK(t, dev.Close())
-		}
-	}
+		return m.actions(), m.close
+	})
 }
 
 func (m *growModel) actions() map[string]func(*rapid.T) {

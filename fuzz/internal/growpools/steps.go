@@ -30,9 +30,7 @@ func (m *growModel) draw(t *rapid.T) request {
 
 func (m *growModel) get(t *rapid.T) {
 	r := m.draw(t)
-	if err := m.try(t, r); err != nil {
-		model.ExpectNoRoom(t, m.size(r), err)
-	}
+	model.MayLackRoom(t, m.size(r), m.try(t, r))
 }
 
 func (m *growModel) size(r request) int {
@@ -91,7 +89,7 @@ func (m *growModel) getBad(t *rapid.T) {
 	key := rapid.SampledFrom([]string{"coeff", "new"}).Draw(t, "key")
 	bad := rapid.SampledFrom([][]int{nil, {-1}, {0, -1}, {3, 0, -1}, {-3, -3}, {draw.MaxInt, 2}, {1, draw.MaxInt},
 		{draw.MaxInt/8 + 1, 8}}).Draw(t, "shape")
-	before, l := m.pool.Stats(), m.up.Accounts()
+	before, l := m.pool.Stats(), m.Up.Accounts()
 	_, err := growpool.Get[float64](m.pool, key, bad...)
 	_, err2 := growpool.Acquire[float64](context.Background(), m.pool, key, bad...)
 	if !errors.Is(err, growpool.ErrShape) || !errors.Is(err, slab.ErrSize) || !errors.Is(err2, growpool.ErrShape) {
@@ -104,25 +102,17 @@ func (m *growModel) getBad(t *rapid.T) {
 	if now[key] != before[key] || len(now) != len(before) {
 		t.Fatalf("bad requests for key %q: %+v, then %+v", key, before, now)
 	}
-	model.ExpectNoMore(t, l, m.up.Accounts(), 0)
+	m.ExpectNoMore(t, l, 0)
 }
 
-// getFails has the upstream fail at some call from now on.
 func (m *growModel) getFails(t *rapid.T) {
-	f, r := model.DrawFault(t), m.draw(t)
-	m.up.Arm(f)
-	err := m.try(t, r)
-	m.up.Disarm()
-	if err != nil && !errors.Is(err, f.Err) {
-		model.ExpectNoRoom(t, m.size(r), err)
-	}
+	r := m.draw(t)
+	m.Fails(t, m.size(r), func() error { return m.try(t, r) })
 }
 
 func (m *growModel) acquire(t *rapid.T) {
 	r := m.drawFree(t)
-	if err := m.tryAcquire(t, r); err != nil {
-		model.ExpectNoRoom(t, m.size(r), err)
-	}
+	model.MayLackRoom(t, m.size(r), m.tryAcquire(t, r))
 }
 
 // drawFree draws a request for a key that is not leased. On a leased one Acquire
@@ -150,13 +140,7 @@ func (m *growModel) tryAcquire(t *rapid.T, r request) error {
 
 func (m *growModel) acquireFails(t *rapid.T) {
 	r := m.drawFree(t)
-	f := model.DrawFault(t)
-	m.up.Arm(f)
-	err := m.tryAcquire(t, r)
-	m.up.Disarm()
-	if err != nil && !errors.Is(err, f.Err) {
-		model.ExpectNoRoom(t, m.size(r), err)
-	}
+	m.Fails(t, m.size(r), func() error { return m.tryAcquire(t, r) })
 }
 
 // release ends a lease. The invariant has seen that its memory is as its owner

@@ -14,33 +14,29 @@ import (
 // grow grows a buffer or cuts it, also one that a stream still writes to. Where that fails
 // the buffer is as before.
 func (m *poolModel) grow(t *rapid.T) {
-	i := m.pick(t)
-	size := draw.UpTo(t, m.MaxSize, m.asked)
-	if err := m.tryGrow(t, i, size); err != nil && !m.unavailable(err) {
-		model.ExpectNoRoom(t, size, err)
-	}
+	i, size := m.pick(t), m.Size(t)
+	model.MayLackRoom(t, size, m.growTo(t, i, size))
 }
 
 // growMuch doubles a buffer, as a builder does: the memory after it is what is wanted.
 func (m *poolModel) growMuch(t *rapid.T) {
 	i := m.pick(t)
 	size := min(2*m.live[i].buffer.Len(), m.MaxSize)
-	if err := m.tryGrow(t, i, size); err != nil && !m.unavailable(err) {
-		model.ExpectNoRoom(t, size, err)
-	}
+	model.MayLackRoom(t, size, m.growTo(t, i, size))
 }
 
-// growFails has the upstream fail at some call from now on.
 func (m *poolModel) growFails(t *rapid.T) {
-	i := m.pick(t)
-	f := model.DrawFault(t)
-	size := draw.UpTo(t, m.MaxSize, m.asked)
-	m.up.Arm(f)
-	err := m.tryGrow(t, i, size)
-	m.up.Disarm()
-	if err != nil && !errors.Is(err, f.Err) && !m.unavailable(err) {
-		model.ExpectNoRoom(t, size, err)
+	i, size := m.pick(t), m.Size(t)
+	m.Fails(t, size, func() error { return m.growTo(t, i, size) })
+}
+
+// growTo is tryGrow, which may not be possible where there is nothing to clear.
+func (m *poolModel) growTo(t *rapid.T, i, size int) error {
+	t.Helper()
+	if err := m.tryGrow(t, i, size); !m.unavailable(err) {
+		return err
 	}
+	return nil
 }
 
 // tryGrow grows buffer i. The new one must have the contents and be alone in its memory.
@@ -50,7 +46,7 @@ func (m *poolModel) tryGrow(t *rapid.T, i, size int) error {
 	room := o.buffer.Cap()
 	b, err := o.buffer.Grow(size)
 	if err != nil {
-		if size <= room && !m.stopped && !o.part && o.of.handles == 1 && !m.clears(o.buffer, size) {
+		if size <= room && !m.Stopped && !o.part && o.of.handles == 1 && !m.clears(o.buffer, size) {
 			t.Fatalf("Grow to %d bytes of a block of %d: %v", size, room, err)
 		}
 		return err
@@ -63,7 +59,7 @@ func (m *poolModel) tryGrow(t *rapid.T, i, size int) error {
 	busy, stream := !o.of.use.Done(), o.of.use.Stream
 	o.of.use.Wait(t)
 	kept := min(size, o.buffer.Len())
-	got := m.bytes.Get(t, b.Block())
+	got := m.Bytes.Get(t, b.Block())
 	if got != nil {
 		model.ExpectBytes(t, got[:kept], o.want()[:kept])
 		if m.Zeroed {
@@ -74,7 +70,7 @@ func (m *poolModel) tryGrow(t *rapid.T, i, size int) error {
 	if busy && o.buffer.Len() > 0 { // the pool knows that the stream uses the buffer
 		m.enqueue(t, n, stream)
 	} else {
-		m.bytes.Put(t, b.Block(), m.mark(n))
+		m.Bytes.Put(t, b.Block(), m.mark(n))
 	}
 	return nil
 }

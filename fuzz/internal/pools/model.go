@@ -13,22 +13,16 @@ import (
 
 // poolModel is a pool beside what it must have handed out.
 type poolModel struct {
-	model.Patience
-	model.Settings
-	up     *model.Upstream
+	model.Base
 	pool   *slab.Pool
-	bytes  model.Contents
 	solid  bool // there is memory behind the addresses
 	holder bool // the strategy gives back what it holds
 
 	live    []handle
 	stale   []slab.PooledBuffer
 	refs    []reference
-	asked   []int // sizes, to be asked for again
-	next    int   // number of the next owner
 	streams model.Streams
 	doubles int64 // Releases that were refused
-	stopped bool
 }
 
 // A handle is a buffer that is out: all of a block, or a part of it.
@@ -58,8 +52,8 @@ func (m *poolModel) add(b slab.PooledBuffer) *handle {
 
 // mark sets what a handle must see to the mark of a new owner, and returns it.
 func (m *poolModel) mark(o *handle) []byte {
-	m.next++
-	copy(o.want(), model.Mark(m.next, o.buffer.Len()))
+	m.Next++
+	copy(o.want(), model.Mark(m.Next, o.buffer.Len()))
 	return o.want()
 }
 
@@ -78,9 +72,9 @@ func (m *poolModel) admit(t *rapid.T, b slab.PooledBuffer, size int, zeroed bool
 	t.Helper()
 	m.judge(t, b, size)
 	if zeroed || m.Zeroed {
-		model.ExpectZeros(t, m.bytes.Get(t, b.Block()))
+		model.ExpectZeros(t, m.Bytes.Get(t, b.Block()))
 	}
-	m.bytes.Put(t, b.Block(), m.mark(m.add(b)))
+	m.Bytes.Put(t, b.Block(), m.mark(m.add(b)))
 }
 
 // judge checks all of a buffer that was handed out but its contents.
@@ -99,7 +93,7 @@ func (m *poolModel) judge(t *rapid.T, b slab.PooledBuffer, size int) {
 		t.Fatalf("%d bytes at an address that is no multiple of %d", size, m.Align)
 	}
 	if size > 0 {
-		m.asked = append(m.asked, size)
+		m.Asked = append(m.Asked, size)
 	}
 }
 
@@ -127,7 +121,7 @@ func (m *poolModel) take(t *rapid.T, i int) handle {
 	t.Helper()
 	o := m.live[i]
 	o.of.use.Wait(t)
-	model.ExpectBytes(t, m.bytes.Get(t, o.buffer.Block()), o.want())
+	model.ExpectBytes(t, m.Bytes.Get(t, o.buffer.Block()), o.want())
 	return m.remove(i)
 }
 
@@ -138,11 +132,11 @@ func (m *poolModel) release(t *rapid.T, i int) {
 
 // check is the invariant.
 func (m *poolModel) check(t *rapid.T) {
-	l := m.up.Accounts()
+	l := m.Up.Accounts()
 	if l.Peak > m.MaxBytes {
 		t.Fatalf("%d bytes of the upstream were out, of %d allowed", l.Peak, m.MaxBytes)
 	}
-	if m.holder && m.stopped && len(m.live) == 0 && l.Bytes != 0 {
+	if m.holder && m.Stopped && len(m.live) == 0 && l.Bytes != 0 {
 		t.Fatalf("%d bytes are held after StopHolding", l.Bytes)
 	}
 	m.checkBlocks(t)
@@ -152,7 +146,7 @@ func (m *poolModel) check(t *rapid.T) {
 // checkBlocks fails if the memory of a buffer has gone upstream.
 func (m *poolModel) checkBlocks(t *rapid.T) {
 	for _, o := range m.live {
-		if b := o.buffer.Block(); m.Device == nil && b.Len > 0 && !m.up.Holds(b) {
+		if b := o.buffer.Block(); m.Device == nil && b.Len > 0 && !m.Up.Holds(b) {
 			t.Fatalf("a buffer of %d bytes is out, its memory has gone upstream", b.Len)
 		}
 	}
@@ -177,10 +171,10 @@ func (m *poolModel) sum() int64 {
 
 // most is how many bytes there can be at all: no one waits for more.
 func (m *poolModel) most() int64 {
-	if m.bytes.Dev == nil {
+	if m.Bytes.Dev == nil {
 		return m.MaxBytes
 	}
-	_, total, err := m.bytes.Dev.MemInfo()
+	_, total, err := m.Bytes.Dev.MemInfo()
 	if err != nil { // the device does not tell
 		return m.MaxBytes
 	}
@@ -206,7 +200,7 @@ func (m *poolModel) checkStats(t *rapid.T, s slab.Stats, l model.Accounts) {
 		t.Fatalf("the upstream has %d bytes out: %+v", l.Bytes, s)
 	case min(s.RoundingBytes, s.HeldBytes, s.UnusableBytes, s.HeldBlocks, s.Hits, s.Misses) < 0:
 		t.Fatalf("negative figures: %+v", s)
-	case s.WaitingBytes < 0 || s.WaitingBytes > s.HeldBytes || s.WaitingBlocks > s.HeldBlocks || m.stopped &&
+	case s.WaitingBytes < 0 || s.WaitingBytes > s.HeldBytes || s.WaitingBlocks > s.HeldBlocks || m.Stopped &&
 		s.WaitingBlocks != 0:
 		t.Fatalf("more waits than is held, or after StopHolding: %+v", s)
 	case s.PeakManagedBytes < s.ManagedBytes || s.PeakManagedBytes > l.Peak:
@@ -227,7 +221,7 @@ func (m *poolModel) close(t *rapid.T) {
 		t.Fatalf("Close with %d bytes out, %d handles: %v", m.sum(), len(m.live), err)
 	}
 	model.OK(t, m.pool.Close())
-	m.stopped = true
+	m.Stopped = true
 	m.check(t)
 	if _, err := m.pool.Get(1); !errors.Is(err, slab.ErrClosed) {
 		t.Fatalf("Get after Close: error does not wrap slab.ErrClosed: %v", err)
@@ -239,7 +233,7 @@ func (m *poolModel) close(t *rapid.T) {
 	}
 	m.checkRefs(t)
 	if m.holder {
-		model.ExpectNoRange(t, m.up.Accounts())
+		model.ExpectNoRange(t, m.Up.Accounts())
 	}
 	m.streams.Close(t)
 }

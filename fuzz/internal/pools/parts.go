@@ -52,7 +52,7 @@ func (m *poolModel) admitPart(t *rapid.T, o handle, b slab.PooledBuffer, i, n in
 func (m *poolModel) write(t *rapid.T) {
 	o := &m.live[m.pick(t)]
 	o.of.use.Wait(t)
-	m.bytes.Put(t, o.buffer.Block(), m.mark(o))
+	m.Bytes.Put(t, o.buffer.Block(), m.mark(o))
 }
 
 // sliceBad asks for bytes that a buffer does not have, and for some of one that was released.

@@ -14,19 +14,12 @@ import (
 
 // Property is the property of the pools that open makes.
 func Property(open func(upstream slab.Allocator) (*slab.Pool, error), s model.Settings) func(*rapid.T) {
-	return func(t *rapid.T) {
-		up, dev := s.Open(t)
-		m := &poolModel{Settings: s, up: up, bytes: model.Contents{Dev: dev}}
-		m.solid = m.bytes.Solid(t)
-		p, err := open(up.View())
+	return s.Program(func(t *rapid.T, b model.Base) (map[string]func(*rapid.T), func(*rapid.T)) {
+		p, err := open(b.Up.View())
 		model.OK(t, err)
-		m.pool, m.holder = p, isHolder(t, p)
-		model.Repeat(t, m.actions())
-		m.close(t)
-		if dev != nil {
-			model.OK(t, dev.Close())
-		}
-	}
+		m := &poolModel{Base: b, pool: p, solid: b.Bytes.Solid(t), holder: isHolder(t, p)}
+		return m.actions(), m.close
+	})
 }
 
 // isHolder reports whether the strategy of a pool gives back what it holds: that is optional. The pool

@@ -6,7 +6,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/bufslab/bufslab/device"
-	"github.com/bufslab/bufslab/fuzz/internal/draw"
 	"github.com/bufslab/bufslab/fuzz/internal/model"
 	"github.com/bufslab/bufslab/internal/upstreamtest"
 	"github.com/bufslab/bufslab/slab"
@@ -15,16 +14,19 @@ import (
 // try is a Get that may fail. Then it must take nothing more from the upstream.
 func (m *poolModel) try(t *rapid.T, size int) error {
 	t.Helper()
-	before := m.up.Accounts()
-	b, err := m.pool.Get(size)
-	if err == nil {
-		m.admit(t, b, size, false)
-		return nil
-	}
-	if now := m.up.Accounts(); now.Bytes > before.Bytes {
-		t.Fatalf("Get of %d bytes failed, and %d bytes more are out: %v", size, now.Bytes-before.Bytes, err)
-	}
-	return err
+	return m.tryBy(t, size, m.pool.Get)
+}
+
+// tryBy is try by another call.
+func (m *poolModel) tryBy(t *rapid.T, size int, get func(int) (slab.PooledBuffer, error)) error {
+	t.Helper()
+	return m.Try(t, size, func() error {
+		b, err := get(size)
+		if err == nil {
+			m.admit(t, b, size, false)
+		}
+		return err
+	})
 }
 
 func (m *poolModel) needSpace(t *rapid.T) {
@@ -36,7 +38,7 @@ func (m *poolModel) needSpace(t *rapid.T) {
 // get accepts that there is no room only where FreeHeld makes none.
 func (m *poolModel) get(t *rapid.T) {
 	m.needSpace(t)
-	size := draw.UpTo(t, m.MaxSize, m.asked)
+	size := m.Size(t)
 	err := m.try(t, size)
 	if err == nil {
 		return
@@ -57,15 +59,10 @@ func (m *poolModel) getContext(t *rapid.T) {
 	if m.pool.Stats().WaitingBlocks > 0 {
 		m.Skip(t, "it leaves streams to a goroutine")
 	}
-	size := draw.UpTo(t, m.MaxSize, m.asked)
-	before := m.up.Accounts()
-	b, err := m.pool.GetContext(model.NewImpatient(), size)
+	size := m.Size(t)
+	err := m.tryBy(t, size, func(n int) (slab.PooledBuffer, error) { return m.pool.GetContext(model.NewImpatient(), n) })
 	if err == nil {
-		m.admit(t, b, size, false)
 		return
-	}
-	if now := m.up.Accounts(); now.Bytes > before.Bytes {
-		t.Fatalf("GetContext of %d bytes failed, and %d bytes more are out: %v", size, now.Bytes-before.Bytes, err)
 	}
 	var full *slab.OutOfMemoryError
 	if !errors.As(err, &full) || full.Size != size || m.sum() > 0 && int64(size) <= m.most() &&
@@ -82,7 +79,7 @@ func (m *poolModel) getContext(t *rapid.T) {
 
 func (m *poolModel) getZeroed(t *rapid.T) {
 	m.needSpace(t)
-	size := draw.UpTo(t, m.MaxSize, m.asked)
+	size := m.Size(t)
 	b, err := m.pool.GetZeroed(size)
 	switch {
 	case err == nil:
@@ -92,39 +89,17 @@ func (m *poolModel) getZeroed(t *rapid.T) {
 	}
 }
 
-// getBad asks for no bytes, for fewer, and for more than there are.
 func (m *poolModel) getBad(t *rapid.T) {
-	before := m.up.Accounts()
-	switch rapid.SampledFrom([]string{"zero", "negative", "absurd"}).Draw(t, "size") {
-	case "zero":
+	m.Bad(t, func() {
 		m.needSpace(t)
 		model.OK(t, m.try(t, 0))
-		model.ExpectNoMore(t, before, m.up.Accounts(), 0)
-	case "negative":
-		size := draw.Negative(t)
-		if err := m.try(t, size); !errors.Is(err, slab.ErrSize) {
-			t.Fatalf("Get of %d bytes: error does not wrap slab.ErrSize: %v", size, err)
-		}
-		model.ExpectNoMore(t, before, m.up.Accounts(), size)
-	case "absurd":
-		size := rapid.SampledFrom(draw.Absurd).Draw(t, "bytes")
-		if err := m.try(t, size); !errors.Is(err, slab.ErrSize) {
-			model.ExpectNoRoom(t, size, err)
-		}
-	}
+	}, func(size int) error { return m.try(t, size) })
 }
 
-// getFails has the upstream fail at some call from now on.
 func (m *poolModel) getFails(t *rapid.T) {
 	m.needSpace(t)
-	f := model.DrawFault(t)
-	size := draw.UpTo(t, m.MaxSize, m.asked)
-	m.up.Arm(f)
-	err := m.try(t, size)
-	m.up.Disarm()
-	if err != nil && !errors.Is(err, f.Err) {
-		model.ExpectNoRoom(t, size, err)
-	}
+	size := m.Size(t)
+	m.Fails(t, size, func() error { return m.try(t, size) })
 }
 
 // getBreach has the upstream break its contract at the next block.
@@ -138,15 +113,15 @@ func (m *poolModel) getBreach(t *rapid.T) {
 		ways = ways[:2] // device memory has no address to align
 	}
 	how := rapid.SampledFrom(ways).Draw(t, "breach")
-	size := draw.UpTo(t, m.MaxSize, m.asked)
-	m.up.Arm(model.Fault{Breach: how})
+	size := m.Size(t)
+	m.Up.Arm(model.Fault{Breach: how})
 	err := m.try(t, size)
-	switch struck := m.up.Disarm(); {
+	switch struck := m.Up.Disarm(); {
 	case struck && !errors.Is(err, slab.ErrUpstream):
 		t.Fatalf("Get of %d bytes, where the upstream gave %v: error does not wrap slab.ErrUpstream: %v", size, how,
 			err)
-	case !struck && err != nil:
-		model.ExpectNoRoom(t, size, err)
+	case !struck:
+		model.MayLackRoom(t, size, err)
 	}
 }
 
@@ -221,19 +196,13 @@ func (m *poolModel) freeHeld(t *rapid.T) {
 
 func (m *poolModel) needNothingHeld(t *rapid.T, after string) {
 	t.Helper()
-	if l := m.up.Accounts(); m.holder && m.sum() == 0 && l.Bytes != 0 && m.pool.Stats().WaitingBlocks == 0 {
+	if l := m.Up.Accounts(); m.holder && m.sum() == 0 && l.Bytes != 0 && m.pool.Stats().WaitingBlocks == 0 {
 		t.Fatalf("%d bytes are held after %s, and nothing is out or waits", l.Bytes, after)
 	}
 }
 
 func (m *poolModel) trim(t *rapid.T) {
-	idle := rapid.IntRange(0, 2).Draw(t, "idle")
-	before := m.up.Accounts().Bytes
-	n := m.pool.Trim(idle)
-	if gone := before - m.up.Accounts().Bytes; n != gone {
-		t.Fatalf("Trim(%d) = %d, and %d bytes went upstream", idle, n, gone)
-	}
-	if idle == 0 {
+	if m.Trims(t, m.pool.Trim) == 0 {
 		m.needNothingHeld(t, "Trim(0)")
 	}
 }
@@ -242,5 +211,5 @@ func (m *poolModel) trim(t *rapid.T) {
 func (m *poolModel) stopHolding(t *rapid.T) {
 	m.SkipMost(t)
 	m.pool.StopHolding()
-	m.stopped = true
+	m.Stopped = true
 }

@@ -7,7 +7,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/bufslab/bufslab/device"
-	"github.com/bufslab/bufslab/fuzz/internal/draw"
 	"github.com/bufslab/bufslab/fuzz/internal/model"
 	"github.com/bufslab/bufslab/slab"
 )
@@ -18,7 +17,7 @@ import (
 
 // needStreams skips a step where no stream can write to memory.
 func (m *poolModel) needStreams(t *rapid.T) {
-	if m.bytes.Dev == nil || !m.solid {
+	if m.Bytes.Dev == nil || !m.solid {
 		m.Skip(t, "there is no device whose streams could work")
 	}
 }
@@ -26,7 +25,7 @@ func (m *poolModel) needStreams(t *rapid.T) {
 // stream draws a stream of the device.
 func (m *poolModel) stream(t *rapid.T) *device.Stream {
 	m.needStreams(t)
-	return m.streams.Draw(t, m.bytes.Dev)
+	return m.streams.Draw(t, m.Bytes.Dev)
 }
 
 // use has a stream write to a buffer once other streams are done with it, and
@@ -53,7 +52,7 @@ func (m *poolModel) enqueue(t *rapid.T, o *handle, s device.Stream) {
 func (m *poolModel) getOn(t *rapid.T) {
 	s := *m.stream(t)
 	m.needSpace(t)
-	size := draw.UpTo(t, m.MaxSize, m.asked)
+	size := m.Size(t)
 	b, err := m.pool.GetOn(size, s)
 	if err != nil {
 		if model.ExpectNoRoom(t, size, err); m.pool.Stats().WaitingBlocks != 0 {
