@@ -3,7 +3,6 @@ package main
 import (
 	"io"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
@@ -15,35 +14,25 @@ import (
 type progress struct {
 	bar   *progressbar.ProgressBar
 	began time.Time
-	room  int // for what it says, in bytes; 0 is any
 }
 
 // untimed is how long a bar shows nothing of how far it is: a rate of less time than that is
 // one of the first read, of gigabytes a second.
 const untimed = 500 * time.Millisecond
 
-// narrow is how wide a terminal is that has room for a bar and what it says alone. The library
-// shortens nothing but the bar.
+// narrow is how wide a terminal is that has room for a bar and what it says. The library shortens nothing but the bar.
 const narrow = 60
 
-// newProgress returns a bar from 0 to total, or none where total is not known.
+// newProgress returns a bar from 0 to total, or none where total is not known or the terminal is narrow.
 func newProgress(total int64, what string, stderr io.Writer, options ...progressbar.Option) progress {
 	f, ok := stderr.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) || total <= 0 {
 		return progress{}
 	}
 	if width, _, err := term.GetSize(int(f.Fd())); err == nil && width < narrow {
-		return newNarrowBar(total, what, width, stderr)
+		return progress{}
 	}
 	return newBar(total, what, stderr, options...)
-}
-
-// newNarrowBar returns a bar without counts and times.
-func newNarrowBar(total int64, what string, width int, w io.Writer) progress {
-	p := newBar(total, "", w, progressbar.OptionSetElapsedTime(false), progressbar.OptionSetPredictTime(false))
-	p.room = max(1, width-len(" 100% |====| "))
-	p.describe(what)
-	return p
 }
 
 func newBar(total int64, what string, w io.Writer, options ...progressbar.Option) progress {
@@ -55,13 +44,9 @@ func newBar(total int64, what string, w io.Writer, options ...progressbar.Option
 }
 
 func (p progress) describe(what string) {
-	if p.bar == nil {
-		return
+	if p.bar != nil {
+		p.bar.Describe(what)
 	}
-	if p.room > 0 && len(what) > p.room {
-		what = strings.ToValidUTF8(what[:p.room], "") // no part of a letter
-	}
-	p.bar.Describe(what)
 }
 
 func (p progress) set(n int64) {

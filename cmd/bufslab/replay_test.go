@@ -12,7 +12,6 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-	"unicode/utf8"
 
 	"github.com/schollz/progressbar/v3"
 
@@ -105,22 +104,6 @@ func TestTheFirstRateOfABar(t *testing.T) {
 			t.Errorf("after a second %q", &drawn)
 		}
 	})
-}
-
-// On a narrow terminal there is a bar and what fits beside it.
-func TestANarrowBar(t *testing.T) {
-	var drawn bytes.Buffer
-	bar := newNarrowBar(100, "loading "+strings.Repeat("x", 100), 40, &drawn)
-	bar.set(50)
-	bar.clear()
-	if s := drawn.String(); !strings.Contains(s, "loading xxxxx") || strings.Contains(s, strings.Repeat("x", 20)) || strings.Contains(s, "0s") {
-		t.Errorf("%q", s)
-	}
-	drawn.Reset()
-	newNarrowBar(100, "loading "+strings.Repeat("é", 100), 40, &drawn).set(50)
-	if !utf8.Valid(drawn.Bytes()) {
-		t.Errorf("half a letter: %q", drawn.String())
-	}
 }
 
 // What a trace leaks is a column. A pool that leaves memory behind of itself has failed.

@@ -71,19 +71,11 @@ func (m *allocatorModel) allocFails(t *rapid.T) {
 	m.Fails(t, size, func() error { return m.try(t, size) })
 }
 
-// allocBreach has the upstream break its contract at the next block.
 func (m *allocatorModel) allocBreach(t *rapid.T) {
-	if !m.Hostile {
-		m.Skip(t, "the upstream is honest")
-	}
-	how := rapid.SampledFrom([]upstreamtest.Breach{upstreamtest.NoRegion, upstreamtest.TooShort}).Draw(t, "breach")
 	size := m.Size(t)
-	m.Up.Arm(model.Fault{Breach: how})
-	err := m.try(t, size)
-	if struck := m.Up.Disarm(); struck && err != nil && !errors.Is(err, slab.ErrUpstream) &&
-		!errors.Is(err, device.ErrOutOfMemory) {
-		t.Fatalf("Alloc of %d bytes, where the upstream gave %v: error does not wrap slab.ErrUpstream: %v", size, how,
-			err)
+	broke, err := m.Breach(t, func() error { return m.try(t, size) }, upstreamtest.NoRegion, upstreamtest.TooShort)
+	if broke && err != nil && !errors.Is(err, slab.ErrUpstream) && !errors.Is(err, device.ErrOutOfMemory) {
+		t.Fatalf("Alloc of %d bytes of a bad upstream: error does not wrap slab.ErrUpstream: %v", size, err)
 	}
 }
 

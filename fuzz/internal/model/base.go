@@ -7,6 +7,7 @@ import (
 
 	"github.com/bufslab/bufslab/device"
 	"github.com/bufslab/bufslab/fuzz/internal/draw"
+	"github.com/bufslab/bufslab/internal/upstreamtest"
 )
 
 // A Base is what the models of what hands out memory share: what is below, and steps that ask for memory in vain.
@@ -101,4 +102,15 @@ func (b *Base) Trims(t *rapid.T, trim func(idle int) int64) (idle int) {
 		t.Fatalf("Trim(%d) = %d, and %d bytes went upstream", idle, n, gone)
 	}
 	return idle
+}
+
+// Breach has the upstream break its contract at the next block, in one of some ways, and reports whether it has. A
+// request may not ask for a block.
+func (b *Base) Breach(t *rapid.T, request func() error, ways ...upstreamtest.Breach) (broke bool, err error) {
+	if !b.Hostile {
+		b.Skip(t, "the upstream is honest")
+	}
+	b.Up.Arm(Fault{Breach: rapid.SampledFrom(ways).Draw(t, "breach")})
+	err = request()
+	return b.Up.Disarm(), err
 }

@@ -102,25 +102,17 @@ func (m *poolModel) getFails(t *rapid.T) {
 	m.Fails(t, size, func() error { return m.try(t, size) })
 }
 
-// getBreach has the upstream break its contract at the next block.
 func (m *poolModel) getBreach(t *rapid.T) {
-	if !m.Hostile {
-		m.Skip(t, "the upstream is honest")
-	}
 	m.needSpace(t)
 	ways := []upstreamtest.Breach{upstreamtest.NoRegion, upstreamtest.TooShort, upstreamtest.Misaligned}
 	if m.Device != nil {
 		ways = ways[:2] // device memory has no address to align
 	}
-	how := rapid.SampledFrom(ways).Draw(t, "breach")
 	size := m.Size(t)
-	m.Up.Arm(model.Fault{Breach: how})
-	err := m.try(t, size)
-	switch struck := m.Up.Disarm(); {
-	case struck && !errors.Is(err, slab.ErrUpstream):
-		t.Fatalf("Get of %d bytes, where the upstream gave %v: error does not wrap slab.ErrUpstream: %v", size, how,
-			err)
-	case !struck:
+	switch broke, err := m.Breach(t, func() error { return m.try(t, size) }, ways...); {
+	case broke && !errors.Is(err, slab.ErrUpstream):
+		t.Fatalf("Get of %d bytes of a bad upstream: error does not wrap slab.ErrUpstream: %v", size, err)
+	case !broke:
 		model.MayLackRoom(t, size, err)
 	}
 }
