@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/bufslab/bufslab/device"
-	"github.com/bufslab/bufslab/fuzz/internal/marks"
 	"github.com/bufslab/bufslab/slab"
 )
 
@@ -32,7 +31,7 @@ func (w *worker) blockOf(b slab.PooledBuffer, err error) (held, error) {
 }
 
 func (h block) marked(w *worker) (ok bool) {
-	w.read(h.b, func(m []byte) { ok = marks.Are(m, h.id) })
+	w.read(h.b, func(m []byte) { ok = areMarks(m, h.id) })
 	return ok
 }
 
@@ -128,7 +127,7 @@ func (w *worker) grow(n int) (held, error) {
 		return nil, errors.Join(err, b.b.Release())
 	}
 	w.read(grown, func(m []byte) {
-		if len(m) != n && m != nil || len(m) == n && !marks.Are(m[:size], w.id) {
+		if len(m) != n && m != nil || len(m) == n && !areMarks(m[:size], w.id) {
 			w.violation("Grow: the contents are others")
 		}
 	})

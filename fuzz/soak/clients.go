@@ -7,7 +7,6 @@ import (
 
 	"github.com/bufslab/bufslab/arena"
 	"github.com/bufslab/bufslab/device"
-	"github.com/bufslab/bufslab/fuzz/internal/marks"
 	"github.com/bufslab/bufslab/growpool"
 	"github.com/bufslab/bufslab/iobuf"
 	"github.com/bufslab/bufslab/unified"
@@ -20,7 +19,7 @@ type message struct {
 	id uint64
 }
 
-func (h message) marked(*worker) bool { return h.b.Len() == h.n && marks.Are(h.b.Bytes(), h.id) }
+func (h message) marked(*worker) bool { return h.b.Len() == h.n && areMarks(h.b.Bytes(), h.id) }
 func (h message) end(*worker) error   { h.b.Release(); return nil }
 
 func (w *worker) compose(n int) (message, error) {
@@ -57,7 +56,7 @@ func (h sent) marked(w *worker) bool {
 		return false
 	}
 	m, err := io.ReadAll(r)
-	return errors.Join(err, r.Close()) == nil && len(m) == h.b.Len() && marks.Are(m, h.id)
+	return errors.Join(err, r.Close()) == nil && len(m) == h.b.Len() && areMarks(m, h.id)
 }
 
 // end closes it beside a Read.
@@ -127,7 +126,7 @@ type leased struct {
 	id uint64
 }
 
-func (h leased) marked(w *worker) bool { return marks.Are(h.l.Slice(), h.id) }
+func (h leased) marked(w *worker) bool { return areMarks(h.l.Slice(), h.id) }
 func (h leased) end(*worker) error     { return h.l.Release() }
 
 const keys = 8
@@ -174,7 +173,7 @@ type array struct {
 
 func (h array) marked(w *worker) bool {
 	m, err := h.b.Host()
-	return err == nil && marks.Are(m, h.id)
+	return err == nil && areMarks(m, h.id)
 }
 
 func (h array) end(*worker) error { return h.b.Release() }
@@ -220,7 +219,7 @@ func (w *worker) arrowBytes(n int) (h held, err error) {
 	m = w.arrow.Allocate(n / 2)
 	old := w.mark(m)
 	m = w.arrow.Reallocate(n, m)
-	if !marks.Are(m[:n/2], old.id) {
+	if !areMarks(m[:n/2], old.id) {
 		w.violation("Reallocate: the contents are others")
 	}
 	return lent{w.mark(m), func() { w.arrow.Free(m) }}, nil

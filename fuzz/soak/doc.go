@@ -8,7 +8,7 @@
 //	run.go, worker.go     what both do: goroutines; counts.go: what they count
 //	blocks.go             the ways to have memory of a pool; shared.go: by several handles; forget.go: by none
 //	clients.go            those of the packages over it
-//	contents.go           how they write, read, and let streams work
+//	contents.go, marks.go how they write, read, and let streams work
 //	weather.go            what changes meanwhile
 //	soak.go, round.go     rounds of two pools on one limit, and what must be left of them
 //	fickle.go             a device that fails, panics and takes its time

@@ -9,7 +9,6 @@ import (
 
 	"github.com/bufslab/bufslab/adapt"
 	"github.com/bufslab/bufslab/device"
-	"github.com/bufslab/bufslab/fuzz/internal/marks"
 	"github.com/bufslab/bufslab/growpool"
 	"github.com/bufslab/bufslab/slab"
 	"github.com/bufslab/bufslab/unified"
@@ -103,11 +102,11 @@ type slice struct {
 	id uint64
 }
 
-func (s slice) marked(*worker) bool { return marks.Are(s.m, s.id) }
+func (s slice) marked(*worker) bool { return areMarks(s.m, s.id) }
 
 // mark writes the marks of the current id to m, and returns m with it.
 func (w *worker) mark(m []byte) slice {
-	marks.Write(m, w.id)
+	writeMarks(m, w.id)
 	return slice{m, w.id}
 }
 

@@ -23,25 +23,17 @@ func beforeRelease(b slab.PooledBuffer) byte {
 	return x
 }
 
-func sliceAfterRelease(p *slab.Pool, w io.Writer) error {
-	b, err := p.Get(10)
-	if err != nil {
-		return err
-	}
+func sliceAfterRelease(b slab.PooledBuffer, w io.Writer) error {
 	data := b.Bytes()[2:]
 	b.Release()
-	_, err = w.Write(data) // want `slice of the buffer is used after its Release on line 32`
+	_, err := w.Write(data) // want `slice of the buffer is used after its Release on line 28`
 	return err
 }
 
-func copied(p *slab.Pool, w io.Writer) error {
-	b, err := p.Get(10)
-	if err != nil {
-		return err
-	}
+func copied(b slab.PooledBuffer, w io.Writer) error {
 	data := append([]byte(nil), b.Bytes()...)
 	b.Release()
-	_, err = w.Write(data)
+	_, err := w.Write(data)
 	return err
 }
 
@@ -66,24 +58,16 @@ func returnedAsString(b slab.PooledBuffer) (string, error) {
 }
 
 // The release on the path of the error is right only if the path ends.
-func noReturn(p *slab.Pool, r io.Reader) []byte {
-	b, err := p.Get(10)
-	if err != nil {
-		return nil
-	}
-	_, err = r.Read(b.Bytes())
+func noReturn(b slab.PooledBuffer, r io.Reader) []byte {
+	_, err := r.Read(b.Bytes())
 	if err != nil {
 		b.Release()
 	}
-	return b.Bytes() // want `buffer is used after its Release on line 76`
+	return b.Bytes() // want `buffer is used after its Release on line 64`
 }
 
-func errorPath(p *slab.Pool, r io.Reader) (slab.PooledBuffer, error) {
-	b, err := p.Get(10)
-	if err != nil {
-		return b, err
-	}
-	if _, err = r.Read(b.Bytes()); err != nil {
+func errorPath(b slab.PooledBuffer, r io.Reader) (slab.PooledBuffer, error) {
+	if _, err := r.Read(b.Bytes()); err != nil {
 		b.Release()
 		return b, err
 	}
