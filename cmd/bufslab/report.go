@@ -16,7 +16,8 @@ import (
 const reportHelp = `bufslab report [-config LINE]... -o PAGE [TRACE...]
 
 Runs every TRACE through a new pool for every LINE, as bufslab replay does, and writes one page
-of HTML with what that took: a table, bytes over time, the sizes, and what lay where at the peak. It needs no network. The same traces and lines give the same page.
+of HTML with what that took: a table, bytes over time, the sizes, and what lay where at the peak.
+It needs no network. The same traces and lines give the same page.
 
 	bufslab report -o page.html program.csv.gz
 	bufslab report -config strategy=slab -config strategy=slab,decommit=true -o page.html program.csv.gz

@@ -23,7 +23,9 @@ type Base struct {
 }
 
 // Program runs a program on a base, and ends it: begin returns the actions, and what is done after them.
-func (s Settings) Program(begin func(*rapid.T, Base) (actions map[string]func(*rapid.T), end func(*rapid.T))) func(*rapid.T) {
+func (s Settings) Program(
+	begin func(*rapid.T, Base) (actions map[string]func(*rapid.T), end func(*rapid.T)),
+) func(*rapid.T) {
 	return func(t *rapid.T) {
 		up, dev := s.Open(t)
 		actions, end := begin(t, Base{Settings: s, Up: up, Bytes: Contents{Dev: dev}})

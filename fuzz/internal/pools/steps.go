@@ -60,7 +60,9 @@ func (m *poolModel) getContext(t *rapid.T) {
 		m.Skip(t, "it leaves streams to a goroutine")
 	}
 	size := m.Size(t)
-	err := m.tryBy(t, size, func(n int) (slab.PooledBuffer, error) { return m.pool.GetContext(model.NewImpatient(), n) })
+	err := m.tryBy(t, size, func(n int) (slab.PooledBuffer, error) {
+		return m.pool.GetContext(model.NewImpatient(), n)
+	})
 	if err == nil {
 		return
 	}
