@@ -103,7 +103,7 @@ func measure(serve func(*net.TCPConn, *slab.Pool) error, connections, talking, m
 	if err != nil {
 		return c, err
 	}
-	awaitIdle(p, time.Second)
+	awaitIdle(p)
 	debug.FreeOSMemory()
 	c.idle, c.resident = p.Stats().ActiveBytes, resident()-before
 	c.message, c.most, err = talk(clients[:talking], p, messages)
@@ -147,10 +147,10 @@ func exchange(c net.Conn, message, answer []byte) error {
 	return err
 }
 
-// awaitIdle waits until all buffers have gone back, but no longer than most: not every server here
+// awaitIdle waits until all buffers have gone back, but no longer than a second: not every server here
 // gives them back.
-func awaitIdle(p *slab.Pool, most time.Duration) {
-	for end := time.Now().Add(most); p.Stats().ActiveBytes > 0 && time.Now().Before(end); {
+func awaitIdle(p *slab.Pool) {
+	for end := time.Now().Add(time.Second); p.Stats().ActiveBytes > 0 && time.Now().Before(end); {
 		runtime.Gosched()
 	}
 }

@@ -23,15 +23,8 @@ func TestIdleConnections(t *testing.T) {
 	}
 }
 
-// No body that an iobuf.Body has is mixed, and all of them go back.
-func TestBodiesAreNotMixed(t *testing.T) {
-	if mixed, err := forward((*edge).sendBody, 50); mixed != 0 || err != nil {
-		t.Errorf("%d bodies were mixed: %v", mixed, err)
-	}
-}
-
 func TestRun(t *testing.T) {
-	if err := run(io.Discard, 10, 100, 8); err != nil {
+	if err := run(io.Discard, 10, 100); err != nil {
 		t.Error(err)
 	}
 }
