@@ -83,30 +83,37 @@ func (p *pool) getAll(ctx context.Context, s *several) ([]PooledBuffer, error) {
 	return s.got, err
 }
 
-// take gets all buffers, or none.
+// take gets all buffers, or none, also if the upstream panics.
 func (s *several) take(how effort) error {
 	s.got = make([]PooledBuffer, len(s.sizes))
+	done := 0
+	defer func() {
+		if done < len(s.sizes) {
+			s.giveBack()
+			s.pool.waits.undone.Add(int64(done))
+		}
+	}()
 	order := make([]int, len(s.sizes))
 	for i := range order {
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(s.sizes[j], s.sizes[i]) })
-	for n, i := range order {
+	for _, i := range order {
 		b, err := s.pool.getNow(s.sizes[i], how)
 		if err != nil {
-			s.giveBack()
-			s.pool.waits.undone.Add(int64(n))
 			return err
 		}
 		s.got[i] = b
+		done++
 	}
 	return nil
 }
 
 // giveBack releases what was got.
 func (s *several) giveBack() {
-	for _, b := range s.got {
+	list := s.got
+	s.got = nil
+	for _, b := range list {
 		b.discard()
 	}
-	s.got = nil
 }

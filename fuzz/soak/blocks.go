@@ -72,6 +72,20 @@ func (w *worker) getContext(n int) (held, error) {
 	return h, err
 }
 
+// getAll waits as getContext does, and keeps one of three.
+func (w *worker) getAll(n int) (held, error) {
+	ctx, cancel := patience()
+	defer cancel()
+	list, err := w.pool.GetAll(ctx, n/2, n, 10)
+	if err != nil {
+		if errors.Is(err, context.Canceled) {
+			err = device.ErrOutOfMemory
+		}
+		return nil, err
+	}
+	return w.blockOf(list[1], errors.Join(list[0].Release(), list[2].Release()))
+}
+
 // patience returns a context that is cancelled after others had many turns: a worker has memory that
 // others wait for, so it must not wait for ever.
 func patience() (context.Context, context.CancelFunc) {
@@ -90,8 +104,19 @@ type bytes struct{ slice }
 
 func (h bytes) end(w *worker) error { return w.pool.Put(h.m) }
 
-func (w *worker) getBytes(n int) (held, error) {
-	m, err := w.pool.GetBytes(n)
+func (w *worker) getBytes(n int) (held, error) { return w.bytesOf(w.pool.GetBytes(n)) }
+
+func (w *worker) getBytesContext(n int) (held, error) {
+	ctx, cancel := patience()
+	defer cancel()
+	h, err := w.bytesOf(w.pool.GetBytesContext(ctx, n))
+	if errors.Is(err, context.Canceled) {
+		err = device.ErrOutOfMemory
+	}
+	return h, err
+}
+
+func (w *worker) bytesOf(m []byte, err error) (held, error) {
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ var Lines = []string{
 	"device=heap,zero=true,idle=1ms,trim_after=1ms",
 	"device=mmap",
 	"device=mmap,max_bytes=3MiB",
+	"device=mmap,max_bytes=1MiB,overflow=make",
 	"device=mmap,strategy=sizeclass,align=4096",
 	"device=mmap,strategy=bestfit,align=64,cache_bytes=64KiB",
 	"device=mmap,strategy=bitlog,max_bytes=64MiB",

@@ -21,6 +21,7 @@ type run struct {
 	*counts
 	clients
 	fickle *fickle // nil if the device below the pools never fails
+	bound  int64   // max_bytes of the line
 	escape bool    // slices of what is forgotten escape
 	hand   chan owned
 	report func(what string) // of what was wrong

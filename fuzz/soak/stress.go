@@ -70,7 +70,7 @@ func (s *run) open(p *slab.Pool) error {
 	if err != nil {
 		return err
 	}
-	s.memory = memoryOf(b.Block())
+	s.memory, s.bound = memoryOf(b.Block()), p.Stats().MaxBytes
 	s.keyed = growpool.New[int](p, growpool.Config{Private: true})
 	if s.devices, err = slab.OpenConfig(slab.Config{Device: "sim:256MiB", Logger: quiet}); err != nil {
 		return errors.Join(err, b.Release())
@@ -83,11 +83,12 @@ func (s *run) open(p *slab.Pool) error {
 // close holds the pool's figures against what was counted.
 func (s *run) close(p *slab.Pool) {
 	s.arrays.Clear()
+	s.must("SetMaxBytes", p.SetMaxBytes(s.bound))
 	s.must("Close of a growpool", s.keyed.Close())
 	s.must("Close of the devices' pool", s.devices.Close())
 	s.collect(p)
 	st := p.Stats()
-	if st.ActiveBlocks != 0 || st.ActiveBytes != 0 {
+	if st.ActiveBlocks+st.OverflowBlocks != 0 || st.ActiveBytes != 0 {
 		s.violation("%d buffers of %d bytes are out at the end", st.ActiveBlocks, st.ActiveBytes)
 	}
 	if sum := st.ActiveBytes + st.RoundingBytes + st.HeldBytes + st.UnusableBytes; sum != st.ManagedBytes {
@@ -111,7 +112,7 @@ func (s *run) collect(p *slab.Pool) {
 	debug.SetMemoryLimit(1 << 62)
 	for range 50 {
 		st := p.Stats()
-		if st.ActiveBlocks == 0 && st.Forgotten >= s.forgotten.Load() {
+		if st.ActiveBlocks+st.OverflowBlocks == 0 && st.Forgotten >= s.forgotten.Load() {
 			return
 		}
 		gcwatch.Collect(func() int64 { return p.Stats().Forgotten })

@@ -43,7 +43,9 @@ func (x *weather) change(w *worker) {
 		runtime.GC()
 	case k < 85:
 		w.must("WriteProfile", w.pool.WriteProfile(io.Discard))
-	case k < 90:
+	case k < 88:
+		w.must("SetMaxBytes", w.pool.SetMaxBytes(w.run.bound>>r.IntN(2)))
+	case k < 92:
 		w.pool.Leaks()
 		w.pool.Fragmentation()
 	default:

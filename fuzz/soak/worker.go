@@ -129,6 +129,7 @@ var ways = []struct {
 }{
 	{"Get", (*worker).get},
 	{"GetContext", (*worker).getContext},
+	{"GetAll", (*worker).getAll},
 	{"Grow", (*worker).grow},
 	{"Share", (*worker).share},
 	{"Ref", (*worker).ref},
@@ -136,6 +137,7 @@ var ways = []struct {
 	{"GetOn", (*worker).getOn}, // the last of anywhere
 	{"GetZeroed", (*worker).getZeroed},
 	{"GetBytes", (*worker).getBytes},
+	{"GetBytesContext", (*worker).getBytesContext},
 	{"Lookup", (*worker).lookup},
 	{"Slice", (*worker).slice},
 	{"Make", (*worker).typed},
@@ -152,4 +154,4 @@ var ways = []struct {
 
 // anywhere is how many of the ways need no CPU that reaches the memory, and go on after a device has
 // panicked.
-const anywhere = 7
+const anywhere = 8
