@@ -150,27 +150,28 @@ func collectAll(t testing.TB, pools []*Pool, done func(Stats) bool) {
 	t.FailNow()
 }
 
+// mustGet is Get where nothing can go wrong. It is called so often that Helper, which reads a stack, waits for a failure.
 func mustGet(t testing.TB, p *Pool, n int) PooledBuffer {
-	t.Helper()
 	b, err := p.Get(n)
 	if err != nil {
+		t.Helper()
 		t.Fatal(err)
 	}
 	return b
 }
 
 func mustAlloc(t testing.TB, a Allocator, size int) device.Block {
-	t.Helper()
 	b, err := a.Alloc(size)
 	if err != nil {
+		t.Helper()
 		t.Fatal(err)
 	}
 	return b
 }
 
 func mustRelease(t testing.TB, b PooledBuffer) {
-	t.Helper()
 	if err := b.Release(); err != nil {
+		t.Helper()
 		t.Error(err)
 	}
 }
@@ -192,10 +193,10 @@ func takeAt[T any](list *[]T, i int) (x T) {
 
 // checkQuiet checks the identities of a pool that is not in use at the moment.
 func checkQuiet(t testing.TB, p *Pool) {
-	t.Helper()
 	s := p.opened().stats()
 	if sum := s.ActiveBytes + s.RoundingBytes + s.HeldBytes + s.UnusableBytes; sum != s.ManagedBytes ||
 		s.RoundingBytes < 0 || s.HeldBytes < 0 || s.UnusableBytes < 0 || s.ActiveBytes < 0 {
+		t.Helper()
 		t.Errorf("managed %d, sum %d: %+v", s.ManagedBytes, sum, s)
 	}
 }
