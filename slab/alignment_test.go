@@ -14,7 +14,7 @@ func TestBlocksBeginAtMultiplesOf64(t *testing.T) {
 			p := MustOpen("device=" + device + ",strategy=" + strategy)
 			r := rand.New(rand.NewPCG(1, 2))
 			var out []PooledBuffer
-			for i := range 3000 {
+			for i := range 1000 {
 				n := 1 + r.IntN(5000)
 				if i%50 == 0 {
 					n *= 40

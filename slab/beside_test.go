@@ -21,7 +21,7 @@ func TestMethodsBesideOwners(t *testing.T) {
 	for _, line := range watchedLines {
 		t.Run(line, func(t *testing.T) {
 			t.Parallel()
-			for i := range bounded(t, 1000, 200*time.Millisecond) {
+			for i := range bounded(t, 1000, 100*time.Millisecond) {
 				watched(t, openLine(t, line), i)
 			}
 		})

@@ -27,7 +27,7 @@ func smallGets(t *testing.T, p *Pool, goroutines int, d time.Duration) {
 	for g := range goroutines {
 		all.Go(func() {
 			r := rand.New(rand.NewPCG(uint64(g), 2))
-			for end := time.Now().Add(d); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+			for end := time.Now().Add(d); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
 				mustRelease(t, mustGet(t, p, 512+r.IntN(32<<10-512)))
 			}
 		})

@@ -10,7 +10,7 @@ import (
 // and in the end nothing is left.
 func TestEveryFailureOfTheUpstreamIsSurvived(t *testing.T) {
 	eachSubject(t, func(t *testing.T, steps int, open func(*testing.T, *pages) subject) {
-		steps = long(t, steps/2)
+		steps = long(t, steps/3)
 		for _, with := range []error{nil, errLost} {
 			for k, calls := 1, 1; k <= calls; k++ {
 				up := &pages{Source: source{FailAt: k, FailWith: with, Host: true}, RangeBytes: 256 << 10}

@@ -3,6 +3,7 @@ package slab
 import (
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"testing"
 )
 
@@ -65,8 +66,12 @@ func eachBudget(t *testing.T, f func(t *testing.T, name string, c Config)) {
 			if !inChild(t, "GORACE=atexit_sleep_ms=10") { // else each of them sleeps for a second
 				return
 			}
+			budgets := []int64{1 << 20}
+			if os.Getenv("BUFSLAB_STRESS") != "" { // else less is forgotten than the larger one has
+				budgets = append(budgets, 16<<20)
+			}
 			for _, s := range Strategies() {
-				for _, budget := range []int64{1 << 20, 16 << 20} {
+				for _, budget := range budgets {
 					for _, cache := range []int64{0, -1} {
 						c := Config{Device: dev, Strategy: s, MaxBytes: budget, CacheBytes: cache}
 						f(t, fmt.Sprintf("%s,max_bytes=%d,cache_bytes=%d", s, budget, cache), c)

@@ -126,6 +126,10 @@ func TestGuardFindsViewsThatOutliveTheirBuffers(t *testing.T) {
 		views = append(views, b.Bytes()[1:2])
 		releaseGuarded(t, b)
 	}
+	for range 5 {
+		cycle()
+	}
+	<-time.After(linger)
 	for p.Stats().GuardFaults < 100 {
 		cycle()
 	}
@@ -368,7 +372,7 @@ func TestGuardDrawsWhatCachesServe(t *testing.T) {
 	}
 	for turns := range 3 {
 		for before := p.Stats().Guarded; p.Stats().Guarded < before+64; {
-			pairs(1024 * every)
+			pairs(256 * every)
 			cycle()
 		}
 		if s := p.Stats(); s.Guarded > s.Hits/every {

@@ -3,7 +3,6 @@ package slab
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"os"
 	"runtime"
 	"runtime/debug"
@@ -127,7 +126,7 @@ func TestAlmostNoMappingsLeft(t *testing.T) {
 	growGoHeap(1)
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	spareThreads(16)
-	defer useUpMappings(t, 500)()
+	defer useUpMappings(t, 500).giveBack()
 	probe := openDevice(t, "mmap")
 	eventually(t, "the device leaves the last mappings to the runtime", func() bool {
 		b, err := probe.Alloc(1)
@@ -174,20 +173,19 @@ func TestMappingsAreLeftToTheRuntime(t *testing.T) {
 	if raceEnabled || sanitized {
 		t.Skip("the sanitizer needs mappings of its own")
 	}
-	for left, lines := range map[int][]string{
-		300: {"device=heap", "device=mmap", "device=mmap:fixed,strategy=direct"}, 2500: {"device=mmap:fixed,strategy=direct", "device=mmap,strategy=exact"},
-	} {
-		t.Run(fmt.Sprintf("left=%d", left), func(t *testing.T) {
-			if !inChild(t) {
-				return
-			}
-			growGoHeap(1)
-			spareThreads(16)
-			defer useUpMappings(t, left)() // which takes longer than the rounds
-			for _, line := range lines {
-				useFullTable(t, line, left)
-			}
-		})
+	if !inChild(t) {
+		return
+	}
+	growGoHeap(1)
+	spareThreads(16)
+	used := useUpMappings(t, 300) // which takes longer than the rounds
+	defer used.giveBack()
+	for _, line := range []string{"device=heap", "device=mmap", "device=mmap:fixed,strategy=direct"} {
+		useFullTable(t, line, 300)
+	}
+	used.leave(t, 2500)
+	for _, line := range []string{"device=mmap:fixed,strategy=direct", "device=mmap,strategy=exact"} {
+		useFullTable(t, line, 2500)
 	}
 }
 
@@ -216,10 +214,10 @@ func useFullTable(t *testing.T, line string, left int) {
 	text, err := os.ReadFile("/proc/self/maps")
 	most := number(t, string(bytes.TrimSpace(mustRead(t, "/proc/sys/vm/max_map_count"))))
 	if n := int64(bytes.Count(text, []byte("\n"))); err != nil || n > most-250 {
-		t.Errorf("%d mappings of %d, %v", n, most, err)
+		t.Errorf("%s, %d left: %d mappings of %d, %v", line, left, n, most, err)
 	}
 	if fixed := strings.Contains(line, "direct"); fixed && left == 300 && failed == 0 || line == "device=heap" && failed > 0 {
-		t.Errorf("%d Gets failed", failed)
+		t.Errorf("%s, %d left: %d Gets failed", line, left, failed)
 	}
 	for _, b := range live {
 		if b != (PooledBuffer{}) {
@@ -274,8 +272,14 @@ func checkPaint(t *testing.T, m []byte, c byte, i int) {
 	}
 }
 
+// usedMappings are nearly all that the process may have: every second page of an area differs from its neighbours.
+type usedMappings struct {
+	area      []byte
+	cuts, are int // pages that differed at first, and that still do
+}
+
 // useUpMappings leaves the process about so many mappings.
-func useUpMappings(t *testing.T, left int) (giveBack func()) {
+func useUpMappings(t *testing.T, left int) *usedMappings {
 	t.Helper()
 	text, err := os.ReadFile("/proc/sys/vm/max_map_count")
 	if err != nil {
@@ -285,20 +289,32 @@ func useUpMappings(t *testing.T, left int) (giveBack func()) {
 	if most > 1<<20 {
 		t.Skipf("there may be %d mappings, too many to use them up", most)
 	}
-	page := os.Getpagesize()
-	area, err := unix.Mmap(-1, 0, 2*most*page, unix.PROT_NONE, unix.MAP_PRIVATE|unix.MAP_ANON|unix.MAP_NORESERVE)
+	area, err := unix.Mmap(-1, 0, 2*most*os.Getpagesize(), unix.PROT_NONE, unix.MAP_PRIVATE|unix.MAP_ANON|unix.MAP_NORESERVE)
 	if err != nil {
 		t.Skip("no addresses to cut into mappings: ", err)
 	}
-	cut := func(i int, prot int) error { return unix.Mprotect(area[2*i*page:(2*i+1)*page], prot) }
-	n := 0
-	for cut(n, unix.PROT_READ) == nil {
-		n++
+	u := &usedMappings{area: area}
+	for u.cut(u.cuts, unix.PROT_READ) == nil {
+		u.cuts++
 	}
-	for i := range min(n, left/2) {
-		if err := cut(n-1-i, unix.PROT_NONE); err != nil { // joins its neighbours again
+	u.are = u.cuts
+	u.leave(t, left)
+	return u
+}
+
+func (u *usedMappings) cut(i int, prot int) error {
+	page := os.Getpagesize()
+	return unix.Mprotect(u.area[2*i*page:(2*i+1)*page], prot)
+}
+
+// leave gives back until the process has about so many left.
+func (u *usedMappings) leave(t *testing.T, left int) {
+	t.Helper()
+	for ; u.are > max(0, u.cuts-left/2); u.are-- {
+		if err := u.cut(u.are-1, unix.PROT_NONE); err != nil { // joins its neighbours again
 			t.Fatal(err)
 		}
 	}
-	return func() { _ = unix.Munmap(area) }
 }
+
+func (u *usedMappings) giveBack() { _ = unix.Munmap(u.area) }

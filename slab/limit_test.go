@@ -123,7 +123,7 @@ func TestReclaimAsksEverybodyElse(t *testing.T) {
 // A Get without room asks one pool of its Limit after the other, until it has its memory: of five hundred pools
 // that hold a block each, it takes the blocks of as few as it needs.
 func TestAGetTakesNoMoreFromOtherPoolsThanItNeeds(t *testing.T) {
-	const pools, size = 500, 64 << 10
+	const pools, size = 150, 64 << 10
 	for _, line := range []string{"heap,sizeclass", "heap,direct", "mmap,slab"} {
 		dev, strategy, _ := strings.Cut(line, ",")
 		l := NewLimit(openDevice(t, dev), pools*size)

@@ -53,11 +53,7 @@ func memoryGroup(t *testing.T, limit int64) string {
 	return dir
 }
 
-const (
-	podBytes  = 512 << 20
-	poolBytes = 480 << 20
-	podTime   = time.Minute // beyond that it hangs
-)
+const podTime = time.Minute // beyond that it hangs
 
 // A run of a child in a group.
 type podRun struct {
@@ -66,10 +62,10 @@ type podRun struct {
 	steps  int64
 }
 
-// runPod runs the child of a test in a group of podBytes.
-func runPod(t *testing.T, name, pressure, rate string, heap int) (r podRun) {
+// runPod runs the child of a test in a group of so many MiB.
+func runPod(t *testing.T, mib int64, name, pressure, rate string, heap int) (r podRun) {
 	t.Helper()
-	dir := memoryGroup(t, podBytes)
+	dir := memoryGroup(t, mib<<20)
 	ctx, cancel := context.WithTimeout(t.Context(), podTime)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, os.Args[0], "-test.run=^"+name+"$", "-test.v")
@@ -99,8 +95,8 @@ func runPod(t *testing.T, name, pressure, rate string, heap int) (r podRun) {
 	return r
 }
 
-// pod is the child: a pool that wants 480 MiB off the heap for a moment and then little, beside a heap
-// that grows by so many MiB a second; 0 is as fast as it can. The group has 512 MiB.
+// pod is the child: a pool that wants 15/16 of the group off the heap for a moment and then little, beside a heap
+// that grows by so many MiB a second; 0 is as fast as it can.
 func pod(t *testing.T, dir string) {
 	check.Must(t, os.WriteFile(filepath.Join(dir, "cgroup.procs"), []byte(strconv.Itoa(os.Getpid())), 0))
 	gave := make(chan time.Time, 64)
@@ -113,7 +109,8 @@ func pod(t *testing.T, dir string) {
 		}}})
 	check.Must(t, err)
 	var out []PooledBuffer
-	for range poolBytes >> 20 {
+	limit := number(t, strings.TrimSpace(string(mustRead(t, filepath.Join(dir, "memory.limit_in_bytes")))))
+	for range limit >> 20 * 15 / 16 {
 		b := mustGet(t, p, 1<<20)
 		device.Fill(b.Bytes(), 1)
 		out = append(out, b)
@@ -141,7 +138,7 @@ func pod(t *testing.T, dir string) {
 	check.Must(t, p.Close())
 }
 
-// A process in a group of 512 MiB whose pool had 480 MiB, and whose heap grows after that, is killed
+// A process in a group of 128 MiB whose pool had 120 MiB, and whose heap grows after that, is killed
 // without pressure=on, and lives with it.
 func TestPressureInAGroup(t *testing.T) {
 	if dir := os.Getenv("BUFSLAB_POD"); dir != "" {
@@ -152,10 +149,10 @@ func TestPressureInAGroup(t *testing.T) {
 		t.Skip("the sanitizer takes memory of its own")
 	}
 	atLength(t)
-	if !runPod(t, t.Name(), "off", "100", 48).killed {
+	if !runPod(t, 128, t.Name(), "off", "25", 12).killed {
 		t.Skip("a group of version 1 does not kill here")
 	}
-	if r := runPod(t, t.Name(), "on", "100", 48); r.killed || r.steps == 0 {
+	if r := runPod(t, 128, t.Name(), "on", "25", 12); r.killed || r.steps == 0 {
 		t.Errorf("%+v with pressure=on", r)
 	}
 }
@@ -174,7 +171,7 @@ func TestKillsInAGroup(t *testing.T) {
 			killed := 0
 			var after []time.Duration
 			for range 20 {
-				if r := runPod(t, t.Name(), pressure, rate, 192); r.killed {
+				if r := runPod(t, 512, t.Name(), pressure, rate, 192); r.killed {
 					killed++
 				} else {
 					after = append(after, r.after)

@@ -39,7 +39,7 @@ func movedBytes(t *testing.T, strategy string, two bool) float64 {
 	last := map[page]int{} // the processor that has used it
 	var out [2][]PooledBuffer
 	var moved, all float64
-	for i := range 1600 {
+	for i := range 800 {
 		on := r.IntN(2)
 		if two {
 			m.RunOn(on)
@@ -53,7 +53,7 @@ func movedBytes(t *testing.T, strategy string, two bool) float64 {
 			at := b.Block()
 			for n := at.Off / 4096; n <= (at.Off+at.Len-1)/4096; n++ {
 				before, used := last[page{at.Region, n}]
-				if last[page{at.Region, n}] = on; used && i >= 400 {
+				if last[page{at.Region, n}] = on; used && i >= 200 {
 					all++
 					if before != on {
 						moved++

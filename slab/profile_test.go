@@ -69,10 +69,10 @@ func TestProfileHasWhatIsOut(t *testing.T) {
 // six standard deviations at the first look, and would be fewer in a shorter run.
 func TestProfileEstimates(t *testing.T) {
 	atLength(t)
-	p := openSampled(t, "virtual:1TiB", Config{ProfileRate: 512 << 10})
+	p := openSampled(t, "virtual:1TiB", Config{ProfileRate: 128 << 10})
 	r := rand.New(rand.NewPCG(3, 4))
 	var live []PooledBuffer
-	n := max(200_000, long(t, 200_000))
+	n := max(50_000, long(t, 50_000))
 	for i := range n {
 		live = append(live, mustGet(t, p, int(math.Exp2(6+14*r.Float64()))))
 		if len(live) > 100_000 || r.IntN(4) == 0 {

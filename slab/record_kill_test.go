@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"testing"
 	"time"
@@ -55,7 +54,7 @@ func TestIdleRecordingSurvivesAKill(t *testing.T) {
 	t.Parallel() // it waits for a second
 	path := filepath.Join(t.TempDir(), "x.csv")
 	cmd, _ := startRecording(t, path)
-	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); runtime.Gosched() {
+	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); <-time.After(5 * time.Millisecond) {
 		if text, _ := os.ReadFile(path); bytes.Count(text, []byte{'\n'}) == 102 {
 			break
 		}

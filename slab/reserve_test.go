@@ -240,10 +240,10 @@ func TestAReserveDoesNotKeepBlocksFromTheBudget(t *testing.T) {
 					continue
 				}
 				check.Must(t, err)
-				for parts := range 16 {
+				for _, parts := range []int{1, 2, 3, 5, 7, 11, 16} {
 					var list []PooledBuffer
-					for range parts + 1 {
-						list = append(list, mustGet(t, p, most/(parts+1)&^4095))
+					for range parts {
+						list = append(list, mustGet(t, p, most/parts&^4095))
 					}
 					releaseAll(t, list)
 					p.FreeHeld()

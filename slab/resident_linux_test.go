@@ -73,7 +73,7 @@ func idleResident(t *testing.T, line string) {
 
 // settled returns what f does when that is at most n, or after ten seconds.
 func settled(n int64, f func() int64) int64 {
-	for end := time.Now().Add(10 * time.Second); ; runtime.Gosched() {
+	for end := time.Now().Add(10 * time.Second); ; <-time.After(time.Millisecond) {
 		if v := f(); v <= n || time.Now().After(end) {
 			return v
 		}

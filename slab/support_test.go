@@ -225,12 +225,18 @@ func cycle() {
 	}
 }
 
-// eventually asks until the answer is yes.
+// eventually asks until the answer is yes, soon with pauses that leave others the processor.
 func eventually(t testing.TB, what string, yes func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); !yes(); runtime.Gosched() {
+	deadline := time.Now().Add(30 * time.Second)
+	for asked := 0; !yes(); asked++ {
 		if time.Now().After(deadline) {
 			t.Fatalf("not in 30 s: %s", what)
+		}
+		if asked < 1000 {
+			runtime.Gosched()
+		} else {
+			<-time.After(time.Millisecond)
 		}
 	}
 }

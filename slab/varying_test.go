@@ -8,10 +8,10 @@ import (
 )
 
 // varied runs 300 steps of 36 blocks, of three sizes that a random length gives, up to 90 MB. It returns the peak of
-// managed bytes, divided by the bytes of the largest step.
+// managed bytes, divided by the bytes of the largest step. What caches earn goes by time, so the clock is a replay's.
 func varied(t *testing.T, dev string, c Config) float64 {
 	t.Helper()
-	p := openPool(t, dev, c)
+	p := onOneProcessor(t, openPool(t, dev, c))
 	r := rand.New(rand.NewPCG(1, 2))
 	var largest int64
 	for range 300 {
@@ -31,9 +31,7 @@ func varied(t *testing.T, dev string, c Config) float64 {
 
 // Large blocks whose sizes vary from step to step are not cached, so that a step takes the memory of the one before.
 func TestStepsOfVaryingSizesShareTheirMemory(t *testing.T) {
-	if testing.Short() {
-		t.Skip("what caches earn goes by time, and other builds are slow")
-	}
+	atLength(t)
 	for dev, most := range map[string]float64{"mmap": 1.05, "virtual": 1.05, "virtual:fixed": 1.15, "sim:4GiB": 1.15, "heap": 1.15} {
 		for _, s := range []string{"slab", "bestfit"} {
 			if by := varied(t, dev, Config{Strategy: s}); by > most {

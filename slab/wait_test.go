@@ -548,7 +548,7 @@ func TestManyWaitForLittle(t *testing.T) {
 			for g := range uint64(64) {
 				all.Go(func() {
 					r := rand.New(rand.NewPCG(g, 8))
-					for range long(t, 20) {
+					for range long(t, 10) {
 						b, err := pools[g%2].GetContext(t.Context(), 1+r.IntN(2<<20))
 						if err != nil {
 							t.Error(err)
