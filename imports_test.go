@@ -1,6 +1,7 @@
 package bufslab
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -33,14 +34,22 @@ var below = map[string][]string{
 	"cmd":          {"unified", "growpool", "trace", "slab", "device"},
 }
 
+// listed are the answers of go list, as several tests ask for the same.
+var listed = map[string][]string{}
+
 // list runs go list with a format and returns its lines.
 func list(t *testing.T, args ...string) []string {
 	t.Helper()
+	question := fmt.Sprintf("%s %s %q", os.Getenv("GOOS"), os.Getenv("CGO_ENABLED"), args)
+	if lines, known := listed[question]; known {
+		return lines
+	}
 	out, err := exec.Command("go", append([]string{"list"}, args...)...).Output()
 	if err != nil {
 		t.Fatalf("go list %q: %v", args, err)
 	}
-	return strings.Split(strings.TrimSpace(string(out)), "\n")
+	listed[question] = strings.Split(strings.TrimSpace(string(out)), "\n")
+	return listed[question]
 }
 
 // top is the top directory of one of our packages, "" of any other.

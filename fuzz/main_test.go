@@ -10,7 +10,7 @@ import (
 
 // programs is how many a check runs here, unless RAPID_CHECKS or -rapid.checks says: the tests
 // have some 150 checks.
-const programs = "40"
+const programs = "20"
 
 // No test leaves a goroutine behind.
 func TestMain(m *testing.M) {

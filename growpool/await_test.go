@@ -198,7 +198,7 @@ func TestManyKeysWaitForLittle(t *testing.T) {
 			var all sync.WaitGroup
 			for g := range 16 {
 				all.Go(func() {
-					for i := range 200 {
+					for i := range 60 {
 						l, err := Acquire[byte](t.Context(), pools[g%2], (g+i)%5, 1+(i*37+g*91)%400*1000)
 						if c.MaxBytes > 0 && errors.As(err, new(*BudgetError)) {
 							continue

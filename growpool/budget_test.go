@@ -96,7 +96,7 @@ func heapBytes() (bytes int64) {
 
 // What MemoryUsage reports of the bookkeeping is what it takes, within a third or, where pointers are small, a half.
 func TestMetadataIsAsLargeAsReported(t *testing.T) {
-	const keys = 50_000
+	const keys = 20_000
 	below := openSlab(t, "device=mmap,gc_trigger=0") // its memory is none of the heap's
 	start := heapBytes()
 	p := New[int](below, Config{MaxBytes: 256 << 20})

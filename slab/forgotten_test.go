@@ -16,7 +16,7 @@ import (
 func TestForgottenHeapBufferNeverAliases(t *testing.T) {
 	for _, size := range []int{1, 100, 5000, 100 << 10} {
 		p := openPool(t, "heap", Config{})
-		corrupt := viewRounds(bounded(t, long(t, 40), 600*time.Millisecond), func() ([]byte, func()) {
+		corrupt := viewRounds(bounded(t, long(t, 20), 600*time.Millisecond), func() ([]byte, func()) {
 			b := mustGet(t, p, size)
 			m := b.Bytes()
 			return m[size-1:], func() { b.Release() }
@@ -249,14 +249,14 @@ func TestEscapeEndsWithRelease(t *testing.T) {
 func TestForgottenSmallBlocksComeBack(t *testing.T) {
 	for dev, sizes := range map[string][]int{"sim": {1, 100, 4096, 10_000}, "mmap": {10_000, 4097}, "mmap:fixed": {10_000}} {
 		for _, size := range sizes {
-			for _, s := range Strategies() {
-				p := openPool(t, dev, Config{Strategy: s})
+			pools := poolsOn(t, dev)
+			for _, p := range pools {
 				for range 20 {
 					forgetOne(t, p, size, func(b PooledBuffer) { b.With(func([]byte) {}) })
 				}
-				if !collect(p, func(s Stats) bool { return s.Forgotten == 20 }) {
-					t.Errorf("%s, %s: %d bytes: %+v", dev, s, size, p.Stats())
-				}
+			}
+			collectAll(t, pools, func(s Stats) bool { return s.Forgotten == 20 })
+			for _, p := range pools {
 				checkNoneOut(t, p)
 			}
 		}

@@ -40,6 +40,7 @@ func TestStatsAddUpWhileMemoryGoesUpstream(t *testing.T) {
 					t.Error("no reading")
 				}
 				checkNothing(t, p)
+				up.read = nil // which keeps the pool
 			})
 		}
 	}

@@ -55,11 +55,7 @@ func busy(t *testing.T) {
 // A replay gives the same Result on any number of processors, beside others and the
 // collector: for every strategy, device, and key that has to do with processors or time.
 func TestReplaysRepeatBitForBit(t *testing.T) {
-	steps := 400
-	if testing.Short() {
-		steps = 200
-	}
-	text := program(steps)
+	text := program(200)
 	timed := read(t, text)
 	untimed := read(t, strings.ReplaceAll(text, "time_ns", "stream"))
 	lines := []string{

@@ -40,7 +40,7 @@ func TestWatchLooksWhereItWantsTo(t *testing.T) {
 // A replay that is watched gives the same Result: with times, threads, sizes beyond 2 GiB,
 // chunk by chunk and as a stream.
 func TestWatchingChangesNothing(t *testing.T) {
-	text := program(50_000)
+	text := program(20_000)
 	if strconv.IntSize == 64 {
 		text += "a,9000000,3000000000,100,1\na,9000001,5000000000,101,2\nf,9000000,,102,3\nf,9000001,,102,4\n"
 	}

@@ -146,7 +146,7 @@ func TestBudgets(t *testing.T) {
 		var live []handle.Entry
 		var sizes []int
 		var cached int64
-		for range 20_000 {
+		for range 5000 {
 			n := 1 + r.IntN(20_000)
 			live, sizes = append(live, s.get(t, n)), append(sizes, n)
 			if len(live) > 40+r.IntN(80) {

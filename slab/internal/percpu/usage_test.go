@@ -10,11 +10,7 @@ import (
 
 // Usage may run beside all else.
 func TestUsageBesideOwners(t *testing.T) {
-	rounds := 100
-	if testing.Short() {
-		rounds = 20
-	}
-	for range rounds {
+	for range 20 {
 		s := openStore(t, Options{Largest: 32 << 10, Bytes: 1 << 20})
 		var wg sync.WaitGroup
 		stop := make(chan struct{})
