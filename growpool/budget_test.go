@@ -16,7 +16,7 @@ import (
 func stressKeys(t *testing.T) int {
 	n, err := strconv.Atoi(os.Getenv("BUFSLAB_STRESS"))
 	if err != nil {
-		return 30_000
+		return 20_000
 	}
 	return n
 }

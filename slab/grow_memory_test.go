@@ -110,7 +110,7 @@ func TestGrowthUsesWhatIsFree(t *testing.T) {
 		r := rand.New(rand.NewPCG(5, 8))
 		uploads := make([]PooledBuffer, 8)
 		var warm Stats
-		for i := range 4000 {
+		for i := range 2500 {
 			b := &uploads[r.IntN(len(uploads))]
 			switch n := b.Cap(); {
 			case n == 0:

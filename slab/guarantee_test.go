@@ -165,7 +165,7 @@ func TestAGuaranteeIsKeptUnderPressure(t *testing.T) {
 			}
 			own.Go(func() {
 				defer second.EndGuarantee()
-				for range bounded(t, long(t, 1_000_000), 200*time.Millisecond) {
+				for range bounded(t, long(t, 1_000_000), 100*time.Millisecond) {
 					b, err := second.Alloc(100 << 10)
 					if err != nil {
 						t.Error("stolen:", err)

@@ -15,7 +15,7 @@ func TestPeakActive(t *testing.T) {
 		r := rand.New(rand.NewPCG(1, 1))
 		var out []PooledBuffer
 		live, most, before := int64(0), int64(0), int64(0)
-		for range 20_000 {
+		for range 8000 {
 			if n := 1 + r.IntN(30_000); len(out) < 100 || r.IntN(2) == 0 && len(out) < 300 {
 				out = append(out, mustGet(t, p, n))
 				live += int64(n)

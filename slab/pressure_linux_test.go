@@ -138,7 +138,7 @@ func pod(t *testing.T, dir string) {
 	check.Must(t, p.Close())
 }
 
-// A process in a group of 128 MiB whose pool had 120 MiB, and whose heap grows after that, is killed
+// A process in a group of 256 MiB whose pool had 240 MiB, and whose heap grows after that, is killed
 // without pressure=on, and lives with it.
 func TestPressureInAGroup(t *testing.T) {
 	if dir := os.Getenv("BUFSLAB_POD"); dir != "" {
@@ -149,10 +149,10 @@ func TestPressureInAGroup(t *testing.T) {
 		t.Skip("the sanitizer takes memory of its own")
 	}
 	atLength(t)
-	if !runPod(t, 128, t.Name(), "off", "25", 12).killed {
+	if !runPod(t, 256, t.Name(), "off", "40", 20).killed {
 		t.Skip("a group of version 1 does not kill here")
 	}
-	if r := runPod(t, 128, t.Name(), "on", "25", 12); r.killed || r.steps == 0 {
+	if r := runPod(t, 256, t.Name(), "on", "40", 20); r.killed || r.steps == 0 {
 		t.Errorf("%+v with pressure=on", r)
 	}
 }

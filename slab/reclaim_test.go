@@ -99,7 +99,7 @@ func TestTrimAfterGivesIdleMemoryBack(t *testing.T) {
 // However short the idle time, the clock finds its timer.
 func TestTrimAfterAsShortAsCanBe(t *testing.T) {
 	for _, after := range []time.Duration{1, 4, time.Microsecond} {
-		for range 300 {
+		for range 100 {
 			p := openPool(t, "virtual", Config{Strategy: "exact", TrimAfter: after})
 			mustGet(t, p, 100).Release()
 			if err := p.Close(); err != nil {
@@ -146,7 +146,7 @@ func besideHits(t *testing.T, c Config, size int, disturb func(*pool)) {
 			all.Go(func() {
 				r := rand.New(rand.NewPCG(uint64(g), 3))
 				var live [8]PooledBuffer
-				for i := range bounded(t, long(t, 40_000), 2*time.Second) {
+				for i := range bounded(t, long(t, 20_000), 2*time.Second) {
 					at := &live[r.IntN(len(live))]
 					if m := at.Bytes(); m != nil {
 						if m[0] != byte(g) || m[len(m)-1] != byte(g) {

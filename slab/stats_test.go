@@ -49,7 +49,7 @@ func TestStatsAddUpWhileMemoryGoesUpstream(t *testing.T) {
 // And while another goroutine trims.
 func TestStatsAddUpBesideATrim(t *testing.T) {
 	p := openPool(t, "heap", Config{})
-	for range bounded(t, long(t, 60), 500*time.Millisecond) {
+	for range bounded(t, long(t, 30), 500*time.Millisecond) {
 		var live []PooledBuffer
 		for i := range 60 {
 			live = append(live, mustGet(t, p, 1000*(i+1)))

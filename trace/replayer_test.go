@@ -105,7 +105,7 @@ func TestStreamIsRun(t *testing.T) {
 
 // A stream has in memory what is live, not what was.
 func TestAStreamIsNotKept(t *testing.T) {
-	const events = 2_000_000
+	const events = 1_000_000
 	text := func() io.Reader {
 		return io.LimitReader(&loop{text: []byte("a,0,100\nf,0,100\n")}, events*8)
 	}

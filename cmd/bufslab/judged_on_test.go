@@ -10,7 +10,7 @@ import (
 
 // of returns the path of a steady trace of a pool on a device.
 func of(t *testing.T, device string) string {
-	header, rows, _ := strings.Cut(string(check.Ok(os.ReadFile(steady(t, 300)))(t)), "\n")
+	header, rows, _ := strings.Cut(string(check.Ok(os.ReadFile(steady(t, 150)))(t)), "\n")
 	return file(t, header+"\nd,"+device+",\n"+rows)
 }
 
@@ -24,7 +24,7 @@ func TestTuneJudgesTheDeviceOfTheRecording(t *testing.T) {
 				t.Errorf("%s: tried %q", device, line)
 			}
 		}
-		if _, want := tuned(t, "-config", "device="+device, steady(t, 300)); found.Chosen != want.Chosen {
+		if _, want := tuned(t, "-config", "device="+device, steady(t, 150)); found.Chosen != want.Chosen {
 			t.Errorf("%s: chose %+v, where the device is named %+v", device, found.Chosen, want.Chosen)
 		}
 		code, out, stderr := command("tune", path)
