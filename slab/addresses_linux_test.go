@@ -65,6 +65,7 @@ func TestTenThousandPoolsLeaveAddressesForOthers(t *testing.T) {
 // A process whose addresses are limited can open any number of pools, and its Go heap
 // grows all the same. Pools of larger blocks than a range may have work, too.
 func TestPoolsUnderALimitOfAddresses(t *testing.T) {
+	t.Parallel() // as a process of its own
 	if sanitized || raceEnabled {
 		t.Skip("the sanitizer takes more addresses than the limit")
 	}
@@ -96,6 +97,7 @@ func TestPoolsUnderALimitOfAddresses(t *testing.T) {
 // dropped, and no addresses above. It is a page in each 64 MiB, so where an int has 32 bits
 // other tests would find no such range any more.
 func TestForgottenSmallBuffersKeepNoAddresses(t *testing.T) {
+	t.Parallel() // as a process of its own
 	if !inChild(t) {
 		return
 	}

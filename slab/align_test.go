@@ -15,6 +15,7 @@ import (
 // their region where the CPU does not reach it. So they do from the caches, after Grow, below a Limit, and
 // after what was held went back.
 func TestAlignBeyondAPage(t *testing.T) {
+	t.Parallel() // with pools of its own
 	for _, dev := range []string{"mmap", "mmap:fixed", "virtual:4GiB", "sim:1GiB", "sim:1GiB:pinned"} {
 		for _, s := range []string{"sizeclass", "bestfit", "slab"} {
 			for _, align := range []int{8 << 10, 64 << 10, 2 << 20} {

@@ -50,6 +50,7 @@ func inABubble(t *testing.T, line string, use func(t *testing.T, p *Pool)) {
 // What a burst has left goes back while the pool is busy with small buffers, by default, on every device and with
 // every strategy (kubernetes/kubernetes#141299).
 func TestABurstGoesBackWhileThePoolIsBusy(t *testing.T) {
+	t.Parallel() // with pools of its own
 	for _, line := range []string{"", ",strategy=bitlog", ",strategy=sizeclass", ",strategy=slab", ",trim_after=5s"} {
 		for _, dev := range []string{"heap", "mmap", "sim:1GiB"} {
 			for _, goroutines := range []int{1, 8} {
@@ -113,6 +114,7 @@ func TestFramesLeaveNothing(t *testing.T) {
 // Of a steady load of several sizes nothing goes back, also where it comes but each nine seconds. On one processor, as
 // each has caches of its own.
 func TestASteadyLoadKeepsItsMemory(t *testing.T) {
+	t.Parallel() // with pools of its own
 	for _, dev := range []string{"heap", "mmap", "sim:1GiB", "virtual"} {
 		for _, strategy := range []string{"", ",strategy=exact", ",strategy=bitlog", ",strategy=sizeclass", ",strategy=bestfit", ",strategy=slab"} {
 			for _, period := range []time.Duration{time.Second / 2, 9 * time.Second} {
@@ -145,6 +147,7 @@ func TestASteadyLoadKeepsItsMemory(t *testing.T) {
 // A load whose sizes are random loses little that it takes again: a block cache less than a tenth of its memory in a
 // minute, temporaries less than a thousandth of what they get. Without a bound on what is idle it would be all of it.
 func TestARandomLoadLosesLittle(t *testing.T) {
+	t.Parallel() // with pools of its own
 	atLength(t)
 	const live, each = 32 << 20, 100 * time.Millisecond
 	loads := map[string]func(t *testing.T, p *Pool, r *rand.Rand, out *[]PooledBuffer){

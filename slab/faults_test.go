@@ -9,6 +9,7 @@ import (
 // succeeds all the same, nothing that is active changes, the next step works,
 // and in the end nothing is left.
 func TestEveryFailureOfTheUpstreamIsSurvived(t *testing.T) {
+	t.Parallel() // with pools of its own
 	eachSubject(t, func(t *testing.T, steps int, open func(*testing.T, *pages) subject) {
 		steps = long(t, steps/3)
 		for _, with := range []error{nil, errLost} {
@@ -29,6 +30,7 @@ func TestEveryFailureOfTheUpstreamIsSurvived(t *testing.T) {
 }
 
 func TestNoOutOfMemoryWhileABlockIsHeld(t *testing.T) {
+	t.Parallel() // with pools of its own
 	eachSubject(t, func(t *testing.T, _ int, open func(*testing.T, *pages) subject) {
 		for seed := range uint64(5) {
 			up := &pages{Source: source{Capacity: 50_000, Host: true}, RangeBytes: 256 << 10}

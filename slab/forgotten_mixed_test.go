@@ -85,6 +85,7 @@ func eachBudget(t *testing.T, f func(t *testing.T, name string, c Config)) {
 // Whatever the sizes, each page without a buffer that is out leaves the budget, so a program
 // that forgets for ever does not run out of it. Once all is gone nothing is managed.
 func TestBudgetOutlastsMixedSizes(t *testing.T) {
+	t.Parallel() // as a process of its own
 	eachBudget(t, func(t *testing.T, name string, c Config) {
 		p := openPool(t, c.Device, c)
 		f := newForgetter(t, name, c.MaxBytes)
@@ -103,6 +104,7 @@ func TestBudgetOutlastsMixedSizes(t *testing.T) {
 // Pools that come and go on one Limit leave nothing of it: neither what they forgot nor what was
 // released, or found, only after Close.
 func TestClosedPoolsLeaveTheirLimit(t *testing.T) {
+	t.Parallel() // as a process of its own
 	eachBudget(t, func(t *testing.T, name string, c Config) {
 		limit := NewLimit(openDevice(t, c.Device), c.MaxBytes)
 		n := long(t, 20)

@@ -182,6 +182,7 @@ func overlaps(a, b []byte) bool {
 // Get that has no room looks for it. What is lost stays inaccessible, some 3,000 of the 8,192
 // places that a process has for that: so it has a process of its own.
 func TestBudgetOutlastsWhatIsForgotten(t *testing.T) {
+	t.Parallel() // as a process of its own
 	if !inChild(t) {
 		return
 	}

@@ -50,6 +50,7 @@ func forgetAll(t *testing.T, p *Pool) {
 
 // Goroutines keep their buffers while processors come and go.
 func TestProcessorsComeAndGo(t *testing.T) {
+	t.Parallel() // as a process of its own
 	if !inChild(t) {
 		return
 	}
@@ -105,6 +106,7 @@ func TestBesideAFinalizerThatNeverReturns(t *testing.T) {
 // of use one by one. Gets fail or succeed, what is out stays intact, and no late write
 // reaches another owner.
 func TestAlmostNoMappingsLeft(t *testing.T) {
+	t.Parallel() // as a process of its own
 	if raceEnabled || sanitized {
 		t.Skip("the sanitizer needs mappings of its own")
 	}
@@ -169,6 +171,7 @@ func TestAlmostNoMappingsLeft(t *testing.T) {
 // The last mappings are the runtime's: a process that fills the table works 10,000 rounds on each device of
 // host memory and lives, whether few or none are left for pools.
 func TestMappingsAreLeftToTheRuntime(t *testing.T) {
+	t.Parallel() // as a process of its own
 	atLength(t)
 	if raceEnabled || sanitized {
 		t.Skip("the sanitizer needs mappings of its own")

@@ -13,6 +13,7 @@ import (
 // the caches of the processor that used them last, and it gets them again. The control: the strategies
 // take all calls for those of one processor, and a third of the bytes or more has to move.
 func TestBytesStayWithTheirProcessor(t *testing.T) {
+	t.Parallel() // with pools of its own
 	atLength(t)
 	for _, strategy := range []string{"sizeclass", "slab", "bestfit"} {
 		if moved := movedBytes(t, strategy, true); moved > 0.01 {

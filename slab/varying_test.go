@@ -31,6 +31,7 @@ func varied(t *testing.T, dev string, c Config) float64 {
 
 // Large blocks whose sizes vary from step to step are not cached, so that a step takes the memory of the one before.
 func TestStepsOfVaryingSizesShareTheirMemory(t *testing.T) {
+	t.Parallel() // with pools of its own
 	atLength(t)
 	for dev, most := range map[string]float64{"mmap": 1.05, "virtual": 1.05, "virtual:fixed": 1.15, "sim:4GiB": 1.15, "heap": 1.15} {
 		for _, s := range []string{"slab", "bestfit"} {
