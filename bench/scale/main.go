@@ -8,10 +8,10 @@
 //	go run ./scale                        # all, some four minutes
 //	go run ./scale -of 'churn|grpc' -kind heap
 //
-// Each line has a run on one processor, of which the model is made, and one on two, whose waits the model has to
-// foretell. What it takes to count is measured, and not part of the figures. Of a lock that is taken under another
-// one the time is part of both. A lock with a number behind it stands for so many, which are used alike: those of
-// the processors, for one.
+// Each line has a run on one processor, of which the model is made, and one on two. There the model has to foretell
+// which share of the calls finds the lock taken. What it takes to count is measured, and not part of the figures. Of
+// a lock that is taken under another one the time is part of both. A lock with a number behind it stands for so many,
+// which are used alike: those of the processors, for one.
 package main
 
 import (
@@ -53,7 +53,7 @@ func run(out io.Writer, of, kind, child string, ops int) error {
 		return err
 	}
 	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "work\tus/op\tlock\ttaken/op\tns held/op\tcontended\twaits on 2, ns/op\tforetold\thalf waits from")
+	fmt.Fprintln(t, "work\tus/op\tlock\ttaken/op\tns held/op\tcontended on 2\tforetold\thalf waits from")
 	for _, w := range works() {
 		if re.MatchString(w.name) {
 			if err := w.measure(t, b, kind); err != nil {

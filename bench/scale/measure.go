@@ -51,23 +51,18 @@ func (w work) measure(out io.Writer, b builds, kind string) error {
 	if err != nil {
 		return err
 	}
-	two, others, err := w.run(b, kind, 2)
+	_, others, err := w.run(b, kind, 2)
 	if err != nil {
 		return err
 	}
-	waited := 0.0
-	for _, l := range others {
-		waited += float64(l.Waited)
-	}
 	alone, stations := one.parts(locks)
 	t := alone + sum(stations)
-	first := fmt.Sprintf("%s\t%.1f\t", w.name, t/1e3)
-	last := fmt.Sprintf("\t%.0f\t%.0f\t%d", waited/two.Ops, waits(stations, alone, 2), half(stations, alone))
+	first, last := fmt.Sprintf("%s\t%.1f\t", w.name, t/1e3), fmt.Sprintf("\t%d", half(stations, alone))
 	for _, l := range locks {
 		if held := one.held(l); held > t/1000 {
-			fmt.Fprintf(out, "%s%s\t%.2f\t%.0f\t%.1f %%%s\n",
-				first, called(l), float64(l.Taken)/one.Ops, held, contended(l.Name(), others), last)
-			first, last = "\t\t", "\t\t\t"
+			fmt.Fprintf(out, "%s%s\t%.2f\t%.0f\t%.1f %%\t%.1f %%%s\n", first, called(l), float64(l.Taken)/one.Ops, held,
+				contended(l.Name(), others), 100*held/float64(l.Locks)/t, last)
+			first, last = "\t\t", "\t"
 		}
 	}
 	return nil
@@ -118,8 +113,10 @@ func sum(stations []station) (all float64) {
 // called returns what our documentation calls the locks of a line, and how many there are.
 func called(l counting.Line) string {
 	file, _, _ := strings.Cut(l.Name(), ":")
-	name, ok := map[string]string{"slab/fresh.go": "pool.mu", "pageheap/grow.go": "growMu", "percpu/depot.go": "depot",
-		"percpu/usage.go": "processor", "percpu/reclaim.go": "closing", "slab/open.go": "reclaimMu"}[file]
+	name, ok := map[string]string{"slab/fresh.go": "pool.mu", "slab/lending.go": "pool.mu",
+		"strategy/sizeclass.go": "sizeclass", "pageheap/grow.go": "growMu", "percpu/depot.go": "depot",
+		"percpu/usage.go": "processor", "percpu/reclaim.go": "closing", "slab/open.go": "reclaimMu",
+		"slab/reclaim.go": "reclaimMu"}[file]
 	if !ok {
 		name = l.Name()
 	}
