@@ -427,7 +427,7 @@ func TestPutNamesThePoolThatHasTheSlice(t *testing.T) {
 func TestGetBytesContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := openLine(t, "device=mmap,max_bytes=1MiB,trim_after=none")
-		out := check.Ok(p.GetBytesContext(nil, 600<<10))(t)
+		out := check.Ok(p.GetBytesContext(context.Context(nil), 600<<10))(t)
 		if len(out) != 600<<10 || cap(out) != len(out) {
 			t.Errorf("%d bytes of %d", len(out), cap(out))
 		}
