@@ -1,6 +1,7 @@
 package soak
 
 import (
+	"errors"
 	"io"
 	"log/slog"
 	"os"
@@ -9,6 +10,8 @@ import (
 	"runtime/debug"
 	"runtime/pprof"
 	"testing"
+
+	"github.com/bufslab/bufslab/slab"
 )
 
 // quiet takes what pools log: of forgotten buffers, mostly.
@@ -44,7 +47,9 @@ func (x *weather) change(w *worker) {
 	case k < 85:
 		w.must("WriteProfile", w.pool.WriteProfile(io.Discard))
 	case k < 88:
-		w.must("SetMaxBytes", w.pool.SetMaxBytes(w.run.bound>>r.IntN(2)))
+		if err := w.pool.SetMaxBytes(w.run.bound >> r.IntN(2)); !errors.Is(err, slab.ErrClosed) {
+			w.must("SetMaxBytes", err)
+		}
 	case k < 92:
 		w.pool.Leaks()
 		w.pool.Fragmentation()
