@@ -50,7 +50,7 @@ func TestStrategiesWithBounds(t *testing.T) {
 func TestStrategiesThatGrow(t *testing.T) {
 	for _, name := range []string{"bestfit", "slab"} {
 		for kind, o := range map[string]fuzz.Option{"ranges": fuzz.Ranges(), "segments": fuzz.NoRange()} {
-			for _, c := range []slab.Config{{}, {Decommit: true, MissTarget: 0.5}} {
+			for _, c := range []slab.Config{{}, {MissTarget: 0.5}} {
 				t.Run(name+","+kind, func(t *testing.T) {
 					t.Parallel()
 					fuzz.CheckAllocator(t, with(name, c), o, fuzz.Align(16), fuzz.Hostile())

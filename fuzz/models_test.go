@@ -33,7 +33,7 @@ var modelDevices = []string{"", "heap", "mmap", "mmap:fixed", "virtual", "sim", 
 var settings = []string{
 	"max_held=0", "max_held=20KiB", "max_held=40KiB", "max_held_blocks=3", "max_held_blocks=0", "max_block_bytes=4KiB",
 	"max_bytes=160KiB", "max_bytes=1MiB", "cache_bytes=0", "cache_bytes=8KiB", "align=8", "align=64", "bits=2", "steps=8",
-	"miss_target=0.5", "decommit=true", "reserve=8KiB", "on_forget=free", "on_forget=report", "zero=true", "check=true",
+	"miss_target=0.5", "reserve=8KiB", "on_forget=free", "on_forget=report", "zero=true", "check=true",
 	"record_last=100", "profile_rate=4KiB",
 }
 
@@ -92,7 +92,7 @@ func poolProgram(t *rapid.T) {
 
 func allocatorProgram(t *rapid.T) {
 	c, dev, layer := drawConfig(t), rapid.SampledFrom(modelDevices).Draw(t, "device"), drawLayer(t)
-	c = slab.Config{Bits: c.Bits, Steps: c.Steps, Align: c.Align, Strategy: c.Strategy, MissTarget: c.MissTarget, Decommit: c.Decommit,
+	c = slab.Config{Bits: c.Bits, Steps: c.Steps, Align: c.Align, Strategy: c.Strategy, MissTarget: c.MissTarget,
 		MaxHeld: c.MaxHeld, MaxHeldBlocks: c.MaxHeldBlocks, MaxBlockBytes: c.MaxBlockBytes}
 	if c.Strategy == "pile" { // the example's neither counts what devices round nor trims
 		dev, layer = "", layers[0].on

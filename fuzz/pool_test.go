@@ -106,7 +106,7 @@ var configs = []struct {
 	{"zero", slab.Config{Strategy: "sizeclass", Zero: true}, []fuzz.Option{fuzz.Zeroed()}},
 	{"zero, slab", slab.Config{Strategy: "slab", Zero: true}, []fuzz.Option{fuzz.Zeroed()}},
 	{"no cache", slab.Config{Strategy: "sizeclass", CacheBytes: -1}, nil},
-	{"no cache, slab", slab.Config{Strategy: "slab", CacheBytes: -1, Decommit: true}, nil},
+	{"no cache, slab", slab.Config{Strategy: "slab", CacheBytes: -1}, nil},
 	{"small cache", slab.Config{Strategy: "sizeclass", CacheBytes: 8 << 10}, nil},
 	{"large cache", slab.Config{Strategy: "slab", CacheBytes: 64 << 20}, nil},
 	{"align", slab.Config{Strategy: "sizeclass", Align: 64}, []fuzz.Option{fuzz.Align(64)}},

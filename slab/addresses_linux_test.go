@@ -133,7 +133,7 @@ func TestPoolsWhoseMemoryIsLocked(t *testing.T) {
 	if err := unix.Mlockall(unix.MCL_FUTURE); err != nil {
 		t.Skip("memory cannot be locked: ", err)
 	}
-	for _, line := range []string{"device=mmap", "device=mmap:fixed", "device=mmap,strategy=bestfit,decommit=true"} {
+	for _, line := range []string{"device=mmap", "device=mmap:fixed", "device=mmap,strategy=bestfit"} {
 		p := openLine(t, line)
 		var live []PooledBuffer
 		for range 256 {

@@ -147,7 +147,7 @@ func TestCheckReportsNothingOfAGoodProgram(t *testing.T) {
 	for _, up := range []string{"heap", "mmap", "mmap:fixed", "scribbler"} {
 		for _, c := range []Config{
 			{Strategy: "direct"}, {Strategy: "exact"}, {Strategy: "bitlog"}, {Strategy: "sizeclass"}, {Strategy: "bestfit"}, {Strategy: "slab"},
-			{Strategy: "slab", Decommit: true, MissTarget: 0.5}, {Strategy: "slab", MaxHeld: 200_000}, {Strategy: "sizeclass", MaxHeld: 200_000},
+			{Strategy: "slab", MissTarget: 0.5}, {Strategy: "slab", MaxHeld: 200_000}, {Strategy: "sizeclass", MaxHeld: 200_000},
 		} {
 			c.Check = true
 			on := Allocator(&scribbler{source: source{Host: true}})

@@ -29,7 +29,6 @@ type Config struct {
 	// bytes, less below except with bestfit, and never less than the device needs
 	Align      int
 	MissTarget float64 // bestfit, slab: share of allocations that may go upstream; 0 is 0.01
-	Decommit   bool    // bestfit, slab: before a new peak give small free extents back, too: less memory, more calls
 	Pages      string  // bestfit, slab on mmap: huge or small, the pages of ranges; "" leaves it to the system
 
 	// bestfit, slab: memory to take when the pool is opened, a size or learned:FILE; "" is

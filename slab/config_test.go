@@ -13,12 +13,12 @@ import (
 // TestKeys has a line for every key, as String writes it, and what it means.
 func TestKeys(t *testing.T) {
 	for line, want := range map[string]Config{
-		"":                           {},
-		"device=virtual:fixed,64MiB": {Device: "virtual:fixed,64MiB"},
-		"strategy=bitlog,bits=16":    {Strategy: "bitlog", Bits: 16},
-		"strategy=bitlog,bits=0":     {Strategy: "bitlog", Bits: -1},
-		"steps=64,align=4KiB":        {Steps: 64, Align: 4096},
-		"strategy=slab,miss_target=0.05,decommit=true":          {Strategy: "slab", MissTarget: 0.05, Decommit: true},
+		"":                                                      {},
+		"device=virtual:fixed,64MiB":                            {Device: "virtual:fixed,64MiB"},
+		"strategy=bitlog,bits=16":                               {Strategy: "bitlog", Bits: 16},
+		"strategy=bitlog,bits=0":                                {Strategy: "bitlog", Bits: -1},
+		"steps=64,align=4KiB":                                   {Steps: 64, Align: 4096},
+		"strategy=slab,miss_target=0.05":                        {Strategy: "slab", MissTarget: 0.05},
 		"strategy=slab,reserve=2MiB":                            {Strategy: "slab", Reserve: "2MiB"},
 		"strategy=slab,reserve=learned:a,b":                     {Strategy: "slab", Reserve: "learned:a,b"},
 		"max_bytes=4GiB,max_held=5KiB":                          {MaxBytes: 4 << 30, MaxHeld: 5 << 10},
@@ -54,7 +54,7 @@ func TestAStrategysOptionFollowsItsName(t *testing.T) {
 		"strategy=bitlog:2":                        {Strategy: "bitlog", Bits: 2},
 		"strategy=bitlog:0":                        {Strategy: "bitlog", Bits: -1},
 		"strategy=sizeclass:8":                     {Strategy: "sizeclass", Steps: 8},
-		"strategy=bestfit:2%,decommit=true":        {Strategy: "bestfit", MissTarget: 0.02, Decommit: true},
+		"strategy=bestfit:2%":                      {Strategy: "bestfit", MissTarget: 0.02},
 		"device=mmap,strategy=slab:0.5":            {Device: "mmap", Strategy: "slab", MissTarget: 0.5},
 		`{"strategy": "bitlog:2", "zero": "true"}`: {Strategy: "bitlog", Bits: 2, Zero: true},
 	} {
@@ -106,17 +106,17 @@ trim_after=-1s: want a positive duration like 30s or none`
 
 // TestKeysWithoutUse has a stack and the keys that it has no use for.
 func TestKeysWithoutUse(t *testing.T) {
-	const all = "bits=4,steps=4,align=64,miss_target=1%,decommit=true,reserve=1MiB," +
+	const all = "bits=4,steps=4,align=64,miss_target=1%,reserve=1MiB," +
 		"max_held=1GiB,max_held_blocks=4,max_block_bytes=1GiB,cache_bytes=1MiB,trim_after=1s,idle=1s,gc_trigger=1GiB"
 	for stack, want := range map[string]string{
-		"device=mmap,strategy=direct":    "bits steps align miss_target decommit reserve max_held max_held_blocks max_block_bytes cache_bytes trim_after idle",
-		"device=mmap,strategy=exact":     "bits steps align miss_target decommit reserve cache_bytes",
-		"device=mmap,strategy=bitlog":    "steps align miss_target decommit reserve cache_bytes",
-		"device=mmap,strategy=sizeclass": "bits miss_target decommit reserve max_held_blocks",
+		"device=mmap,strategy=direct":    "bits steps align miss_target reserve max_held max_held_blocks max_block_bytes cache_bytes trim_after idle",
+		"device=mmap,strategy=exact":     "bits steps align miss_target reserve cache_bytes",
+		"device=mmap,strategy=bitlog":    "steps align miss_target reserve cache_bytes",
+		"device=mmap,strategy=sizeclass": "bits miss_target reserve max_held_blocks",
 		"device=mmap,strategy=bestfit":   "bits steps max_held_blocks max_block_bytes",
 		"device=mmap,check=true":         "bits steps max_held_blocks max_block_bytes cache_bytes",
 		"device=mmap,record=x":           "bits steps max_held_blocks max_block_bytes",
-		"device=heap":                    "bits miss_target decommit reserve max_held_blocks gc_trigger",
+		"device=heap":                    "bits miss_target reserve max_held_blocks gc_trigger",
 	} {
 		var got []string
 		for pair := range strings.SplitSeq(all, ",") {

@@ -64,7 +64,7 @@ func booms(f func()) (did bool) {
 func TestAPanicOfAnyUpstreamCallPassesThroughHeaps(t *testing.T) {
 	for _, name := range []string{"bestfit", "slab"} {
 		for _, segments := range []bool{false, true} {
-			for _, c := range []Config{{}, {MaxHeld: -1}, {MaxHeld: 20_000}, {Decommit: true}} {
+			for _, c := range []Config{{}, {MaxHeld: -1}, {MaxHeld: 20_000}} {
 				t.Run(fmt.Sprint(name, ",segments=", segments, ",", c), func(t *testing.T) {
 					for at := 1; panicking(t, name, segments, c, at); at++ {
 					}

@@ -17,7 +17,7 @@ func TestPagesOfEverySize(t *testing.T) {
 				t.Parallel()
 				up := &pages{PageBytes: page, RangeBytes: 64 << 20}
 				up.Host = true
-				p := mustOpen(t, up, Config{Strategy: strategy, Decommit: true})
+				p := mustOpen(t, up, Config{Strategy: strategy})
 				stress(t, p, 4_000)
 				if err := p.Close(); err != nil {
 					t.Error(err)

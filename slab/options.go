@@ -40,8 +40,6 @@ var options = optline.Table[Config]{
 		Range: optline.Range[float64]{Want: "a share above 0 and up to 1 (1% is 0.01)",
 			Has: func(v float64) bool { return v > 0 && v <= 1 }},
 		Needs: onlyWith("miss_target"), Default: 0.01},
-	key[bool]{Name: "decommit", Field: func(c *Config) *bool { return &c.Decommit }, Kind: optline.Bools,
-		Range: optline.TrueOrFalse, Needs: onlyWith("decommit"), ZeroText: "false"},
 
 	key[string]{Name: "pages", Field: func(c *Config) *string { return &c.Pages }, Kind: optline.Strings,
 		Range: optline.OneOf("huge", "small"), Needs: needsPages, ZeroText: "as the system does it"},

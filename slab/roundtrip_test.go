@@ -9,7 +9,7 @@ import (
 
 // wholeLines has each key of a Config at least once, with a value of each of its kinds.
 var wholeLines = []string{
-	"device=mmap,strategy=bestfit,align=2MiB,miss_target=0.02,decommit=true,pages=huge,reserve=1MiB,max_bytes=75%,max_held=25%,overflow=make," +
+	"device=mmap,strategy=bestfit,align=2MiB,miss_target=0.02,pages=huge,reserve=1MiB,max_bytes=75%,max_held=25%,overflow=make," +
 		"cache_bytes=1MiB,trim_after=30s,idle=1m0s,pressure=on,name=a,on_forget=report,gc_trigger=1GiB,zero=true,strict=true,guard=9," +
 		"record=a.csv,record_last=9,record_sites=true,profile_rate=512KiB",
 	"strategy=bitlog,bits=5,max_bytes=1GiB,max_held=1MiB,max_held_blocks=7,max_block_bytes=1MiB,idle=keep",
@@ -50,7 +50,6 @@ func TestBareSwitches(t *testing.T) {
 		"check":                           {Check: true},
 		"device=mmap,check,strict":        {Device: "mmap", Check: true, Strict: true},
 		"zero, pressure ,name=a,b,strict": {Zero: true, Pressure: true, Name: "a,b", Strict: true},
-		"strategy=slab,decommit":          {Strategy: "slab", Decommit: true},
 		"record=a,record_sites,device=virtual:fixed,64MiB": {
 			Record: "a", RecordSites: true, Device: "virtual:fixed,64MiB"},
 	} {
@@ -62,8 +61,8 @@ func TestBareSwitches(t *testing.T) {
 		}
 	}
 	for line, want := range map[string]string{
-		"zero=true,chek":   `"chek": want key=value or a switch: decommit, pressure, zero, strict, check, record_sites`,
-		"chek":             `"chek": want key=value or a switch: decommit, `,
+		"zero=true,chek":   `"chek": want key=value or a switch: pressure, zero, strict, check, record_sites`,
+		"chek":             `"chek": want key=value or a switch: pressure, `,
 		"strict,max_bytes": `"max_bytes": want key=value or `,
 		"check,check=true": "check is given twice",
 		"check=maybe":      "check=maybe: want true or false",

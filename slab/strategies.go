@@ -57,13 +57,13 @@ var rows = []row{
 		open: func(up upstream.Checked, c Config, f front) Allocator {
 			return strategy.NewSizeclass(up, c.Steps, c.Align, c.MaxBytes, freelistOptions(c, f))
 		}},
-	{name: "bestfit", align: 64, keys: []string{"align", "miss_target", "decommit", "pages", "reserve", "cache_bytes"},
+	{name: "bestfit", align: 64, keys: []string{"align", "miss_target", "pages", "reserve", "cache_bytes"},
 		own:    "miss_target",
 		caches: cachedByHeap,
 		open: func(up upstream.Checked, c Config, f front) Allocator {
 			return strategy.NewBestfit(up, heapOptions(c, f))
 		}},
-	{name: "slab", align: 16, keys: []string{"align", "miss_target", "decommit", "pages", "reserve", "cache_bytes"},
+	{name: "slab", align: 16, keys: []string{"align", "miss_target", "pages", "reserve", "cache_bytes"},
 		own:    "miss_target",
 		caches: cachedByHeap,
 		open: func(up upstream.Checked, c Config, f front) Allocator {

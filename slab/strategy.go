@@ -81,7 +81,7 @@ type front struct {
 
 // heapOptions are the options of a page heap: fields of c, and the help of the pool.
 func heapOptions(c Config, f front) pageheap.Options {
-	o := pageheap.Options{Align: c.Align, MissTarget: c.MissTarget, Decommit: c.Decommit, Locked: c.traits.locked,
+	o := pageheap.Options{Align: c.Align, MissTarget: c.MissTarget, Locked: c.traits.locked,
 		MaxHeld: heldLimit(c.MaxHeld)}
 	if f.lock != nil {
 		o.Gets, o.Lock, o.BeforePeak, o.Processor = f.gets, f.lock, f.beforePeak, f.processor

@@ -156,7 +156,7 @@ func (w *stresser) release(o owned) {
 var stressConfigs = []Config{
 	{Strategy: "direct"}, {Strategy: "exact"}, {Strategy: "bitlog"},
 	{Strategy: "sizeclass"}, {Strategy: "sizeclass", CacheBytes: -1},
-	{Strategy: "bestfit"}, {Strategy: "bestfit", CacheBytes: -1, Decommit: true, MissTarget: 0.1},
+	{Strategy: "bestfit"}, {Strategy: "bestfit", CacheBytes: -1, MissTarget: 0.1},
 	{Strategy: "slab"}, {Strategy: "slab", CacheBytes: -1},
 	{Strategy: "slab", MaxHeld: 1 << 20}, {Strategy: "sizeclass", MaxHeld: 1 << 20},
 	{Strategy: "slab", Check: true}, {Strategy: "sizeclass", TrimAfter: time.Millisecond},

@@ -23,11 +23,11 @@ type subject struct {
 func eachSubject(t *testing.T, f func(t *testing.T, steps int, open func(t *testing.T, up *pages) subject)) {
 	for _, c := range []Config{
 		{Strategy: "direct"}, {Strategy: "exact", MaxHeldBlocks: 20}, {Strategy: "bitlog", MaxHeldBlocks: 20}, {Strategy: "sizeclass"},
-		{Strategy: "bestfit"}, {Strategy: "slab"}, {Strategy: "slab", Decommit: true, MissTarget: 0.5},
+		{Strategy: "bestfit"}, {Strategy: "slab"}, {Strategy: "slab", MissTarget: 0.5},
 	} {
 		for _, fixed := range []bool{false, true} {
 			ranges := c.Strategy == "bestfit" || c.Strategy == "slab"
-			if !ranges && !fixed || c.Decommit && fixed {
+			if !ranges && !fixed || c.MissTarget > 0 && fixed {
 				continue
 			}
 			name := c.String()

@@ -298,7 +298,7 @@ func TestConfigsWithoutADevice(t *testing.T) {
 		"strategy=slab":                       "virtual",
 		"strategy=slab, device=heap":          "heap",
 		" device=heap,strategy=slab":          "heap",
-		`{"decommit":true}`:                   "virtual",
+		`{"zero":true}`:                       "virtual",
 		`{}`:                                  "virtual",
 		`{ "strategy":"slab" }`:               "virtual",
 		`{"strategy":"slab","device":"mmap"}`: "mmap",

@@ -20,7 +20,7 @@ of HTML with what that took: a table, bytes over time, the sizes, and what lay w
 It needs no network. The same traces and lines give the same page.
 
 	bufslab report -o page.html program.csv.gz
-	bufslab report -config strategy=slab -config strategy=slab,decommit=true -o page.html program.csv.gz
+	bufslab report -config strategy=slab -config strategy=slab,miss_target=2% -o page.html program.csv.gz
 
 	TRACE         a file, as bufslab replay takes it, of allocations; if there is none, the recording that
 	              ships with the command

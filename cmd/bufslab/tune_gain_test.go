@@ -18,8 +18,7 @@ func menu() (lines []string) {
 	for _, strategy := range []string{"slab", "bestfit"} {
 		for _, misses := range []string{"0.3%", "1%", "3%"} {
 			for _, cache := range []string{"0", "64KiB", "1MiB"} {
-				line := fmt.Sprintf("strategy=%s,miss_target=%s,cache_bytes=%s", strategy, misses, cache)
-				lines = append(lines, line, line+",decommit=true")
+				lines = append(lines, fmt.Sprintf("strategy=%s,miss_target=%s,cache_bytes=%s", strategy, misses, cache))
 			}
 		}
 	}

@@ -26,7 +26,6 @@ type coordinate struct {
 var coordinates = []coordinate{
 	{"cache_bytes", []string{"", "0", "64KiB", "1MiB"}},
 	{"strategy", []string{"slab", "bestfit", "sizeclass", "exact", "bitlog"}},
-	{"decommit", []string{"", "true"}},
 	{"miss_target", []string{"", "0.3%", "2%", "5%", "15%"}},
 	{"steps", []string{"", "2", "16"}},
 	{"bits", []string{"", "2", "6"}},

@@ -57,7 +57,7 @@ func steady(t *testing.T, name string) string {
 // hostile is a name that is markup, and longer than a phone is wide.
 const hostile = `<img src=http:x onerror=console.error(1)>&"_a_name_without_a_space_that_is_longer_than_a_phone_is_wide.csv`
 
-const longLine = "strategy=slab,max_bytes=4GiB,max_held=1GiB,trim_after=30s,miss_target=0.5%,cache_bytes=16MiB,decommit=true"
+const longLine = "strategy=slab,max_bytes=4GiB,max_held=1GiB,trim_after=30s,miss_target=0.5%,cache_bytes=16MiB"
 
 // The page asks for nothing but itself, and the browser has nothing to complain of.
 func TestNothingLeavesThePage(t *testing.T) {

@@ -66,7 +66,6 @@ type Heap struct {
 type Options struct {
 	Align      int     // of extents, a power of two of at least 8
 	MissTarget float64 // share of allocations that may go upstream
-	Decommit   bool    // give small free pages back before a new peak, too
 	Locked     bool    // memory is page-locked: ask for the need only
 	Numbered   bool    // Locate is always told the extent: no page map is kept
 	MaxHeld    int64   // bytes that may be held free; the largest int64 is no bound

@@ -8,7 +8,7 @@ import (
 // What an upstream does not take back is free again, and managed: it serves, and goes
 // back when it can.
 func TestMemoryThatCannotGoBackStays(t *testing.T) {
-	for _, c := range []Options{{}, {Decommit: true}, {MaxHeld: -1}} {
+	for _, c := range []Options{{}, {MaxHeld: -1}} {
 		up := &pages{RangeBytes: 64 * page}
 		p := start(up, c)
 		live := fill(t, p, 100) // of two ranges

@@ -77,9 +77,8 @@ func (h *Heap) decommitBeforePeak(n int) {
 const lazyShare = 16
 
 // worthDecommitting returns a free extent whose pages make good for a growth by n bytes at the top
-// of the current range, or none. An extent of half of n is worth a call; with Options.Decommit a
-// sixteenth is. If Commit takes no call, the decommit counts as a miss, and n has to be a large part
-// of the heap.
+// of the current range, or none. An extent of half of n is worth a call. If Commit takes no call,
+// the decommit counts as a miss, and n has to be a large part of the heap.
 func (h *Heap) worthDecommitting(n int) int32 {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -87,7 +86,7 @@ func (h *Heap) worthDecommitting(n int) int32 {
 		return none
 	}
 	lazy := h.isLazy(h.current)
-	if lazy && !h.options.Decommit && (h.policy.budget() < 1 || int64(n) < h.managed/lazyShare) {
+	if lazy && (h.policy.budget() < 1 || int64(n) < h.managed/lazyShare) {
 		return none
 	}
 	top := h.top(h.current)
@@ -95,12 +94,9 @@ func (h *Heap) worthDecommitting(n int) int32 {
 	if need <= 0 || h.managed+int64(h.blockStep(h.current, n, need)) <= h.policy.high {
 		return none
 	}
-	i, least := h.largest(free), need/2
-	if h.options.Decommit {
-		least = need / 16
-	}
+	i := h.largest(free)
 	if i == none || i == top || h.segs[h.at(i).seg].rng == nil ||
-		h.at(i).len < max(least, h.segs[h.current].rng.Page()) {
+		h.at(i).len < max(need/2, h.segs[h.current].rng.Page()) {
 		return none
 	}
 	if lazy {

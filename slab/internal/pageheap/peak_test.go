@@ -42,15 +42,13 @@ func TestDecommitsOfLazyRangesAreWithinTheBudget(t *testing.T) {
 	p.mustCheck(t, &up.Source)
 }
 
-// There free pages go before the heap passes its old peak only for a growth by a sixteenth or
-// more; with Options.Decommit for any.
+// There free pages go before the heap passes its old peak only for a growth by a sixteenth or more.
 func TestLazyRangesDecommitForMuch(t *testing.T) {
 	for _, c := range []struct {
-		options          Options
 		hole, need, want int // pages
-	}{{Options{}, 6, 8, 64}, {Options{}, 3, 4, 64}, {Options{}, 2, 3, 67}, {Options{Decommit: true}, 2, 3, 64}} {
+	}{{6, 8, 64}, {3, 4, 64}, {2, 3, 67}} {
 		up := &pages{RangeBytes: 64 << 20, Ahead: 64 << 20}
-		p := start(up, c.options)
+		p := start(up, Options{})
 		live := fill(t, p, 64)
 		for i := 0; i < 48; i += 2 * c.hole {
 			p.freeAll(live[i : i+c.hole])

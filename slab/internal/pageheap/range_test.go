@@ -46,7 +46,7 @@ func TestSegmentsServeWhereNoRangeCanBeOpened(t *testing.T) {
 // A block larger than the upstream gives a range has a segment.
 func TestABlockLargerThanARangeHasASegment(t *testing.T) {
 	up := &pages{RangeBytes: 16 * page}
-	p := start(up, Options{Decommit: true})
+	p := start(up, Options{})
 	p.mustAlloc(t, page)
 	p.free(p.mustAlloc(t, 40*page))
 	fill(t, p, 100) // of both

@@ -10,7 +10,7 @@ import (
 // Extents tile each segment in the order of addresses, in the states that they have.
 func TestExtentsAreThoseOfTheHeap(t *testing.T) {
 	up := &pages{}
-	p := start(on(up, false), Options{MissTarget: 1, Decommit: true})
+	p := start(on(up, false), Options{MissTarget: 1})
 	a, b, c := p.mustAlloc(t, 4*page), p.mustAlloc(t, 2*page), p.mustAlloc(t, page)
 	p.free(a)
 	got := p.Extents()
