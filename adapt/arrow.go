@@ -1,14 +1,19 @@
 package adapt
 
 import (
+	"errors"
 	"fmt"
 	"unsafe"
 
+	"github.com/bufslab/bufslab/device"
 	"github.com/bufslab/bufslab/slab"
 )
 
 // An ArrowAllocator is a memory.Allocator of arrow-go: see [Arrow].
-type ArrowAllocator struct{ pool *slab.Pool }
+type ArrowAllocator struct {
+	pool *slab.Pool
+	of   slices
+}
 
 // Arrow returns an arrow-go memory.Allocator over p: its slices are cleared, and begin at
 // multiples of 64.
@@ -20,11 +25,11 @@ type ArrowAllocator struct{ pool *slab.Pool }
 // come: bound the pool (max_bytes) where you do not trust the sender.
 //
 // memory.Allocator has no errors. Where p has no room, or is closed, Allocate and Reallocate
-// panic with p's error, as arrow's own allocators do; functions of Arrow that return an
-// error recover from that panic.
-func Arrow(p *slab.Pool) *ArrowAllocator {
-	reachable(p)
-	a := &ArrowAllocator{p}
+// panic with p's error, after the wait that [Wait] asks for, as arrow's own allocators do; functions of
+// Arrow that return an error recover from that panic.
+func Arrow(p *slab.Pool, options ...Option) *ArrowAllocator {
+	a := &ArrowAllocator{pool: p}
+	a.of.open(p, options)
 	if b, err := p.GetBytes(272); err == nil { // the block behind it may be off by 16
 		defer a.Free(b)
 		a.try(320)
@@ -54,7 +59,7 @@ func (a *ArrowAllocator) Allocate(size int) []byte {
 	if size <= 0 {
 		return make([]byte, size)
 	}
-	b, err := a.pool.GetBytes(rounded(size))
+	b, err := a.of.ask(rounded(size))
 	if err != nil {
 		panic(err)
 	}
@@ -92,11 +97,18 @@ func (a *ArrowAllocator) resize(size int, b []byte) []byte {
 		copy(m, b)
 		return m
 	}
-	h, err := h.Grow(rounded(size))
-	if err != nil {
+	grown, err := h.Grow(rounded(size))
+	switch {
+	case err == nil:
+	case a.of.patience > 0 && errors.Is(err, device.ErrOutOfMemory): // Grow does not wait
+		m := a.Allocate(size)
+		copy(m, b)
+		a.Free(b)
+		return m
+	default:
 		panic(err)
 	}
-	m := h.Bytes()
+	m := grown.Bytes()
 	a.check(m)
 	return m[:size:size]
 }

@@ -23,11 +23,14 @@ type GRPCPool struct {
 // peer declares as the length of a message takes nothing.
 //
 // A server that runs out of pooled memory should answer more slowly, not fail: where p has no
-// room, or is closed, Get makes a buffer, and counts it in Made. Put leaves such buffers to the
-// collector. From the first one on, Put no longer counts slices that p does not know.
-func GRPC(p *slab.Pool) *GRPCPool {
-	reachable(p)
-	return &GRPCPool{slices: slices{pool: p}}
+// room, or is closed, Get makes a buffer, after the wait that [Wait] asks for. So max_bytes of p does not
+// bound the server: p counts what is beyond it in [slab.Stats].OverflowBytes, also without overflow=make.
+// Put leaves such buffers to the collector. From the first one on, Put no longer counts slices that p
+// does not know.
+func GRPC(p *slab.Pool, options ...Option) *GRPCPool {
+	g := &GRPCPool{}
+	g.open(p, options)
+	return g
 }
 
 // Get returns a buffer of length bytes with undefined contents.

@@ -12,14 +12,15 @@ type HTTPPool struct {
 // ReverseProxy itself uses 32 KiB. HTTP panics if size is not positive.
 //
 // A server that runs out of pooled memory should answer more slowly, not fail: where p has no
-// room, or is closed, Get makes a buffer, and counts it in Made. Put leaves such buffers to the
-// collector. From the first one on, Put no longer counts slices that p does not know.
-func HTTP(p *slab.Pool, size int) *HTTPPool {
+// room, or is closed, Get makes a buffer as [GRPC]'s does, with the same counts, after the wait that [Wait]
+// asks for.
+func HTTP(p *slab.Pool, size int, options ...Option) *HTTPPool {
 	if size <= 0 {
 		panic("adapt: HTTP buffers need a positive size")
 	}
-	reachable(p)
-	return &HTTPPool{slices{pool: p}, size}
+	h := &HTTPPool{size: size}
+	h.open(p, options)
+	return h
 }
 
 // Get returns a buffer with undefined contents.

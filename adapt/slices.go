@@ -4,20 +4,23 @@ import (
 	"errors"
 	"fmt"
 	"sync/atomic"
+	"time"
 
 	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/internal/inside"
 	"github.com/bufslab/bufslab/slab"
 )
 
 // slices hands out buffers to callers that take no error.
 type slices struct {
-	pool *slab.Pool
-	made atomic.Int64 // slices, as the pool gave none
+	pool     *slab.Pool
+	patience time.Duration // how long a call waits for room
+	made     atomic.Int64  // slices, as the pool gave none
 }
 
-// reachable panics if p has no memory that the CPU can reach. It asks for a buffer: it cannot
-// tell for a pool that is closed or has no room.
-func reachable(p *slab.Pool) {
+// open sets the pool and the options. It panics if p has no memory that the CPU can reach. It asks
+// for a buffer: it cannot tell for a pool that is closed or has no room.
+func (s *slices) open(p *slab.Pool, options []Option) {
 	b, err := p.GetBytes(1)
 	switch {
 	case err == nil:
@@ -25,20 +28,33 @@ func reachable(p *slab.Pool) {
 	case errors.Is(err, device.ErrUnavailable):
 		panic(fmt.Errorf("adapt: %w", err))
 	}
+	s.pool = p
+	for _, o := range options {
+		o(s)
+	}
 }
 
-// get returns size bytes, from make if the pool has none.
+// get returns size bytes, made if the pool has none.
 func (s *slices) get(size int) []byte {
-	b, err := s.pool.GetBytes(size)
+	b, err := s.ask(size)
 	if err != nil {
-		b = make([]byte, size) // panics for a negative size
-		s.made.Add(1)
+		b = s.make(size)
 	}
 	return b
 }
 
-// put gives a slice back. The pool does not know slices from make, and they must not look like
-// mistakes of the caller. So once there is such a slice, put does not count unknown ones.
+// make returns size bytes that are none of the pool's memory. The pool counts them as overflow, unless
+// it is closed.
+func (s *slices) make(size int) []byte {
+	defer s.made.Add(1)
+	if b := inside.Made(s.pool, size); b != nil {
+		return b
+	}
+	return make([]byte, size) // panics for a negative size
+}
+
+// put gives a slice back. A closed pool does not know slices that were made since, and they must not
+// look like mistakes of the caller. So once there is a made slice, put does not count unknown ones.
 func (s *slices) put(b []byte) {
 	if s.made.Load() > 0 {
 		if _, ok := s.pool.Lookup(b); !ok {
@@ -48,6 +64,6 @@ func (s *slices) put(b []byte) {
 	_ = s.pool.Put(b) // a refusal is counted
 }
 
-// Made returns how many buffers were made by make because the pool had no room, or was
-// closed.
+// Made returns how many buffers were made because the pool had no room, or was closed. Those that are
+// out now are in [slab.Stats].OverflowBlocks and OverflowBytes.
 func (s *slices) Made() int64 { return s.made.Load() }

@@ -28,6 +28,7 @@ func numbersOf(s slab.Stats) []number {
 		{"Hit rate", hitRate(s), "of " + count(s.Hits+s.Misses) + " Gets"},
 		{"Waiters", count(s.Waiters), waited},
 		{"Failed", count(s.Failed), "Gets out of memory"},
+		{"Overflow", size(s.OverflowBytes), several(s.OverflowBlocks, "buffer") + " made where there was no room"},
 	}
 }
 

@@ -56,6 +56,9 @@ func (p *pool) end() error {
 	p.leaveBudgets(p)
 	p.table.EndReferences()
 	errs := []error{p.leakError(p.stats().bounded()), p.checkError(), p.guard.err()}
+	if over := p.over.Load(); over != nil {
+		errs = append(errs, over.close())
+	}
 	for _, f := range p.onClose {
 		errs = append(errs, f())
 	}
@@ -99,8 +102,8 @@ func (p *pool) abandon() {
 		return
 	}
 	p.abandoned.Store(true)
-	if p.over != nil {
-		p.over.abandoned.Store(true)
+	if over := p.over.Load(); over != nil {
+		over.abandoned.Store(true)
 	}
 	go func() { _ = p.close() }() // its leaks are reported to nobody
 }

@@ -114,8 +114,8 @@ func (p *Pool) ResetPeaks() {
 
 // countOverflow counts the buffers of plain memory that are out.
 func (p *pool) countOverflow(s *Stats) {
-	if p.over != nil {
-		out := p.over.stats().bounded()
+	if over := p.over.Load(); over != nil {
+		out := over.stats().bounded()
 		s.OverflowBlocks, s.OverflowBytes = out.ActiveBlocks, out.ActiveBytes
 		s.Forgotten, s.DoubleReleases = s.Forgotten+out.Forgotten, s.DoubleReleases+out.DoubleReleases
 	}

@@ -20,11 +20,7 @@ func (p *Pool) GetBytes(size int) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if b.ptr == nil {
-		return nil, b.unreachable()
-	}
-	b.slot.BySlice()
-	return unsafe.Slice((*byte)(b.ptr), size), nil
+	return b.bySlice()
 }
 
 // GetBytesContext is GetBytes that waits as [Pool.GetContext] does, with its errors.
@@ -33,15 +29,16 @@ func (p *Pool) GetBytesContext(ctx context.Context, size int) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if b.ptr == nil {
-		return nil, b.unreachable()
-	}
-	b.slot.BySlice()
-	return unsafe.Slice((*byte)(b.ptr), size), nil
+	return b.bySlice()
 }
 
-// unreachable releases a buffer that has no slice, and returns the error of GetBytes.
-func (b PooledBuffer) unreachable() error {
-	return errors.Join(fmt.Errorf("slab: GetBytes of memory that the CPU cannot reach: %w", device.ErrUnavailable),
-		b.Release())
+// bySlice returns the bytes of b to a program that keeps no handle, as all of a slice. Device memory has no slice:
+// then it releases b.
+func (b PooledBuffer) bySlice() ([]byte, error) {
+	if b.ptr == nil {
+		return nil, errors.Join(fmt.Errorf("slab: GetBytes of memory that the CPU cannot reach: %w", device.ErrUnavailable),
+			b.Release())
+	}
+	b.slot.BySlice()
+	return unsafe.Slice((*byte)(b.ptr), b.n), nil
 }

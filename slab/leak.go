@@ -14,8 +14,8 @@ import (
 func (p *Pool) Leaks() []Leak {
 	q := p.opened()
 	list := q.listLeaks(q.out())
-	if q.over != nil {
-		list = append(list, q.over.listLeaks(q.over.out())...)
+	if over := q.over.Load(); over != nil {
+		list = append(list, over.listLeaks(over.out())...)
 	}
 	return list
 }

@@ -24,7 +24,7 @@ func (p *Pool) Lookup(b []byte) (PooledBuffer, bool) {
 	}
 	at := unsafe.Pointer(unsafe.SliceData(b))
 	s, gen, n := p.pool.table.Find(uintptr(at))
-	if over := p.pool.over; s == nil && over != nil {
+	if over := p.pool.over.Load(); s == nil && over != nil {
 		s, gen, n = over.table.Find(uintptr(at))
 	}
 	if cap(b) == 0 && n > 0 { // the end of a slice has the address of its beginning

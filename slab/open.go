@@ -65,11 +65,7 @@ func (p *pool) open() error {
 	if err != nil {
 		return err
 	}
-	err = p.stack(p.config.on)
-	if err == nil {
-		err = p.openOverflow(p.config.Config)
-	}
-	if err != nil {
+	if err := p.stack(p.config.on); err != nil {
 		_ = release() // it has no error to give
 		return err
 	}
@@ -178,22 +174,6 @@ func (p *pool) openGuard(c Config, align int) {
 		Every: c.Guard, Align: align, Linger: linger, Report: p.guard.report, Begin: p.cache.Stop, End: p.cache.Start,
 	})
 	p.blocks = guardedBlocks{p.blocks, p.guard.Guard}
-}
-
-// openOverflow opens the pool of plain memory, if c asks for it. A replay has none.
-func (p *pool) openOverflow(c Config) error {
-	if c.Overflow == "" || p.config.replayed() {
-		return nil
-	}
-	d, err := device.Open("heap")
-	if err != nil {
-		return err
-	}
-	plain := Config{Device: "heap", Strategy: "direct", Name: c.Name, OnForget: c.OnForget, Strict: c.Strict, Check: c.Check,
-		ProfileRate: c.ProfileRate, Hooks: c.Hooks, Logger: c.Logger}
-	p.over = &pool{config: settings{Config: plain.withDefaults(), given: plain, on: d}}
-	p.onClose = append(p.onClose, p.over.close)
-	return p.over.open()
 }
 
 // openWatchers opens the observers. It sets the size up to which Get has no more to do than a hit.

@@ -57,7 +57,7 @@ type pool struct {
 	room
 	forgotten
 
-	over *pool // of plain memory; nil without Config.Overflow
+	over atomic.Pointer[pool] // of plain memory; nil until it is wanted, see overflow.go
 
 	onClose             []func() error
 	ended, deviceClosed atomic.Bool // see close.go

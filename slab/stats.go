@@ -77,7 +77,8 @@ type Stats struct {
 	PressureSteps int64 `json:"pressure_steps"` // steps that gave memory back because it was short: see Config.Pressure
 	PressureBytes int64 `json:"pressure_bytes"` // that went upstream then
 
-	// out now in plain Go memory because there was no room: see Config.Overflow. They are not among the active ones
+	// out now in plain Go memory because there was no room: see Config.Overflow; package adapt makes some, too. They
+	// are not among the active ones
 	OverflowBlocks int64 `json:"overflow_blocks"`
 	OverflowBytes  int64 `json:"overflow_bytes"`
 

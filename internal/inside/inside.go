@@ -6,6 +6,10 @@ import "sync/atomic"
 // Close is Close of a *slab.Pool without a line in the log, for callers that report leaks themselves.
 var Close func(pool any) error
 
+// Made returns size bytes of plain Go memory, which a *slab.Pool counts as overflow and takes back by Put, or nil
+// if size is negative or the pool is closed.
+var Made func(pool any, size int) []byte
+
 // Left returns the buffers of a *slab.Pool that a keeper has left to the collector on purpose, and that the collector
 // has not found dead. They are active, and no leaks.
 var Left func(pool any) *Tally
