@@ -54,7 +54,7 @@ func (l *Limit) over() int64 {
 	return max(0, l.inUse-l.max)
 }
 
-// settle lets the pools cache again if what is in use fits. The caller holds resizing, and no other lock.
+// settle lets the pools cache again if what is in use fits. The caller holds resizing, and none of the locks below it.
 func (l *Limit) settle() {
 	if w := l.tight.Load(); w != nil && l.over() == 0 {
 		l.tight.Store(nil)
