@@ -32,7 +32,7 @@ type Limit struct {
 	guarantee int64
 	idle      atomic.Int64 // of inUse, promised and not in use; see count
 
-	resizing sync.Mutex                    // held by SetMax; before the locks of budget
+	settling sync.Mutex                    // of tight; before the locks of budget
 	tight    atomic.Pointer[budget.Waiter] // first in the queue while more is in use than max; see setmax.go
 }
 
@@ -121,6 +121,7 @@ func (l *Limit) refund(n int64, drawn bool) {
 	l.mu.Unlock()
 	for at := l; n > 0 && at != nil; at = at.parent {
 		at.budget.Queue.Changed()
+		at.settleSoon()
 	}
 	if wake {
 		l.budget.Wake()

@@ -12,19 +12,12 @@ import (
 // The error is a *[GuaranteeError] if max is less than l has promised to its children, or than was promised to l, and
 // wraps [ErrSize] if max is negative. Then nothing changes.
 func (l *Limit) SetMax(max int64) error {
-	l.resizing.Lock()
-	defer l.resizing.Unlock()
 	over, err := l.setMax(max)
 	if err != nil {
 		return err
 	}
 	if over > 0 {
 		l.budget.GiveNow()
-	}
-	if l.over() > 0 && l.tight.Load() == nil {
-		w := budget.NewFirst(&l.budget)
-		l.tight.Store(w)
-		l.budget.Join(w)
 	}
 	l.settle()
 	l.budget.Queue.Changed()
@@ -54,10 +47,29 @@ func (l *Limit) over() int64 {
 	return max(0, l.inUse-l.max)
 }
 
-// settle lets the pools cache again if what is in use fits. The caller holds resizing, and none of the locks below it.
+// settle has the pools cache nothing while more is in use than the maximum allows, and lets them cache again once all
+// that is in use fits. It looks again after each change: refund may have looked before it.
 func (l *Limit) settle() {
-	if w := l.tight.Load(); w != nil && l.over() == 0 {
-		l.tight.Store(nil)
-		l.budget.Leave(w)
+	l.settling.Lock()
+	defer l.settling.Unlock()
+	for {
+		switch w, over := l.tight.Load(), l.over() > 0; {
+		case over && w == nil:
+			w = budget.NewFirst(&l.budget)
+			l.tight.Store(w)
+			l.budget.Join(w)
+		case !over && w != nil:
+			l.tight.Store(nil)
+			l.budget.Leave(w)
+		default:
+			return
+		}
+	}
+}
+
+// settleSoon is settle for a caller that may hold any lock, after less is in use.
+func (l *Limit) settleSoon() {
+	if l.tight.Load() != nil && l.over() == 0 {
+		go l.settle()
 	}
 }

@@ -76,9 +76,8 @@ func (p *pool) fitLocked() {
 		p.reclaimMu.Unlock()
 	}
 	for a := range upstream.Layers(p.upstream) {
-		if l, ok := a.(*Limit); ok && l.tight.Load() != nil && l.resizing.TryLock() { // else SetMax settles
+		if l, ok := a.(*Limit); ok && l.tight.Load() != nil {
 			l.settle()
-			l.resizing.Unlock()
 		}
 	}
 }

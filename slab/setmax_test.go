@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -250,4 +251,44 @@ func TestBoundsThatChangeBesideCalls(t *testing.T) {
 		}
 		p.Close()
 	}
+}
+
+// What comes back below a tight bound without a Release of a pool lets calls that wait on: memory that the program has
+// from the Limit itself, and pages that go into quarantine.
+func TestATightBoundEndsHoweverMemoryComesBack(t *testing.T) {
+	t.Run("by the Limit", func(t *testing.T) {
+		l := NewLimit(openDevice(t, "mmap"), 2<<20)
+		p := mustOpen(t, l, Config{Strategy: "direct"})
+		own := check.Ok(l.Alloc(1 << 20))(t)
+		b := mustGet(t, p, 1<<20)
+		check.Must(t, l.SetMax(3<<19))
+		got := waitFor(t, p, 1<<19)
+		l.Free(own)
+		mustRelease(t, <-got)
+		mustRelease(t, b)
+	})
+	t.Run("by quarantine", func(t *testing.T) {
+		p := openLine(t, "device=mmap,max_bytes=2MiB")
+		b := mustGet(t, p, 1<<19)
+		func() { mustGet(t, p, 1<<20).Bytes()[0] = 1 }()
+		check.Must(t, p.SetMaxBytes(1<<20))
+		got := waitFor(t, p, 1<<17)
+		for p.Stats().Forgotten == 0 {
+			runtime.GC()
+			runtime.Gosched()
+		}
+		mustRelease(t, <-got)
+		mustRelease(t, b)
+	})
+}
+
+// waitFor has a call wait for a buffer, and returns where it comes.
+func waitFor(t *testing.T, p *Pool, size int) chan PooledBuffer {
+	t.Helper()
+	got := make(chan PooledBuffer, 1)
+	go func() { got <- check.Ok(p.GetContext(t.Context(), size))(t) }()
+	for p.Stats().Waiters == 0 {
+		runtime.Gosched()
+	}
+	return got
 }

@@ -22,6 +22,7 @@ type poolModel struct {
 	stale   []slab.PooledBuffer
 	refs    []reference
 	streams model.Streams
+	bound   bound
 	doubles int64 // Releases that were refused
 }
 
@@ -133,9 +134,8 @@ func (m *poolModel) release(t *rapid.T, i int) {
 // check is the invariant.
 func (m *poolModel) check(t *rapid.T) {
 	l := m.Up.Accounts()
-	if l.Peak > m.MaxBytes {
-		t.Fatalf("%d bytes of the upstream were out, of %d allowed", l.Peak, m.MaxBytes)
-	}
+	m.bound.look(t, l)
+
 	if m.holder && m.Stopped && len(m.live) == 0 && l.Bytes != 0 {
 		t.Fatalf("%d bytes are held after StopHolding", l.Bytes)
 	}
@@ -172,13 +172,13 @@ func (m *poolModel) sum() int64 {
 // most is how many bytes there can be at all: no one waits for more.
 func (m *poolModel) most() int64 {
 	if m.Bytes.Dev == nil {
-		return m.MaxBytes
+		return m.bound.most
 	}
 	_, total, err := m.Bytes.Dev.MemInfo()
 	if err != nil { // the device does not tell
-		return m.MaxBytes
+		return m.bound.most
 	}
-	return min(m.MaxBytes, total)
+	return min(m.bound.most, total)
 }
 
 // isOut reports whether the pool and the model agree about what is out.
@@ -198,6 +198,8 @@ func (m *poolModel) checkStats(t *rapid.T, s slab.Stats, l model.Accounts) {
 		t.Fatalf("managed bytes are not the sum of their parts: %+v", s)
 	case s.ManagedBytes != l.Bytes:
 		t.Fatalf("the upstream has %d bytes out: %+v", l.Bytes, s)
+	case s.Waiters != 0:
+		t.Fatalf("nobody waits: %+v", s)
 	case min(s.RoundingBytes, s.HeldBytes, s.UnusableBytes, s.HeldBlocks, s.Hits, s.Misses) < 0:
 		t.Fatalf("negative figures: %+v", s)
 	case s.WaitingBytes < 0 || s.WaitingBytes > s.HeldBytes || s.WaitingBlocks > s.HeldBlocks || m.Stopped &&

@@ -17,7 +17,7 @@ func Property(open func(upstream slab.Allocator) (*slab.Pool, error), s model.Se
 	return s.Program(func(t *rapid.T, b model.Base) (map[string]func(*rapid.T), func(*rapid.T)) {
 		p, err := open(b.Up.View())
 		model.OK(t, err)
-		m := &poolModel{Base: b, pool: p, solid: b.Bytes.Solid(t), holder: isHolder(t, p)}
+		m := &poolModel{Base: b, pool: p, solid: b.Bytes.Solid(t), holder: isHolder(t, p), bound: newBound(b.MaxBytes)}
 		return m.actions(), m.close
 	})
 }
@@ -39,10 +39,11 @@ func isHolder(t *rapid.T, p *slab.Pool) bool {
 
 func (m *poolModel) actions() map[string]func(*rapid.T) {
 	return map[string]func(*rapid.T){
-		"":              m.check,
-		"get":           m.get,
-		"getMore":       m.get, // twice as likely as the rest
-		"getContext":    m.getContext,
+		"":           m.check,
+		"get":        m.get,
+		"getMore":    m.get, // twice as likely as the rest
+		"getContext": m.getContext,
+		"getAll":     m.getAll, "getBytes": m.getBytes, "setMaxBytes": m.setMaxBytes,
 		"getZeroed":     m.getZeroed,
 		"getBad":        m.getBad,
 		"getFails":      m.getFails,
