@@ -6,11 +6,12 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+	"regexp"
 	"strings"
 )
 
 // packages returns the files of each package with tests that the arguments name, for this platform, by its
-// folder: of all modules, and of all packages without arguments.
+// folder: of all modules, and of all packages but those apart without arguments.
 func packages(args []string) (map[string][]string, error) {
 	modules, err := modules()
 	if err != nil {
@@ -62,8 +63,12 @@ func named(dir string, args []string) bool {
 			return true
 		}
 	}
-	return len(args) == 0
+	return len(args) == 0 && !apart.MatchString(dir)
 }
+
+// apart are packages that are drawn from only if they are named: those that test, measure and show others. A number
+// of a random program, or of a load, is no promise.
+var apart = regexp.MustCompile(`^(fuzz|bench|examples|internal/(check|pooltest|upstreamtest|blocktable|knot|browsertest))(/|$)|/double/`)
 
 // modules returns the folders of the repository with a go.mod.
 func modules() (all []string, err error) {

@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -154,13 +155,25 @@ func offered(args []string) (all []change, err error) {
 	return all, nil
 }
 
-// try runs the tests of the package on a change.
+// try runs the tests of the package on a change. If it lives in an internal package, the tests of the package that
+// has it run, too.
 func (c change) try() (fate, string) {
 	src, err := os.ReadFile(c.file)
 	if err != nil {
 		return unfit, err.Error()
 	}
-	return tests{pkg: path.Dir(c.file)}.tryOn(c.file, slices.Replace(src, c.off, c.off+len(c.old), []byte(c.new)...))
+	text, pkg := slices.Replace(src, c.off, c.off+len(c.old), []byte(c.new)...), path.Dir(c.file)
+	f, why := tests{pkg: pkg}.tryOn(c.file, text)
+	if around, _, is := strings.Cut(pkg, "/internal/"); is && f == lives && hasTests(around) {
+		f, why = tests{pkg: around}.tryOn(c.file, text)
+	}
+	return f, why
+}
+
+// hasTests reports whether a folder has tests of Go.
+func hasTests(dir string) bool {
+	found, err := filepath.Glob(dir + "/*_test.go")
+	return err == nil && len(found) > 0
 }
 
 //go:embed lives.txt

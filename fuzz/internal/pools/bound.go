@@ -57,7 +57,8 @@ func (m *poolModel) setMaxBytes(t *rapid.T) {
 	if m.MaxBytes == math.MaxInt64 {
 		m.Skip(t, "the pool has no bound, and may have something between it and the upstream")
 	}
-	most := rapid.SampledFrom([]int64{0, 1, 4096, 64 << 10, m.sum(), m.Up.Accounts().Bytes, m.Up.Accounts().Bytes - 1}).Draw(t, "bound")
+	now := m.Up.Accounts().Bytes
+	most := rapid.SampledFrom([]int64{0, 1, 4096, 64 << 10, m.sum(), now, now - 1}).Draw(t, "bound")
 	switch err := m.pool.SetMaxBytes(most); {
 	case most < 0 || most > 0 && errors.As(err, new(*slab.ConfigError)):
 		if err == nil {
