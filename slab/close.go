@@ -6,6 +6,7 @@ import (
 
 	"github.com/bufslab/bufslab/internal/inside"
 	"github.com/bufslab/bufslab/slab/internal/handle"
+	"github.com/bufslab/bufslab/slab/internal/watch"
 )
 
 // Close has keepers of its buffers release what is idle, stops holding, see StopHolding, and makes further Gets fail
@@ -36,6 +37,7 @@ func init() {
 		defer runtime.KeepAlive(p)
 		return p.(*Pool).opened().close()
 	}
+	inside.Place = watch.PlaceOf
 	inside.Left = func(p any) *inside.Tally { return &p.(*Pool).opened().left }
 }
 

@@ -42,7 +42,7 @@ func TestADeferredCloseLogsLeaks(t *testing.T) {
 		}
 		wants := []string{"level=WARN", "pool=jobs", "closed with 1 buffers of 5000 bytes out", "1 others were found forgotten before", "with on_forget=report"}
 		if strings.Contains(line, "report") {
-			wants = append(wants[:3], "support_test.go:", "1 of them found forgotten")
+			wants = append(wants[:3], "close_leak_test.go:25", "close_leak_test.go:23, 1 of them found forgotten")
 		}
 		for _, want := range wants {
 			if strings.Count(text, want) != 1 {

@@ -1,6 +1,8 @@
 package slab
 
 import (
+	"fmt"
+
 	"github.com/bufslab/bufslab/device"
 	"github.com/bufslab/bufslab/slab/internal/handle"
 	"github.com/bufslab/bufslab/slab/internal/record"
@@ -52,14 +54,30 @@ func (l *lending) openLog(c Config) (err error) {
 	if h := c.Hooks; h != nil && h.DoubleRelease != nil {
 		o.DoubleRelease = func(bytes int) { h.DoubleRelease(c.Name, bytes) }
 	}
-	if h := c.Hooks; h != nil && h.Leaked != nil {
-		o.Leaked = func(k watch.Leak) { h.Leaked(c.Name, Leak(k)) }
+	if !l.config.replayed() {
+		o.Leaked = c.leaked
 	}
 	l.leaks.Open(o)
 	if o.Record != nil {
 		l.recordPromise()
 	}
 	return err
+}
+
+// leaked is told of each buffer that was forgotten. It warns of the first of a place whose slice may end the program.
+func (c Config) leaked(k watch.Leak) {
+	if k.First {
+		at := ""
+		if k.Stack != nil {
+			at = ", got at " + watch.PlaceOf(k.Stack) + ","
+		}
+		c.log().Warn(fmt.Sprintf("slab: a buffer of %d bytes%s was never released, and nothing has its handle any more. "+
+			"Its memory went back to the system, and a slice of it that is used faults (\"unexpected fault address\"). "+
+			"Keep the handle as long as the slice, then release it: docs/leaks.md", k.Bytes, at))
+	}
+	if h := c.Hooks; h != nil && h.Leaked != nil {
+		h.Leaked(c.Name, leakOf(k))
+	}
 }
 
 // openRecord opens the recording that c asks for. It records processors if they are the machine's.

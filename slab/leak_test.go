@@ -2,9 +2,13 @@ package slab
 
 import (
 	"fmt"
+	"log/slog"
 	"math"
+	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/bufslab/bufslab/internal/check"
 )
 
 // The text of a LeakError adds leaks up by site: the ten with the most bytes, and how many
@@ -57,5 +61,88 @@ func TestALeakErrorHasUnits(t *testing.T) {
 		if text := (&LeakError{Pool: "p", Blocks: 1, Bytes: bytes}).Error(); !strings.Contains(text, want) {
 			t.Errorf("%s, want %s", text, want)
 		}
+	}
+}
+
+// getFor is a wrapper as programs have it.
+//
+//go:noinline
+func getFor(t *testing.T, p *Pool, n int) PooledBuffer { return mustGet(t, p, n) }
+
+// A Leak has the stack of its Get from the first call that is the program's, and texts name that and two more: where
+// the first is in a function that only passes buffers on they differ.
+func TestLeaksHaveStacks(t *testing.T) {
+	p := openLine(t, "on_forget=report")
+	a := getFor(t, p, 1000)
+	b := getFor(t, p, 1000)
+	for i, l := range p.Leaks() {
+		frames := runtime.CallersFrames(l.Stack)
+		first, _ := frames.Next()
+		second, _ := frames.Next()
+		third, _ := frames.Next()
+		if at := fmt.Sprintf("%s:%d", first.File, first.Line); at != l.Site || !strings.HasSuffix(second.Function, ".getFor") ||
+			!strings.HasSuffix(third.Function, "."+t.Name()) {
+			t.Errorf("leak %d at %s: %s, %s, %s", i, l.Site, at, second.Function, third.Function)
+		}
+	}
+	err := p.Close()
+	if text := err.Error(); strings.Count(text, "1000 bytes in 1 buffers got at ") != 2 || strings.Count(text, "leak_test.go:") != 4 {
+		t.Error(text)
+	}
+	releaseAll(t, []PooledBuffer{a, b})
+}
+
+// The first buffer of a place whose slice may end the program is told, before that can happen, with the words of the
+// crash. On the heap, through With, and without a place after the first nothing is.
+func TestTheFirstInQuarantineIsTold(t *testing.T) {
+	for _, c := range []struct {
+		line   string
+		bytes  bool
+		places int // of Gets that are told, of two
+		site   string
+	}{
+		{"device=mmap", true, 1, "20000 bytes was never"},
+		{"device=mmap,on_forget=report", true, 2, "leak_test.go:"},
+		{"device=mmap,strategy=bestfit", true, 1, "20000 bytes was never"},
+		{"device=mmap", false, 0, ""},
+		{"device=heap", true, 0, ""},
+	} {
+		log := &lineLog{}
+		conf := check.Ok(ParseConfig(c.line))(t)
+		conf.Logger = slog.New(slog.NewTextHandler(log, nil))
+		told := make(chan string, 10)
+		conf.Hooks = &Hooks{Leaked: func(string, Leak) { told <- "" }}
+		p := check.Ok(OpenConfig(conf))(t)
+		for range 2 {
+			forgetAt(t, p, c.bytes)
+		}
+		func() { useOnce(getFor(t, p, 20_000), c.bytes) }()
+		for range 3 {
+			for done := false; !done; {
+				runtime.GC()
+				select {
+				case <-told:
+					done = true
+				default:
+					runtime.Gosched()
+				}
+			}
+		}
+		_, text := log.warnings()
+		if n := strings.Count(text, "unexpected fault address"); n != c.places || !strings.Contains(text, c.site) {
+			t.Errorf("%s, slices %v: told %d times, want %d: %s", c.line, c.bytes, n, c.places, text)
+		}
+		check.Must(t, p.Close())
+	}
+}
+
+//go:noinline
+func forgetAt(t *testing.T, p *Pool, bytes bool) { useOnce(mustGet(t, p, 20_000), bytes) }
+
+func useOnce(b PooledBuffer, bytes bool) {
+	if bytes {
+		b.Bytes()[0] = 1
+	} else {
+		_ = b.With(func(m []byte) { m[0] = 1 })
 	}
 }

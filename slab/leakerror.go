@@ -6,15 +6,17 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bufslab/bufslab/slab/internal/profile"
 	"github.com/bufslab/bufslab/slab/internal/watch"
 )
 
 // A Leak is a buffer that was not released, or, by samples, all such buffers of one place.
 type Leak struct {
 	Bytes     int
-	Site      string // file:line of the Get
-	Forgotten bool   // the collector has found it
-	Sampled   int64  // the estimated number of buffers, of about Bytes together; 0 for one known buffer
+	Site      string    // file:line of the Get
+	Stack     []uintptr // of the Get, from Site on, for runtime.CallersFrames
+	Forgotten bool      // the collector has found it
+	Sampled   int64     // the estimated number of buffers, of about Bytes together; 0 for one known buffer
 }
 
 // A LeakError says that a pool was closed while buffers were active.
@@ -28,8 +30,8 @@ type LeakError struct {
 	keepers               int   // not closed
 }
 
-// Error adds the leaks up by site, and lists the ten sites with the most bytes. It says how many others were
-// found forgotten before.
+// Error adds the leaks up by site and the two calls that led to it, and lists the ten with the most bytes. It says how
+// many others were found forgotten before.
 func (e *LeakError) Error() string {
 	var s strings.Builder
 	fmt.Fprintf(&s, "slab: pool %s closed with %d buffers of %d bytes%s out", e.Pool, e.Blocks, e.Bytes, about(e.Bytes))
@@ -92,9 +94,18 @@ func (at leakSite) String() string {
 
 // bySite adds leaks up, the most bytes first.
 func bySite(leaks []Leak) []leakSite {
-	at := map[string]leakSite{}
+	type key struct {
+		site  string
+		stack profile.Stack
+	}
+	at := map[key]leakSite{}
 	for _, l := range leaks {
-		s := at[l.Site]
+		k := key{site: l.Site}
+		copy(k.stack[:], l.Stack)
+		s := at[k]
+		if s.site == "" {
+			s.site = cmp.Or(watch.PlaceOf(l.Stack), l.Site)
+		}
 		n := max(1, l.Sampled)
 		s.bytes += int64(l.Bytes)
 		s.buffers += n
@@ -104,11 +115,10 @@ func bySite(leaks []Leak) []leakSite {
 		if l.Sampled > 0 {
 			s.about = "by samples, about "
 		}
-		at[l.Site] = s
+		at[k] = s
 	}
 	var sites []leakSite
-	for site, s := range at {
-		s.site = site
+	for _, s := range at {
 		sites = append(sites, s)
 	}
 	slices.SortFunc(sites, func(a, b leakSite) int {
@@ -117,10 +127,24 @@ func bySite(leaks []Leak) []leakSite {
 	return sites
 }
 
-// leaksOf returns a list as the program sees it.
+// leaksOf returns a list as the program sees it. Leaks of one stack share it.
 func leaksOf(list []watch.Leak) (leaks []Leak) {
+	known := map[profile.Stack]Leak{}
 	for _, l := range list {
-		leaks = append(leaks, Leak(l))
+		var stack profile.Stack
+		copy(stack[:], l.Stack)
+		k, ok := known[stack]
+		if !ok {
+			k = leakOf(l)
+			known[stack] = k
+		}
+		k.Bytes, k.Forgotten, k.Sampled = l.Bytes, l.Forgotten, l.Sampled
+		leaks = append(leaks, k)
 	}
 	return leaks
+}
+
+func leakOf(l watch.Leak) Leak {
+	return Leak{Bytes: l.Bytes, Site: watch.SiteOf(l.Stack), Stack: watch.OwnStack(l.Stack), Forgotten: l.Forgotten,
+		Sampled: l.Sampled}
 }

@@ -527,7 +527,7 @@ func TestLeaksListParts(t *testing.T) {
 		}
 		site := fmt.Sprintf("%s:%d", file, line-1)
 		l := p.Leaks()
-		if len(l) != 2 || l[0] != (Leak{Bytes: 10, Site: site}) || l[1].Bytes != 100 {
+		if len(l) != 2 || l[0].Bytes != 10 || l[0].Site != site || l[0].Forgotten || l[1].Bytes != 100 {
 			t.Errorf("%+v", l)
 		}
 		mustRelease(t, part)

@@ -20,10 +20,14 @@ func (t *failing) Helper()          {}
 func (t *failing) Failed() bool     { return false }
 func (t *failing) Cleanup(f func()) { t.cleanup = f }
 func (t *failing) Errorf(format string, args ...any) {
-	fmt.Println(directory.ReplaceAllString(fmt.Sprintf(format, args...), "\t"))
+	text := around.ReplaceAllString(fmt.Sprintf(format, args...), "")
+	fmt.Println(directory.ReplaceAllString(text, "\t"))
 }
 
-var directory = regexp.MustCompile(`\t.*/`)
+var (
+	around    = regexp.MustCompile(`\n\t\tcalled at.*`) // what runs the example
+	directory = regexp.MustCompile(`\t.*/`)
+)
 
 // What a test says that has released one buffer of three.
 func ExampleOpen() {
@@ -40,7 +44,7 @@ func ExampleOpen() {
 	runtime.KeepAlive(kept)
 	// Output:
 	// 2 buffers of 2000 bytes were not released by the end of the test (pool device=mmap,on_forget=report):
-	// 	example_test.go:34: 2 buffers of 2000 bytes, still out
+	// 	example_test.go:38: 2 buffers of 2000 bytes, still out
 	// Each place is that of a Get, Share, Slice or Grow. Release what it returned once, on every path.
 	// A buffer is out until its last part is released.
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bufslab/bufslab/internal/inside"
 	"github.com/bufslab/bufslab/slab"
 )
 
@@ -30,9 +31,9 @@ func placesOf(list []slab.Leak) (all []*place) {
 	}
 	at := map[key]*place{}
 	for _, l := range list {
-		k := key{l.Site, l.Forgotten}
+		k := key{inside.Place(l.Stack), l.Forgotten}
 		if at[k] == nil {
-			at[k] = &place{site: cmp.Or(l.Site, "a place that is not known"), forgotten: l.Forgotten}
+			at[k] = &place{site: cmp.Or(k.site, "a place that is not known"), forgotten: l.Forgotten}
 			all = append(all, at[k])
 		}
 		at[k].buffers += max(1, l.Sampled)
@@ -44,13 +45,18 @@ func placesOf(list []slab.Leak) (all []*place) {
 	return all
 }
 
-// String is a line. It begins with the place, as lines of a compiler do: editors can jump to it.
+// String is a line, and one more for the calls around. It begins with the place, as lines of a compiler do: editors can
+// jump to it.
 func (p *place) String() string {
 	how := "still out"
 	if p.forgotten {
 		how = "forgotten: nothing reaches " + oneOrMany(p.buffers, "it", "them") + " any more"
 	}
-	return fmt.Sprintf("%s: %s, %s", p.site, buffers(p.buffers, p.bytes), how)
+	site, around, called := strings.Cut(p.site, ", ")
+	if called {
+		around = "\n\t\t" + around
+	}
+	return fmt.Sprintf("%s: %s, %s%s", site, buffers(p.buffers, p.bytes), how, around)
 }
 
 // withPlaces is the message of a pool that keeps call sites. It counts a buffer once, however many of its parts

@@ -10,6 +10,9 @@ var Close func(pool any) error
 // if size is negative or the pool is closed.
 var Made func(pool any, size int) []byte
 
+// Place names where a stack of a slab.Leak begins, as file:line, and the two calls around it.
+var Place func(stack []uintptr) string
+
 // Left returns the buffers of a *slab.Pool that a keeper has left to the collector on purpose, and that the collector
 // has not found dead. They are active, and no leaks.
 var Left func(pool any) *Tally

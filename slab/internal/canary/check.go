@@ -215,16 +215,5 @@ func (c *Check) Faults() []string {
 	return c.faults.all()
 }
 
-// Leaks lists the blocks that are out, with the place of their Alloc, by size.
-func (c *Check) Leaks() (l []watch.Leak) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, k := range c.live {
-		l = append(l, watch.Leak{Bytes: k.inner.Len, Site: k.got})
-	}
-	watch.SortLeaks(l)
-	return l
-}
-
 // Canaries returns the bytes of the canaries around so many blocks.
 func (c *Check) Canaries(blocks int64) int64 { return blocks * 2 * int64(c.around) }

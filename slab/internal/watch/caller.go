@@ -3,24 +3,61 @@ package watch
 import (
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 )
 
-// Caller returns file:line of the first caller that is the program's: see IsHidden.
-func Caller() string {
+// Here returns the calls that led to it.
+func Here() []uintptr {
 	var pc [32]uintptr
-	return SiteOf(pc[:runtime.Callers(2, pc[:])])
+	return slices.Clone(pc[:runtime.Callers(2, pc[:])])
 }
 
-// SiteOf returns file:line of the first call in a stack that is the program's.
+// Caller returns file:line of the first caller that is the program's: see IsHidden.
+func Caller() string { return SiteOf(Here()) }
+
+// SiteOf returns file:line of the first call in a stack that is the program's, or "" if there is no stack.
 func SiteOf(stack []uintptr) string {
+	at, _, _ := strings.Cut(PlaceOf(stack), ",")
+	return at
+}
+
+// PlaceOf names the first call in a stack that is the program's, as file:line, and the two around it: the first may be
+// of a function that only passes buffers on. It returns "" if there is no stack.
+func PlaceOf(stack []uintptr) string {
+	var at []string
 	frames := runtime.CallersFrames(stack)
-	for {
-		f, more := frames.Next()
-		if !IsHidden(f) || !more {
-			return fmt.Sprintf("%s:%d", f.File, f.Line)
+	for more := len(stack) > 0; more && len(at) < 3; {
+		var f runtime.Frame
+		f, more = frames.Next()
+		if own := !IsHidden(f) && !isRuntimes(f); own || len(at) == 0 && !more {
+			at = append(at, fmt.Sprintf("%s:%d", f.File, f.Line))
 		}
 	}
+	if len(at) > 1 {
+		at[1] = "called at " + at[1]
+	}
+	return strings.Join(at, ", ")
+}
+
+// isRuntimes reports whether a frame is one of those that goroutines and tests begin with.
+func isRuntimes(f runtime.Frame) bool {
+	of, _, _ := strings.Cut(f.Function, ".")
+	return of == "runtime" || of == "testing" || of == "sync" || f.File == "_testmain.go" || strings.HasSuffix(f.Function, ".TestMain")
+}
+
+// OwnStack is a stack from the first call that is the program's on.
+func OwnStack(stack []uintptr) []uintptr {
+	for ; len(stack) > 1; stack = stack[1:] {
+		frames := runtime.CallersFrames(stack[:1]) // more than one where calls are inlined
+		for more := true; more; {
+			var f runtime.Frame
+			if f, more = frames.Next(); !IsHidden(f) {
+				return stack
+			}
+		}
+	}
+	return stack
 }
 
 // StackOf returns a line for each call of a stack that is the program's.

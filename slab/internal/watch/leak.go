@@ -19,9 +19,10 @@ import (
 // slab.Leak.
 type Leak struct {
 	Bytes     int
-	Site      string
+	Stack     []uintptr // of its Get; nil if it is not known
 	Forgotten bool
 	Sampled   int64
+	First     bool // of its place to go into quarantine, though the program may have a slice
 }
 
 // SortLeaks sorts by size, the smallest first.

@@ -26,6 +26,7 @@ type Log struct {
 	parts       int64        // forgotten, that were not the only handle of a forgotten block
 	sites       map[handle.ID]callSite
 	leaked      []Leak
+	warned      map[string]bool // places whose first buffer has gone into quarantine
 }
 
 // Options are what a Log is asked for.
@@ -40,7 +41,7 @@ type Options struct {
 
 // A callSite says where a slot's last owner got its buffer and where it released it.
 type callSite struct {
-	got, released string
+	got, released []uintptr
 	gen           uint64
 	bytes         int
 	parts         map[handle.ID]Leak // that are out
@@ -70,7 +71,7 @@ func (l *Log) got(s *handle.Slot, gen uint64, n int) {
 	if l.sites == nil {
 		return
 	}
-	at := Caller()
+	at := Here()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.sites[s.ID()] = callSite{got: at, gen: gen, bytes: n}
@@ -141,7 +142,7 @@ func (l *Log) Released(s *handle.Slot) (e End) {
 	if l.sites == nil {
 		return e
 	}
-	at := Caller()
+	at := Here()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	site := l.sites[s.ID()]
@@ -160,8 +161,8 @@ const FoundForgotten = "found forgotten"
 func (l *Log) How(id handle.ID) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if at := l.sites[id].released; at != "" {
-		return "released at " + at
+	if at := l.sites[id].released; at != nil {
+		return "released at " + SiteOf(at)
 	}
 	return FoundForgotten
 }
@@ -176,13 +177,24 @@ func (l *Log) Forgotten(s *handle.Slot, escaped bool) {
 	if escaped {
 		l.quarantined.Add(s.Len())
 	}
-	leak := Leak{Bytes: s.Asked(), Site: l.sites[s.ID()].got, Forgotten: true}
+	leak := Leak{Bytes: s.Asked(), Stack: l.sites[s.ID()].got, Forgotten: true}
+	leak.First = escaped && l.isFirst(PlaceOf(leak.Stack))
 	l.teller.tell(leak)
 	if l.sites != nil {
 		l.leaked = append(l.leaked, leak)
 		l.leakParts(l.sites[s.ID()].parts)
 		delete(l.sites, s.ID())
 	}
+}
+
+// isFirst reports whether no buffer of a place has gone into quarantine so far. The caller holds mu.
+func (l *Log) isFirst(site string) bool {
+	if l.warned == nil {
+		l.warned = map[string]bool{}
+	}
+	was := l.warned[site]
+	l.warned[site] = true
+	return !was
 }
 
 // Isolated notes that a block of n bytes is in quarantine though it was released.
@@ -218,8 +230,8 @@ func (l *Log) List() (out []Leak) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, at := range l.sites {
-		if at.released == "" {
-			out = append(out, Leak{Bytes: at.bytes, Site: at.got})
+		if at.released == nil {
+			out = append(out, Leak{Bytes: at.bytes, Stack: at.got})
 		}
 		out = slices.AppendSeq(out, maps.Values(at.parts))
 	}

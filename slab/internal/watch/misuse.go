@@ -22,7 +22,7 @@ func (l *Log) ReleasedTwice(s *handle.Slot, gen uint64, n int) {
 	l.mu.Lock()
 	site := l.sites[s.ID()]
 	l.mu.Unlock()
-	first := site.released
+	first := SiteOf(site.released)
 	switch {
 	case s.IsPart():
 		first = "a place that is not kept for parts"

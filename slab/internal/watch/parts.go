@@ -9,7 +9,7 @@ func (l *Log) Part(root, part *handle.Slot, n int) {
 	if l.sites == nil {
 		return
 	}
-	at := Caller()
+	at := Here()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	s := l.sites[root.ID()]
@@ -17,7 +17,7 @@ func (l *Log) Part(root, part *handle.Slot, n int) {
 		s.parts = map[handle.ID]Leak{}
 		l.sites[root.ID()] = s
 	}
-	s.parts[part.ID()] = Leak{Bytes: n, Site: at}
+	s.parts[part.ID()] = Leak{Bytes: n, Stack: at}
 }
 
 // PartEnded notes that a part of root was released.
@@ -40,7 +40,7 @@ func (l *Log) PartForgotten(root, part *handle.Slot) {
 		return
 	}
 	parts := l.sites[root.ID()].parts
-	l.teller.tell(Leak{Bytes: part.Asked(), Site: parts[part.ID()].Site, Forgotten: true})
+	l.teller.tell(Leak{Bytes: part.Asked(), Stack: parts[part.ID()].Stack, Forgotten: true})
 	if site, ok := parts[part.ID()]; ok { // else root was released and got again meanwhile
 		l.leakParts(map[handle.ID]Leak{part.ID(): site})
 		delete(parts, part.ID())

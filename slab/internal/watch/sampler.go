@@ -67,9 +67,8 @@ func SampledLeaks(records []profile.Record) (list []Leak) {
 	var leaked []Leak
 	for _, r := range records {
 		if r.Stack != nil { // else no one knows where
-			site := SiteOf(r.Stack)
-			list = appendSampled(list, Leak{Site: site}, r.InUse)
-			leaked = appendSampled(leaked, Leak{Site: site, Forgotten: true}, r.Leaked)
+			list = appendSampled(list, Leak{Stack: r.Stack}, r.InUse)
+			leaked = appendSampled(leaked, Leak{Stack: r.Stack, Forgotten: true}, r.Leaked)
 		}
 	}
 	SortLeaks(list)
