@@ -27,7 +27,7 @@ func TestCheckPoisonsWhatComesAndGoes(t *testing.T) {
 	c := over(&upstreamtest.Source{Host: true})
 	b := mustAlloc(t, c, 100)
 	m := device.Bytes(b)
-	if !bytes.Equal(m, bytes.Repeat([]byte{poisonNew}, 100)) {
+	if !bytes.Equal(m, bytes.Repeat([]byte{poison.Freed}, 100)) {
 		t.Errorf("a new block has %x", m)
 	}
 	device.Fill(m, 7)

@@ -40,9 +40,8 @@ type block struct {
 }
 
 const (
-	least     = 64 // bytes of a canary; a block is aligned to no more
-	canary    = 0xC5
-	poisonNew = 0xA1 // of memory that was not written yet
+	least  = 64 // bytes of a canary; a block is aligned to no more
+	canary = 0xC5
 )
 
 // New returns a Check over a source. It keeps blocks aligned to as much as align, and logs to what
@@ -65,7 +64,8 @@ func (c *Check) Alloc(size int) (device.Block, error) {
 	if err != nil {
 		return device.Block{}, err
 	}
-	if found := c.freed.written(outer); found != nil {
+	found, poisoned := c.freed.written(outer)
+	if found != nil {
 		c.up.Free(outer)
 		panic(found[0])
 	}
@@ -73,8 +73,11 @@ func (c *Check) Alloc(size int) (device.Block, error) {
 	k.inner = device.Block{Region: outer.Region, Off: outer.Off + c.around, Len: size}
 	if m := device.Bytes(outer); m != nil {
 		k.painted = true
-		device.Fill(m, canary)
-		device.Fill(m[c.around:c.around+size], poisonNew)
+		if !poisoned {
+			device.Fill(m[c.around:c.around+size], poison.Freed)
+		}
+		device.Fill(m[:c.around], canary)
+		device.Fill(m[c.around+size:], canary)
 	}
 	c.enter(k)
 	return k.inner, nil
@@ -183,7 +186,8 @@ func (c *Check) SetLate(b device.Block, how string) {
 // Leave reports what was written into b, which the source is about to give back, while it was
 // free. The caller may hold the source's locks.
 func (c *Check) Leave(b device.Block) {
-	for _, fault := range c.freed.written(b) {
+	found, _ := c.freed.written(b)
+	for _, fault := range found {
 		c.Report(fault)
 	}
 }

@@ -53,19 +53,22 @@ func (f *freed) enter(b device.Block, of *history) {
 	f.add(b.Region, part{b.Off, b.Off + b.Len, of})
 }
 
-// written forgets what b has of freed blocks, and says what was written into that.
-func (f *freed) written(b device.Block) (found []string) {
+// written forgets what b has of freed blocks, and says what was written into that. It reports whether all of b was in
+// freed blocks: then it is full of poison.
+func (f *freed) written(b device.Block) (found []string, poisoned bool) {
 	if f == nil {
-		return nil
+		return nil, false
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	left := b.Len
 	for _, p := range f.cut(b) {
 		if fault := p.fault(b.Region); fault != "" {
 			found = append(found, fault)
 		}
+		left -= p.end - p.off
 	}
-	return found
+	return found, left == 0
 }
 
 // fault says what is no poison of p, or "".
