@@ -14,12 +14,8 @@ import (
 func init() {
 	inside.Made = func(p any, size int) []byte {
 		defer runtime.KeepAlive(p)
-		b, err := p.(*Pool).opened().make(size)
-		if err != nil {
-			return nil
-		}
-		m, _ := b.bySlice() // the Go heap has slices
-		return m
+		b, _ := bytesOf(p.(*Pool).opened().make(size))
+		return b
 	}
 }
 

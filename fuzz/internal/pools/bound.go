@@ -112,13 +112,18 @@ func (m *poolModel) getBytes(t *rapid.T) {
 		if err != nil {
 			return slab.PooledBuffer{}, err
 		}
-		h, ok := m.pool.Lookup(b)
-		if !ok || len(b) != n || cap(b) != n {
-			t.Fatalf("GetBytesContext of %d bytes: %d of %d, found %v", n, len(b), cap(b), ok)
-		}
-		return h, nil
+		return m.handleOf(t, b, n), nil
 	})
 	if err != nil {
 		m.gaveUp(t, "GetBytesContext", err, size)
 	}
+}
+
+// handleOf returns the handle of a slice of n bytes.
+func (m *poolModel) handleOf(t *rapid.T, b []byte, n int) slab.PooledBuffer {
+	h, ok := m.pool.Lookup(b)
+	if !ok || len(b) != n || cap(b) != n {
+		t.Fatalf("GetBytesContext of %d bytes: %d of %d, found %v", n, len(b), cap(b), ok)
+	}
+	return h
 }
