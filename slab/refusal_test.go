@@ -66,6 +66,27 @@ func wantNoted(t testing.TB, p *Pool, n int) {
 	}
 }
 
+// Where memory may come back with no sign each Get is tried: a pool with a guard, of a registered strategy, on a device
+// that refuses, and under what is no Limit.
+func TestWhatTellsNothingIsTriedAgain(t *testing.T) {
+	full := NewLimit(openDevice(t, "mmap"), 1<<20)
+	register(t, "own", func(up Allocator, _ Config) Allocator { return check.Ok(NewStrategy("exact", up, Config{}))(t) })
+	for name, p := range map[string]*Pool{
+		"a guard":          openLine(t, "device=mmap,max_bytes=1MiB,guard=100"),
+		"a strategy":       mustOpen(t, NewLimit(openDevice(t, "mmap"), 1<<20), Config{Strategy: "own"}),
+		"a device":         openLine(t, "device=virtual:fixed,1MiB"),
+		"a strategy below": mustOpen(t, check.Ok(NewStrategy("sizeclass", full, Config{}))(t), Config{Strategy: "slab"}),
+	} {
+		out := fillUp(t, p, refusedSize)
+		wantFull(t, p, refusedSize)
+		tries := countTries(p)
+		if wantFull(t, p, refusedSize); tries.Load() == 0 {
+			t.Errorf("%s: a refusal was noted", name)
+		}
+		releaseAll(t, out)
+	}
+}
+
 // Of 20,000 Gets that fail the first one searches, and the others allocate nothing. Each counts and is told to the
 // hook. One Release makes room for one Get.
 func TestARefusalStandsUntilSomethingChanges(t *testing.T) {
