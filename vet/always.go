@@ -98,11 +98,24 @@ func (b *body) asksForWorth(cond, argument ssa.Value, k *kind) bool {
 	if k == bytes || b.canRefuse() {
 		return false
 	}
+	return b.asksForSize(c, argument) || (c.Op == token.EQL || c.Op == token.NEQ) && b.comparesSize(c, argument)
+}
+
+// asksForSize says whether a condition is that a value is larger than something.
+func (b *body) asksForSize(cond, argument ssa.Value) bool {
+	c, ok := cond.(*ssa.BinOp)
+	if !ok {
+		return false
+	}
 	switch c.Op {
-	case token.LSS, token.LEQ, token.GTR, token.GEQ, token.EQL, token.NEQ:
-		return b.isSizeOf(c.X, argument) || b.isSizeOf(c.Y, argument)
+	case token.LSS, token.LEQ, token.GTR, token.GEQ:
+		return b.comparesSize(c, argument)
 	}
 	return false
+}
+
+func (b *body) comparesSize(c *ssa.BinOp, argument ssa.Value) bool {
+	return b.isSizeOf(c.X, argument) || b.isSizeOf(c.Y, argument)
 }
 
 // canRefuse says whether the function returns an error: it may tell its caller that it has

@@ -12,9 +12,9 @@ import (
 
 const doc = `find misuse of pooled buffers
 
-It reports the use of a buffer after its Release or Put, a second Release, a buffer
-that is never released, a slice that outlives its buffer, a handle that Grow has
-replaced, and errors of Get that are ignored.`
+It reports the use of a buffer after its Release or Put, a second Release, a path
+that forgets to release, a slice that outlives its buffer or is kept without it, a
+handle that Grow has replaced, and errors of Get that are ignored.`
 
 // Analyzer finds misuse of pooled buffers. Its facts tell other packages which functions
 // release their parameters, borrow them, or return a buffer that the caller owns.

@@ -15,6 +15,7 @@ type checker struct {
 	lives  map[*ssa.Function]*life // of functions of this package, literals too
 	bodies map[*ssa.Function]*body
 	told   map[string]bool // reports, so that each is made once
+	back   map[string]bool // types of which the package puts values back
 }
 
 func newChecker(pass *analysis.Pass) *checker {

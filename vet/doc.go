@@ -5,8 +5,9 @@
 // them. The command cmd/bufslabvet runs it.
 //
 // It works on the SSA form of a package. A report needs a proof of a kind: the buffer was
-// released on every path that leads to the use, or nothing but the use can follow the
-// release. Where a function passes a buffer on to unknown code, the analyzer is silent.
+// released on every path that leads to the use, nothing but the use can follow the release,
+// or a path leads from a Get to where the function has forgotten the buffer. Where a function
+// passes a buffer on to unknown code for good, the analyzer is silent.
 //
 // From the table down to the reports:
 //
@@ -16,5 +17,10 @@
 //	must.go      what has ended on every path
 //	straight.go  what follows a release for certain
 //	fate.go      where a value goes: released, returned, passed on
+//	ends.go      which instruction does that
+//	forget.go    which path forgets it, by
+//	walk.go      the paths,
+//	known.go     what conditions say on them, and
+//	taken.go     whether a call that has the value keeps it
 //	summary.go   what a function does with its parameters, told to other packages by a fact
 package vet

@@ -21,11 +21,21 @@ type tracer struct {
 	c    *checker
 	fate fate
 	seen map[ssa.Value]bool
+	ends ends
+	// paths: what a path forgets is asked for. Then what is shown of the value, or made of it by
+	// a call, is noted beside it.
+	paths bool
+	// outlived: a literal that may run when the function has returned keeps what it captures.
+	outlived bool
+	parts    []ssa.Value // what was shown of it, or read from it
+	made     []ssa.Value // the results of calls that had it
 }
+
+func newTracer(c *checker) *tracer { return &tracer{c: c, seen: map[ssa.Value]bool{}, ends: ends{}} }
 
 // fateOf follows a value of the function.
 func (b *body) fateOf(v ssa.Value) fate {
-	t := &tracer{c: b.c, seen: map[ssa.Value]bool{}}
+	t := newTracer(b.c)
 	t.follow(v)
 	return t.fate
 }
@@ -65,7 +75,7 @@ func (t *tracer) follow(v ssa.Value) {
 	}
 	t.seen[v] = true
 	for _, r := range *v.Referrers() {
-		t.done(r, v)
+		t.note(r, func() { t.done(r, v) })
 	}
 }
 
@@ -106,11 +116,17 @@ func (t *tracer) stored(instr *ssa.Store, v ssa.Value) {
 		t.fate.used = true
 		return
 	}
-	if t.c.body(instr.Parent()).cell(instr.Addr) == nil {
+	_, outside := instr.Addr.(*ssa.FreeVar) // of a function that goes on with it
+	if outside || t.c.body(instr.Parent()).cell(instr.Addr) == nil {
 		t.fate.passed = true
 		return
 	}
 	t.followCell(instr.Addr)
+	for _, r := range *instr.Addr.Referrers() {
+		if f, ok := t.ends[r]; ok && isBefore(r, instr) {
+			t.ends[instr] = t.ends[instr].or(f) // a literal that was there before has it from now on
+		}
+	}
 }
 
 // followCell follows all that is read from a variable, also in literals.
@@ -122,9 +138,11 @@ func (t *tracer) followCell(address ssa.Value) {
 	for _, r := range *address.Referrers() {
 		switch r := r.(type) {
 		case *ssa.UnOp:
-			t.follow(r)
+			if cell := t.c.body(r.Parent()).cell(address); cell == nil || !isZero(cell.valueAt(r)) {
+				t.follow(r)
+			}
 		case *ssa.MakeClosure:
-			t.captured(r, address)
+			t.note(r, func() { t.captured(r, address) })
 		}
 	}
 }
@@ -136,6 +154,7 @@ func (t *tracer) captured(closure *ssa.MakeClosure, v ssa.Value) {
 		t.bound(closure, f)
 		return
 	}
+	t.fate.passed = t.fate.passed || t.outlived && outlives(closure)
 	for i, binding := range closure.Bindings {
 		if binding == v && i < len(f.FreeVars) {
 			t.followCell(f.FreeVars[i])
@@ -162,6 +181,8 @@ func (t *tracer) loaded(instr *ssa.UnOp, v ssa.Value) {
 	t.fate.used = true
 	if instr.Op == token.MUL && t.c.body(instr.Parent()).base(instr) == t.c.body(instr.Parent()).base(v) {
 		t.follow(instr)
+	} else if t.paths && leads(instr.Type()) {
+		t.parts = append(t.parts, instr)
 	}
 }
 
@@ -173,18 +194,22 @@ func (t *tracer) followAddress(address ssa.Value) {
 	}
 	t.seen[address] = true
 	for _, r := range *address.Referrers() {
-		switch r := r.(type) {
-		case *ssa.UnOp:
-			t.loaded(r, address)
-		case *ssa.Store:
-			if r.Val == address {
-				t.fate.passed = true
-			}
-		case *ssa.DebugRef:
-		case *ssa.FieldAddr, *ssa.IndexAddr:
-			t.followAddress(r.(ssa.Value))
-		default:
+		t.note(r, func() { t.atAddress(r, address) })
+	}
+}
+
+func (t *tracer) atAddress(instr ssa.Instruction, address ssa.Value) {
+	switch instr := instr.(type) {
+	case *ssa.UnOp:
+		t.loaded(instr, address)
+	case *ssa.Store:
+		if instr.Val == address {
 			t.fate.passed = true
 		}
+	case *ssa.DebugRef:
+	case *ssa.FieldAddr, *ssa.IndexAddr:
+		t.followAddress(instr.(ssa.Value))
+	default:
+		t.fate.passed = true
 	}
 }

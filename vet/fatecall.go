@@ -15,13 +15,14 @@ func (t *tracer) called(instr ssa.CallInstruction, v ssa.Value) {
 		t.ruled(call)
 	case isBuiltin(call):
 		t.fate.used = true
+		t.fate.passed = t.fate.passed || call.instr.Common().Value.Name() == "SliceData" // nobody follows a pointer
 		if out, ok := instr.(*ssa.Call); ok && len(call.args) > 0 && call.args[0] == v && isSlice(out) {
 			t.follow(out) // append
 		}
 	case borrowsByName(call):
 		t.fate.used = true
 	case call.life == nil:
-		t.fate.passed = true
+		t.pass(call)
 	default:
 		t.toKnown(call, v)
 	}
@@ -36,9 +37,18 @@ func (t *tracer) ruled(call *call) {
 		t.fate.retained = true
 	case show:
 		t.fate.used = true
-		if v, ok := call.instr.(ssa.Value); ok && t.escapes(first(v)) {
+		v, ok := call.instr.(ssa.Value)
+		if ok && t.paths {
+			t.parts = append(t.parts, first(v))
+		} else if ok && t.escapes(first(v)) {
 			t.fate.passed = true // the bytes may lead to the buffer, as by Lookup
 		}
+	case acquire:
+		if call.rule.recv == "" {
+			t.pass(call) // it makes something of the value
+			return
+		}
+		t.fate.used = true
 	default:
 		t.fate.used = true
 	}
@@ -50,7 +60,7 @@ func (t *tracer) escapes(shown ssa.Value) bool {
 	if shown == nil {
 		return false
 	}
-	inner := &tracer{c: t.c, seen: map[ssa.Value]bool{}}
+	inner := newTracer(t.c)
 	inner.follow(shown)
 	return inner.fate.returned || inner.fate.passed && !passedByCalls(inner)
 }
@@ -84,7 +94,7 @@ func (t *tracer) toKnown(call *call, v ssa.Value) {
 		} else if call.life.borrows(i) {
 			t.fate.used = true
 		} else {
-			t.fate.passed = true
+			t.pass(call)
 		}
 	}
 }

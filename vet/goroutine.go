@@ -31,7 +31,7 @@ func (b *body) isHandle(base ssa.Value) bool {
 
 // isReleased says whether a literal releases what is in the variable, or passes it on.
 func (c *cell) isReleased(closure *ssa.MakeClosure) bool {
-	t := &tracer{c: c.body.c, seen: map[ssa.Value]bool{}}
+	t := newTracer(c.body.c)
 	t.captured(closure, c.address)
 	return t.fate.released || t.fate.passed
 }
@@ -47,6 +47,18 @@ func (c *cell) isRead(closure *ssa.MakeClosure) bool {
 			if load, ok := r.(*ssa.UnOp); ok && load.Op == token.MUL {
 				return true
 			}
+		}
+	}
+	return false
+}
+
+// outlives says whether a literal may run when the function has returned: that returns it, gives
+// it to a goroutine or a channel, or stores it.
+func outlives(literal *ssa.MakeClosure) bool {
+	for _, r := range *literal.Referrers() {
+		switch r.(type) {
+		case *ssa.Return, *ssa.Go, *ssa.Send, *ssa.Store, *ssa.MapUpdate:
+			return true
 		}
 	}
 	return false

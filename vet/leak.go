@@ -6,9 +6,8 @@ import (
 	"golang.org/x/tools/go/ssa"
 )
 
-// leaks reports calls whose result no path releases or passes on, and those whose error
-// nobody looks at. Tests may do so: their pools end with them, and a buffer that is not
-// there fails them.
+// leaks reports calls whose result a path forgets, and those whose error nobody looks at. Tests
+// may do so: their pools end with them, and a buffer that is not there fails them.
 func (b *body) leaks() {
 	if b.c.inTest(b.fn) {
 		return
@@ -16,7 +15,7 @@ func (b *body) leaks() {
 	for _, block := range b.fn.Blocks {
 		for _, instr := range block.Instrs {
 			if call, ok := instr.(*ssa.Call); ok {
-				if k := b.acquired(call); k != nil && k.owned {
+				if k := b.acquired(call); k != nil {
 					b.leak(call, k)
 				}
 			}
@@ -28,22 +27,38 @@ func (b *body) leak(instr *ssa.Call, k *kind) {
 	name := b.call(instr).name()
 	got := first(instr)
 	switch {
-	case len(*instr.Referrers()) == 0:
+	case k.owned && len(*instr.Referrers()) == 0:
 		b.report(fmt.Sprint("dropped ", instr.Pos()), instr, "result of %s is dropped", name)
 		return
 	case got == nil || len(*got.Referrers()) == 0:
 		return // the error is what the program wants to see
-	}
-	f := b.fateOf(got)
-	if !f.released && !f.passed && !f.returned {
-		b.report(fmt.Sprint("leak ", instr.Pos()), instr, "%s of %s is never released, returned or passed on", k.noun,
-			name)
+	case k == bytes && b.outgrown(got):
 		return
 	}
-	if f.used && errorIndex(instr) > 0 && !b.looksAt(errorOf(instr)) {
+	b.forgets(instr, k)
+	if k.owned && errorIndex(instr) > 0 && !b.looksAt(errorOf(instr)) && b.fateOf(got).used {
 		b.report(fmt.Sprint("error ", instr.Pos()), instr, "error of %s is ignored, and the %s is used", name, k.noun)
 	}
 }
 
 // looksAt says whether anything is done with an error.
 func (b *body) looksAt(err ssa.Value) bool { return err != nil && len(*err.Referrers()) > 0 }
+
+// outgrown reports an append to a whole slice of GetBytes, where that is then forgotten: its
+// capacity is its length, so that append makes a slice which is none of the pool's.
+func (b *body) outgrown(got ssa.Value) bool {
+	for _, r := range *got.Referrers() {
+		call, ok := r.(*ssa.Call)
+		if !ok || !isAppend(call) || call.Call.Args[0] != got || isZero(call.Call.Args[1]) {
+			continue
+		}
+		t := newTracer(b.c)
+		t.seen[call] = true
+		if t.follow(got); !t.fate.goes() {
+			b.report(fmt.Sprint("outgrown ", r.Pos()), r, "append outgrows the slice of GetBytes, whose capacity is its "+
+				"length, and the pool does not get that back: append to b[:0], or get more")
+			return true
+		}
+	}
+	return false
+}

@@ -49,7 +49,7 @@ func (r *rule) concerns(f *types.Func) bool {
 func counted(t types.Type) bool {
 	for _, name := range []string{"Release", "Free"} {
 		if object, _, _ := types.LookupFieldOrMethod(t, true, nil, name); object != nil {
-			if _, isMethod := object.(*types.Func); isMethod {
+			if f, isMethod := object.(*types.Func); isMethod && f.Signature().Params().Len() == 0 { // else an allocator
 				return true
 			}
 		}

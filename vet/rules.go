@@ -29,6 +29,7 @@ const (
 	valyala = "github.com/valyala/bytebufferpool"
 	grpcMem = "google.golang.org/grpc/mem"
 	proxies = "net/http/httputil"
+	thanos  = "github.com/thanos-io/thanos/pkg/pool"
 )
 
 // arrows are the packages of Arrow for Go, under its old and its new path.
@@ -63,6 +64,7 @@ var rules = concat(
 
 	// Buffers to write to, and arenas: in packages of their own, and before that in slab.
 	functions(bufslab+"iobuf", acquire, writer, "New"),
+	functions(bufslab+"iobuf", acquire, handle, "ReadReady", "ReadConn"),
 	functions(bufslab+"slab", acquire, writer, "NewBuffer"),
 	writers(bufslab+"iobuf"),
 	writers(bufslab+"slab"),
@@ -103,6 +105,8 @@ var rules = concat(
 	methods("bytes", "Buffer", show, pooled, "Bytes", "AvailableBuffer"),
 	methods(grpcMem, "BufferPool", acquire, pooled, "Get"),
 	argument(1, methods(grpcMem, "BufferPool", release, pooled, "Put")),
+	methods(thanos, "*", acquire, pooled, "Get"),
+	argument(1, methods(thanos, "*", release, pooled, "Put")),
 	methods(proxies, "BufferPool", acquire, pooled, "Get"),
 	argument(1, methods(proxies, "BufferPool", release, pooled, "Put")),
 
@@ -142,6 +146,7 @@ func arrow() (all []rule) {
 		all = concat(all,
 			methods(pkg, "*", release, refcount, "Release"),
 			methods(pkg, "*", retain, refcount, "Retain"),
+			functions(pkg, neutral, refcount, "*WithoutOwning"),
 			functions(pkg, acquire, refcount, "New*", "Make*", "Concatenate"),
 			methods(pkg, "*", acquire, refcount, "New*"),
 			methods(pkg, "Buffer", show, refcount, "Bytes", "Buf"),

@@ -2,21 +2,32 @@
 package missed
 
 import (
+	"context"
 	"io"
 
 	"github.com/bufslab/bufslab/arena"
 	"github.com/bufslab/bufslab/slab"
 )
 
-func anotherPathReleases(p *slab.Pool, r io.Reader) error {
+// field keeps the buffer where nobody sees whether it goes back.
+func field(p *slab.Pool, r io.Reader) error {
 	b, err := p.Get(10)
 	if err != nil {
 		return err
 	}
-	if _, err := io.ReadFull(r, b.Bytes()); err != nil {
+	m := struct{ b slab.PooledBuffer }{b}
+	if _, err := io.ReadFull(r, m.b.Bytes()); err != nil {
 		return err
 	}
-	return b.Release()
+	return m.b.Release()
+}
+
+func all(ctx context.Context, p *slab.Pool) error {
+	two, err := p.GetAll(ctx, 10, 20)
+	if err != nil {
+		return err
+	}
+	return two[0].Release()
 }
 
 func errorIsLookedAt(p *slab.Pool, told func(error)) error {

@@ -88,7 +88,7 @@ func stolen() []byte {
 }
 
 func counted(refs int) {
-	p := parsers.Get().(*parser)
+	p := parsers.Get().(*parser) // want `pooled object of Get is not released on the way to the end of the function`
 	if refs == 0 {
 		parsers.Put(p)
 		p = nil
@@ -283,4 +283,19 @@ func sides(p *unified.Pool) error {
 	}
 	b.Release()
 	return b.Fill(1) // want `buffer is used after its Release`
+}
+
+func arrowAllocator(b []byte, ok bool) {
+	if a := memory.NewGoAllocator(); ok {
+		a.Free(b)
+	}
+}
+
+func grpcMade(pool mem.BufferPool, ok bool) mem.Buffer {
+	b := pool.Get(10)
+	if ok {
+		pool.Put(b)
+		return nil
+	}
+	return mem.NewBuffer(b, pool)
 }

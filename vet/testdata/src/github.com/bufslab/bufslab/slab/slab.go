@@ -21,6 +21,9 @@ func (p *Pool) GetBytes(size int) ([]byte, error)                     { return n
 func (p *Pool) GetBytesContext(ctx context.Context, size int) ([]byte, error) {
 	return nil, nil
 }
+func (p *Pool) GetAll(ctx context.Context, sizes ...int) ([]PooledBuffer, error) {
+	return nil, nil
+}
 func (p *Pool) Put(b []byte) error                   { return nil }
 func (p *Pool) Lookup(b []byte) (PooledBuffer, bool) { return PooledBuffer{}, false }
 func (p *Pool) Close() error                         { return nil }

@@ -8,3 +8,8 @@ func (b *Buffer) Retain()                {}
 func (b *Buffer) Release()               {}
 func (b *Buffer) Bytes() []byte          { return b.buf }
 func (b *Buffer) Resize(n int)           {}
+
+type GoAllocator struct{}
+
+func NewGoAllocator() *GoAllocator { return &GoAllocator{} }
+func (*GoAllocator) Free(b []byte) {}
