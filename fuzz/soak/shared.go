@@ -50,7 +50,7 @@ func (w *worker) slice(n int) (held, error) {
 	for i := range 3 {
 		part, err := b.Slice(i*n/3, (i+1)*n/3)
 		if err != nil {
-			return nil, err
+			return nil, errors.Join(err, h.end(w), b.Release())
 		}
 		w.id++
 		w.mark(part.Bytes())
@@ -68,14 +68,14 @@ func (w *worker) ref(n int) (held, error) {
 	}
 	r, err := slab.ParseRef(first.Ref().String())
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, first.Release())
 	}
 	b, err := r.Get()
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, first.Release())
 	}
 	if err := first.Release(); err != nil {
-		return nil, err
+		return nil, errors.Join(err, b.Release())
 	}
 	if _, err := r.Get(); !errors.Is(err, slab.ErrReleased) {
 		w.violation("Ref: that of a released handle returns %v", err)
