@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"math/bits"
 	"net"
 	"testing"
 	"unsafe"
@@ -344,4 +345,19 @@ func TestBufferWritesToAConnection(t *testing.T) {
 	wantSegments(t, b, want)
 	b.Release()
 	checkNoneOut(t, p)
+}
+
+// From wholeBelow on a step is an eighth of what a Buffer has, up to the next of four sizes a doubling.
+func TestStepsAreFourADoubling(t *testing.T) {
+	for n, want := range map[int]int{1: 64, 63: 64, 64: 64, 65: 128, 129: 192} {
+		if got := roundUp(n, 64); got != want {
+			t.Errorf("%d is rounded up to %d", n, got)
+		}
+	}
+	for have := wholeBelow; have < 1<<30; have += have/97 + 1 {
+		n, least := step(have), have/stepShare
+		if top := bits.Len(uint(n)) - 3; n < least || n-least >= 1<<top || n&(1<<top-1) != 0 {
+			t.Fatalf("a step of %d bytes with %d", n, have)
+		}
+	}
 }
