@@ -1,0 +1,5 @@
+//go:build unix
+
+package main
+
+var ports = []*port{pebble("pebble, cgo", "1"), pebble("pebble, no cgo", "0")}
