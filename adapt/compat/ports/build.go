@@ -16,7 +16,8 @@ import (
 type build struct {
 	port
 	dir    string // ours, temporary: go.mod, overlay, programs
-	theirs string // the copy
+	theirs string // the copy of their module
+	files  string // the copy of the module that has the files; the same, for most
 }
 
 func (p *port) build() (*build, error) {
@@ -25,22 +26,32 @@ func (p *port) build() (*build, error) {
 	if b.dir, err = os.MkdirTemp("", "ports"); err != nil {
 		return b, err
 	}
-	out, err := b.command(b.dir, "go", "mod", "download", "-json", p.module+"@"+p.version)
-	if err != nil {
+	if b.theirs, err = b.copied(b.suitesOf); err != nil {
 		return b, err
 	}
-	var downloaded struct{ Dir string }
-	if err := json.Unmarshal(out, &downloaded); err != nil {
-		return b, err
-	}
-	b.theirs = filepath.Join(b.dir, "theirs")
-	if err := os.CopyFS(b.theirs, os.DirFS(downloaded.Dir)); err != nil {
-		return b, err
+	if b.files = b.theirs; b.inside.path != "" {
+		if b.files, err = b.copied(b.inside); err != nil {
+			return b, err
+		}
 	}
 	if err := b.require(); err != nil {
 		return b, err
 	}
 	return b, b.overlay()
+}
+
+// copied downloads a module and copies it.
+func (b *build) copied(m module) (dir string, err error) {
+	out, err := b.command(b.dir, "go", "mod", "download", "-json", m.path+"@"+m.version)
+	if err != nil {
+		return "", err
+	}
+	var downloaded struct{ Dir string }
+	if err := json.Unmarshal(out, &downloaded); err != nil {
+		return "", err
+	}
+	dir = filepath.Join(b.dir, filepath.Base(downloaded.Dir))
+	return dir, os.CopyFS(dir, os.DirFS(downloaded.Dir))
 }
 
 func (b *build) close() { os.RemoveAll(b.dir) }
@@ -61,7 +72,11 @@ func (b *build) require() error {
 		}
 	}
 	const us = "github.com/bufslab/bufslab"
-	_, err = b.command(b.dir, "go", "mod", "edit", "-toolchain=none", "-require="+us+"@v0.0.0", "-replace="+us+"="+root, "go.mod")
+	edits := []string{"mod", "edit", "-toolchain=none", "-require=" + us + "@v0.0.0", "-replace=" + us + "=" + root}
+	if b.inside.path != "" {
+		edits = append(edits, "-require="+b.inside.path+"@"+b.inside.version, "-replace="+b.inside.path+"="+b.files)
+	}
+	_, err = b.command(b.dir, "go", append(edits, "go.mod")...)
 	return err
 }
 
@@ -70,11 +85,11 @@ func (b *build) overlay() error {
 	replace := map[string]string{}
 	add := func(name string, text []byte) error {
 		at := filepath.Join(b.dir, strings.ReplaceAll(name, "/", "-"))
-		replace[filepath.Join(b.theirs, name)] = at
+		replace[filepath.Join(b.files, name)] = at
 		return os.WriteFile(at, text, 0o666)
 	}
 	for _, name := range b.without {
-		replace[filepath.Join(b.theirs, name)] = ""
+		replace[filepath.Join(b.files, name)] = ""
 	}
 	for _, name := range b.changed() {
 		text, err := b.change(name)
@@ -102,11 +117,14 @@ func (b *build) overlay() error {
 // compile builds the tests of a package as a program, with theirs or with ours. With -trimpath the compiler's cache
 // knows packages again, whose directory is another each time.
 func (b *build) compile(s suite, ours bool) (program string, err error) {
-	program = filepath.Join(b.dir, strings.NewReplacer("/", "-", ".", "-").Replace(s.pkg)+".theirs")
+	program = filepath.Join(b.dir, b.name+strings.NewReplacer("/", "-", ".", "-").Replace(s.pkg)+".theirs")
 	args := []string{"test", "-c", "-trimpath", "-mod=mod", "-modfile=" + filepath.Join(b.dir, "go.mod")}
 	if ours {
 		program = strings.TrimSuffix(program, "theirs") + "ours"
 		args = append(args, "-overlay="+filepath.Join(b.dir, "overlay.json"))
+	}
+	if _, err := os.Stat(program); err == nil {
+		return program, nil // of another suite of this package
 	}
 	_, err = b.command(b.theirs, "go", append(args, "-o", program, s.pkg)...)
 	return program, err

@@ -33,7 +33,7 @@ func union[A, B any](a map[string]A, b map[string]B) map[string]bool {
 
 // change returns a file of theirs without the declarations that ours replaces, and with its edits. Each has to be there.
 func (b *build) change(name string) ([]byte, error) {
-	text, err := os.ReadFile(filepath.Join(b.theirs, name))
+	text, err := os.ReadFile(filepath.Join(b.files, name))
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +68,7 @@ func without(text []byte, name string) ([]byte, error) {
 	return nil, fmt.Errorf("no declaration of %s", name)
 }
 
-// declares reports whether d is a function, a method (Type.Method), or alone a type or a variable.
+// declares reports whether d is a function, a method (Type.Method), or alone a type or variables, of which name is the first.
 func declares(d ast.Decl, name string) bool {
 	switch d := d.(type) {
 	case *ast.FuncDecl:
@@ -84,7 +84,7 @@ func declares(d ast.Decl, name string) bool {
 		case *ast.TypeSpec:
 			return s.Name.Name == name
 		case *ast.ValueSpec:
-			return len(s.Names) == 1 && s.Names[0].Name == name
+			return s.Names[0].Name == name
 		}
 	}
 	return false

@@ -4,7 +4,7 @@
 // suite is that of a module of theirs at a fixed version, from the module proxy. One or two of its files are overlaid,
 // by go test's -overlay, with a file of ours; nothing of theirs is in this repository.
 //
-//	go run ./ports [-short | -all] [-rounds N] [-write] [REGEXP]
+//	go run ./ports [-short | -all] [-rounds N] [-run TESTS] [-write] [REGEXP]
 //
 // Theirs and ours run in turns, each test binary in a process of its own, in a copy of their module. The command prints
 // time, processor time and peak resident memory of theirs, and ours divided by them: medians of the rounds. It
@@ -24,6 +24,7 @@ var (
 	short  = flag.Bool("short", false, "only the suites that take seconds, once: for .ci/run")
 	rounds = flag.Int("rounds", 3, "how often theirs and ours take turns")
 	write  = flag.Bool("write", false, "put the table into docs/benchmarks.md")
+	tests  = flag.String("run", "", "only tests that match, as -test.run has it")
 	keep   = flag.String("keep", "", "directory for what the tests print; it is kept")
 )
 
@@ -41,7 +42,7 @@ func main() {
 	}
 }
 
-// run runs the suites whose port and package match.
+// run runs the suites that match.
 func run(match *regexp.Regexp) (worse bool, err error) {
 	if *short {
 		*rounds = 1
@@ -69,11 +70,15 @@ func run(match *regexp.Regexp) (worse bool, err error) {
 	return worse, err
 }
 
-// choose leaves the suites that the flags ask for.
+// choose leaves the suites that the flags ask for, of which port and title match.
 func (p *port) choose(match *regexp.Regexp) {
 	var chosen []suite
 	for _, s := range p.suites {
-		if (s.size == quick || s.size == usual && !*short || s.size == long && *all) && match.MatchString(p.name+" "+s.pkg) {
+		if s.title == "" {
+			s.title = s.pkg
+		}
+		wanted := s.size == quick || s.size == usual && !*short || s.size == long && *all
+		if wanted && match.MatchString(p.name+" "+s.title) {
 			chosen = append(chosen, s)
 		}
 	}

@@ -5,7 +5,7 @@ package main
 // Pebble keeps blocks and memtables in memory of C, and in that of make where there is no cgo.
 func pebble(name, cgo string) *port {
 	return &port{
-		name: name, text: "pebble", module: "github.com/cockroachdb/pebble/v2", version: "v2.1.7",
+		name: name, text: "pebble", suitesOf: module{"github.com/cockroachdb/pebble/v2", "v2.1.7"},
 		into:    "internal/manual/manual.go",
 		without: []string{"internal/manual/manual_cgo.go", "internal/manual/manual_nocgo.go"},
 		env:     []string{"CGO_ENABLED=" + cgo},

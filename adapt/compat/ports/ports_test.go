@@ -61,8 +61,8 @@ func G() { _ = "left" }
 
 // Declarations go by name, and an edit or a name that is not there is an error: then theirs has changed.
 func TestChange(t *testing.T) {
-	b := &build{theirs: t.TempDir()}
-	if err := os.WriteFile(filepath.Join(b.theirs, "a.go"), []byte(source), 0o666); err != nil {
+	b := &build{files: t.TempDir()}
+	if err := os.WriteFile(filepath.Join(b.files, "a.go"), []byte(source), 0o666); err != nil {
 		t.Fatal(err)
 	}
 	b.cut = map[string][]string{"a.go": {"A", "A.F", "v", "F"}}
@@ -84,14 +84,14 @@ func TestChange(t *testing.T) {
 // A test counts against ours if it fails there in any round and with theirs in none; so does a process that ends early,
 // or passes nothing.
 func TestCompare(t *testing.T) {
-	pass := "\x16--- PASS: TestA (0.00s)\n\x16--- PASS: TestB/part (0.00s)\n\x16--- PASS: TestB (0.00s)\ngc 7 @0.1s"
+	pass := "\x16--- PASS: TestA (0.00s)\n\x16--- PASS: TestB/part (0.00s)\n\x16--- PASS: TestB (0.00s)\ngc 7 @0.1s\nBenchmarkC/d-2 \t 7 \t 1 ns/op\n"
 	fail := "\x16--- FAIL: TestA (0.00s)\n\x16--- PASS: TestB (0.00s)\n"
 	of := func(failed bool, text string) (r result) {
 		r.Failed = failed
 		r.read(text)
 		return r
 	}
-	if r := of(false, pass); r.count("PASS") != 2 || r.collections != 7 {
+	if r := of(false, pass); r.count("PASS") != 3 || r.collections != 7 {
 		t.Errorf("%+v", r)
 	}
 	for _, c := range []struct {

@@ -4,7 +4,7 @@ package main
 
 // Rclone has pages of 1 MiB for transfers, with a cache, a timer and a bound over all.
 var rclone = &port{
-	name: "rclone", text: "rclone", module: "github.com/rclone/rclone", version: "v1.76.0",
+	name: "rclone", text: "rclone", suitesOf: module{"github.com/rclone/rclone", "v1.76.0"},
 	into: "lib/pool/pool.go",
 	edit: map[string][]edit{"lib/pool/pool_test.go": {
 		{`\t+assert\.Equal\(t, addr\(.*\n`, ""},                                // which buffer comes back

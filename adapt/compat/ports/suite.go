@@ -22,9 +22,9 @@ type result struct {
 
 // A row is a suite with theirs and one of ours.
 type row struct {
-	port, pkg, side string
-	theirs, ours    []result
-	worse           []string // tests that ours fails and theirs passes
+	port, suite, side string
+	theirs, ours      []result
+	worse             []string // tests that ours fails and theirs passes
 }
 
 // run builds a port and has theirs and each side of ours take turns.
@@ -38,7 +38,7 @@ func (p *port) run() (rows []row, err error) {
 		b.sides = []side{{}}
 	}
 	for _, s := range b.suites {
-		got, err := b.suite(s)
+		got, err := b.turns(s)
 		if err != nil {
 			return rows, err
 		}
@@ -47,7 +47,7 @@ func (p *port) run() (rows []row, err error) {
 	return rows, nil
 }
 
-func (b *build) suite(s suite) (rows []row, err error) {
+func (b *build) turns(s suite) (rows []row, err error) {
 	theirs, err := b.compile(s, false)
 	if err != nil {
 		return nil, err
@@ -58,7 +58,7 @@ func (b *build) suite(s suite) (rows []row, err error) {
 	}
 	base := make([]result, *rounds)
 	for _, side := range b.sides {
-		rows = append(rows, row{port: b.name, pkg: s.pkg, side: side.name, theirs: base, ours: make([]result, *rounds)})
+		rows = append(rows, row{port: b.name, suite: s.title, side: side.name, theirs: base, ours: make([]result, *rounds)})
 	}
 	for i := range *rounds {
 		if base[i], err = b.once(s, fmt.Sprint("theirs", i), theirs, nil); err != nil {
@@ -83,10 +83,13 @@ func (b *build) once(s suite, name, program string, env []string) (r result, err
 	if at == "" {
 		at = b.dir
 	}
-	r.print = filepath.Join(at, filepath.Base(program)+"-"+name+".txt")
-	args := append([]string{"-test.v=test2json", "-test.count=1", "-test.timeout=15m", "-test.skip=" + b.skip}, s.args...)
-	if b.skip == "" {
-		args = slices.Delete(args, 3, 4)
+	r.print = filepath.Join(at, strings.NewReplacer("/", "-", " ", "-").Replace(b.name+" "+s.title+" "+name)+".txt")
+	args := append([]string{"-test.v=test2json", "-test.count=1", "-test.timeout=15m"}, s.args...)
+	if b.skip != "" {
+		args = append(args, "-test.skip="+b.skip)
+	}
+	if *tests != "" {
+		args = append(args, "-test.run="+*tests)
 	}
 	env = b.environ(append(env, "GODEBUG=gctrace=1")...)
 	if r.usage, err = measured(filepath.Join(b.theirs, s.pkg), env, r.print, program, args...); err != nil {
@@ -97,9 +100,10 @@ func (b *build) once(s suite, name, program string, env []string) (r result, err
 	return r, err
 }
 
-// testing marks each line of its own with this character if it prints for test2json.
+// testing marks each verdict with this character if it prints for test2json. A benchmark has none.
 var (
 	verdict    = regexp.MustCompile("\x16--- (PASS|FAIL|SKIP): (\\S+)")
+	benchmark  = regexp.MustCompile(`(?m)^(Benchmark\S+)\s+\d+\s.*/op`)
 	collection = regexp.MustCompile(`(?m)^gc (\d+) @`)
 )
 
@@ -107,6 +111,9 @@ func (r *result) read(text string) {
 	r.tests = map[string]string{}
 	for _, m := range verdict.FindAllStringSubmatch(text, -1) {
 		r.tests[m[2]] = m[1]
+	}
+	for _, m := range benchmark.FindAllStringSubmatch(text, -1) {
+		r.tests[strings.ReplaceAll(m[1], "/", " ")] = "PASS"
 	}
 	for _, m := range collection.FindAllStringSubmatch(text, -1) {
 		n, _ := strconv.Atoi(m[1])
@@ -148,7 +155,7 @@ func (r *row) compare() {
 // report names what fails, and prints the end of the first output in which it does.
 func (r *row) report() {
 	for _, name := range r.worse {
-		fmt.Fprintf(os.Stderr, "%s %s %s: theirs passes, ours fails: %s\n", r.port, r.pkg, r.side, name)
+		fmt.Fprintf(os.Stderr, "%s %s %s: theirs passes, ours fails: %s\n", r.port, r.suite, r.side, name)
 	}
 	for _, one := range r.ours {
 		if len(r.worse) > 0 && one.Failed {

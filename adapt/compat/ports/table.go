@@ -20,7 +20,7 @@ func table(rows []row) string {
 		if r.side != "" {
 			name += ", " + r.side
 		}
-		fmt.Fprintf(&b, "| %s | %s | %.0f, %.0f | %s | %s | %s | %.0f, %.0f |\n", name, r.pkg,
+		fmt.Fprintf(&b, "| %s | %s | %.0f, %.0f | %s | %s | %s | %.0f, %.0f |\n", name, r.suite,
 			median(r.theirs, passes), median(r.ours, passes), r.pair(seconds), r.pair(processor), r.pair(mebibytes),
 			median(r.theirs, collections), median(r.ours, collections))
 	}

@@ -4,7 +4,7 @@ package main
 
 // Thanos has a pool of buckets for the chunks that a request reads, with a bound.
 var thanos = &port{
-	name: "thanos", text: "thanos", module: "github.com/thanos-io/thanos", version: "v0.41.0",
+	name: "thanos", text: "thanos", suitesOf: module{"github.com/thanos-io/thanos", "v0.41.0"},
 	into: "pkg/pool/bufslab.go",
 	cut: map[string][]string{"pkg/pool/pool.go": {
 		"BucketedPool", "NewBucketedPool", "BucketedPool.Get", "BucketedPool.Put", "BucketedPool.UsedBytes",
