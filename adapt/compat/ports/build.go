@@ -118,7 +118,7 @@ func (b *build) overlay() error {
 // knows packages again, whose directory is another each time.
 func (b *build) compile(s suite, ours bool) (program string, err error) {
 	program = filepath.Join(b.dir, b.name+strings.NewReplacer("/", "-", ".", "-").Replace(s.pkg)+".theirs")
-	args := []string{"test", "-c", "-trimpath", "-mod=mod", "-modfile=" + filepath.Join(b.dir, "go.mod")}
+	args := []string{"test", "-c", "-vet=off", "-tags=" + b.tags, "-trimpath", "-mod=mod", "-modfile=" + filepath.Join(b.dir, "go.mod")}
 	if ours {
 		program = strings.TrimSuffix(program, "theirs") + "ours"
 		args = append(args, "-overlay="+filepath.Join(b.dir, "overlay.json"))

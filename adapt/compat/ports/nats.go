@@ -15,6 +15,7 @@ var nats = &port{
 	},
 	suites: []suite{
 		{pkg: "./server", title: "tests of clients", args: []string{"-test.run=^Test(Client|WS|Websocket)"}},
+		{pkg: "./server", title: "fan-in of 512 KiB", args: []string{"-test.run=^$", "-test.bench=CoreFanIn/msgSz=524288b/pubs=3", "-test.benchtime=4000x"}},
 		{pkg: "./server", title: "fan-out of 512 KiB", args: []string{"-test.run=^$", "-test.bench=CoreTLSFanOut/keyType=none", "-test.benchtime=2000x"}},
 	},
 }

@@ -15,6 +15,7 @@ type port struct {
 	edit       map[string][]edit   // of their tests: what reads private fields or compares addresses
 	skip       string              // tests that neither side runs, as -test.skip: why is beside it
 	sides      []side              // ours; none is one, without a name
+	tags       string              // that the module is built with
 	env        []string            // of builds and runs
 	suites     []suite
 }

@@ -82,7 +82,7 @@ func TestChange(t *testing.T) {
 }
 
 // A test counts against ours if it fails there in any round and with theirs in none; so does a process that ends early,
-// or passes nothing.
+// theirs or ours, or passes nothing.
 func TestCompare(t *testing.T) {
 	pass := "\x16--- PASS: TestA (0.00s)\n\x16--- PASS: TestB/part (0.00s)\n\x16--- PASS: TestB (0.00s)\ngc 7 @0.1s\nBenchmarkC/d-2 \t 7 \t 1 ns/op\n"
 	fail := "\x16--- FAIL: TestA (0.00s)\n\x16--- PASS: TestB (0.00s)\n"
@@ -104,6 +104,7 @@ func TestCompare(t *testing.T) {
 		{of(false, pass), of(true, fail), "TestA"},
 		{of(false, pass), of(true, "panic: x"), "the process"},
 		{of(false, pass), of(false, ""), "no test passes"},
+		{of(true, "panic: x"), of(true, "panic: x"), "theirs ends early"},
 	} {
 		r := row{theirs: []result{c.theirs}, ours: []result{c.ours}}
 		if r.compare(); strings.Join(r.worse, " ") != c.worse {

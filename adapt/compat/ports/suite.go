@@ -120,7 +120,7 @@ func (r *result) read(text string) {
 		r.collections = max(r.collections, n)
 	}
 	if r.Failed && r.count("FAIL") == 0 {
-		r.tests["the process"] = "FAIL"
+		r.tests[process] = "FAIL"
 	}
 }
 
@@ -134,10 +134,16 @@ func (r result) count(verdict string) (n int) {
 	return n
 }
 
-// compare finds the tests that fail with ours and never with theirs. Where a process ends early, its other tests are missing.
+const process = "the process" // the name of what fails where a process fails and none of its tests
+
+// compare finds the tests that fail with ours and never with theirs. Where a process ends early, its other tests are missing:
+// nothing can be compared with that.
 func (r *row) compare() {
 	failed := func(of []result, name string) bool {
 		return slices.ContainsFunc(of, func(r result) bool { return r.tests[name] == "FAIL" })
+	}
+	if failed(r.theirs, process) {
+		r.worse = append(r.worse, "theirs ends early")
 	}
 	for _, one := range r.ours {
 		for name := range one.tests {
@@ -152,10 +158,10 @@ func (r *row) compare() {
 	slices.Sort(r.worse)
 }
 
-// report names what fails, and prints the end of the first output in which it does.
+// report names what theirs passes and ours fails, and prints the end of the first output in which it does.
 func (r *row) report() {
 	for _, name := range r.worse {
-		fmt.Fprintf(os.Stderr, "%s %s %s: theirs passes, ours fails: %s\n", r.port, r.suite, r.side, name)
+		fmt.Fprintf(os.Stderr, "%s %s %s: %s\n", r.port, r.suite, r.side, name)
 	}
 	for _, one := range r.ours {
 		if len(r.worse) > 0 && one.Failed {

@@ -5,7 +5,7 @@ package main
 // Thanos has a pool of buckets for the chunks that a request reads, with a bound.
 var thanos = &port{
 	name: "thanos", text: "thanos", suitesOf: module{"github.com/thanos-io/thanos", "v0.41.0"},
-	into: "pkg/pool/bufslab.go",
+	into: "pkg/pool/bufslab.go", tags: "slicelabels",
 	cut: map[string][]string{"pkg/pool/pool.go": {
 		"BucketedPool", "NewBucketedPool", "BucketedPool.Get", "BucketedPool.Put", "BucketedPool.UsedBytes",
 	}},
