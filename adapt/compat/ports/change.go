@@ -31,7 +31,8 @@ func union[A, B any](a map[string]A, b map[string]B) map[string]bool {
 	return names
 }
 
-// change returns a file of theirs without the declarations that ours replaces, and with its edits. Each has to be there.
+// change returns a file of theirs without the declarations that ours replaces, and with its edits. Each has to be
+// there.
 func (b *build) change(name string) ([]byte, error) {
 	text, err := os.ReadFile(filepath.Join(b.files, name))
 	if err != nil {
@@ -68,7 +69,8 @@ func without(text []byte, name string) ([]byte, error) {
 	return nil, fmt.Errorf("no declaration of %s", name)
 }
 
-// declares reports whether d is a function, a method (Type.Method), or alone a type or variables, of which name is the first.
+// declares reports whether d is a function, a method (Type.Method), or alone a type or variables, of which name is the
+// first.
 func declares(d ast.Decl, name string) bool {
 	switch d := d.(type) {
 	case *ast.FuncDecl:

@@ -58,7 +58,8 @@ func (b *build) turns(s suite) (rows []row, err error) {
 	}
 	base := make([]result, *rounds)
 	for _, side := range b.sides {
-		rows = append(rows, row{port: b.name, suite: s.title, side: side.name, theirs: base, ours: make([]result, *rounds)})
+		ours := make([]result, *rounds)
+		rows = append(rows, row{port: b.name, suite: s.title, side: side.name, theirs: base, ours: ours})
 	}
 	for i := range *rounds {
 		if base[i], err = b.once(s, fmt.Sprint("theirs", i), theirs, nil); err != nil {
@@ -136,8 +137,8 @@ func (r result) count(verdict string) (n int) {
 
 const process = "the process" // the name of what fails where a process fails and none of its tests
 
-// compare finds the tests that fail with ours and never with theirs. Where a process ends early, its other tests are missing:
-// nothing can be compared with that.
+// compare finds the tests that fail with ours and never with theirs. Where a process ends early, its other tests are
+// missing: nothing can be compared with that.
 func (r *row) compare() {
 	failed := func(of []result, name string) bool {
 		return slices.ContainsFunc(of, func(r result) bool { return r.tests[name] == "FAIL" })
@@ -167,7 +168,9 @@ func (r *row) report() {
 		if len(r.worse) > 0 && one.Failed {
 			text, _ := os.ReadFile(one.print)
 			lines := strings.Split(collection.ReplaceAllString(string(text), "gc "), "\n")
-			lines = slices.DeleteFunc(lines, func(l string) bool { return strings.HasPrefix(l, "gc ") || strings.HasPrefix(l, "\x16=== ") })
+			lines = slices.DeleteFunc(lines, func(l string) bool {
+				return strings.HasPrefix(l, "gc ") || strings.HasPrefix(l, "\x16=== ")
+			})
 			fmt.Fprintln(os.Stderr, strings.Join(lines[max(0, len(lines)-80):], "\n"))
 			return
 		}
