@@ -10,8 +10,8 @@
 // for each, and exits with 1 if one lives, does not compile, or is not in the source any more.
 //
 // -random changes N tokens, drawn by the seed, in the packages that the arguments name (slab, slab/...), in
-// any module of the repository; without arguments in all but those that test, measure and show others. It runs all tests of
-// the package on each, and for an internal package those of the package around it as well.
+// any module of the repository; without arguments in all but those that test, measure and show others. It runs
+// all tests of the package on each, and for an internal package those of the package around it as well.
 // It prints those that live, and exits with 1 if lives.txt has no reason for one. A change on which the
 // tests take five minutes counts as noticed, and is printed. Packages without tests are left out.
 package main

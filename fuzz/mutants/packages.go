@@ -68,7 +68,8 @@ func named(dir string, args []string) bool {
 
 // apart are packages that are drawn from only if they are named: those that test, measure and show others. A number
 // of a random program, or of a load, is no promise.
-var apart = regexp.MustCompile(`^(fuzz|bench|examples|internal/(check|pooltest|upstreamtest|blocktable|knot|browsertest))(/|$)|/double/`)
+var apart = regexp.MustCompile(`^(fuzz|bench|examples)(/|$)|/double/|` +
+	`^internal/(check|pooltest|upstreamtest|blocktable|knot|browsertest)(/|$)`)
 
 // modules returns the folders of the repository with a go.mod.
 func modules() (all []string, err error) {
