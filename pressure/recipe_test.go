@@ -13,14 +13,15 @@ import (
 )
 
 // The recipe of docs/containers.md gives back soon, however often the collector runs because the limit has fallen to
-// its least: the program of that page, in a process of its own, with its variables.
+// its least: the program of that page for a pool off the heap, in a process of its own, with its variables.
 func TestRecipe(t *testing.T) {
 	page := string(check.Ok(os.ReadFile("../docs/containers.md"))(t))
 	env := regexp.MustCompile(`(?m)^    ([A-Z_]+=.*)$`).FindAllStringSubmatch(page, 2)
-	if len(env) != 2 || !strings.Contains(page, "slab.OpenEnv()") || !strings.Contains(page, "stop := pressure.AdjustMemoryLimit(0)") {
+	if len(env) != 2 || !strings.Contains(page, "slab.OpenEnv()") || !strings.Contains(page, "pressure.AdjustMemoryLimit(0)()") ||
+		!strings.Contains(page, "may be off the heap: `device=mmap,max_bytes=25%`") {
 		t.Fatalf("the page has another recipe: %q", env)
 	}
-	if check.InChild(t, env[0][1], env[1][1]) {
+	if check.InChild(t, env[0][1], env[1][1]+",device=mmap") {
 		recipe(t)
 	}
 }
