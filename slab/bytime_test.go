@@ -60,7 +60,8 @@ func TestABurstGoesBackWhileThePoolIsBusy(t *testing.T) {
 						t.Errorf("%s%s: %d bytes are held after a burst", dev, line, held)
 					}
 					smallGets(t, p, goroutines, 30*time.Second)
-					if held := p.Stats().HeldBytes; held > 8<<20 {
+					again := int64(goroutines) * 150 * (16 << 10) // what the small ones of the last 15 s may have touched
+					if held := p.Stats().HeldBytes; held > 8<<20+again {
 						t.Errorf("%s%s, %d goroutines: %d bytes are held 30 s later", dev, line, goroutines, held)
 					}
 				})
