@@ -72,7 +72,8 @@ func (c Config) leaked(k watch.Leak) {
 			at = ", got at " + watch.PlaceOf(k.Stack) + ","
 		}
 		c.log().Warn(fmt.Sprintf("slab: a buffer of %d bytes%s was never released, and nothing has its handle any more. "+
-			"Its memory went back to the system, and a slice of it that is used faults (\"unexpected fault address\"). "+
+			"Its memory is out of use for good; on mmap its pages went back, and a slice of it that is used faults "+
+			"(\"unexpected fault address\"). "+
 			"Keep the handle as long as the slice, then release it: docs/leaks.md", k.Bytes, at))
 	}
 	if h := c.Hooks; h != nil && h.Leaked != nil {

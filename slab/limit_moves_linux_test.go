@@ -2,16 +2,13 @@ package slab
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
@@ -22,7 +19,7 @@ import (
 // A group of version 1 falls from 512 to 256 MiB and rises to 1 GiB while eight goroutines want 140 MiB, then 300. A
 // bound that is a share follows: calls are refused, and the process lives. With a bound that stays it is killed.
 func TestALimitThatMoves(t *testing.T) {
-	if dir := os.Getenv("BUFSLAB_MOVES"); dir != "" {
+	if dir := os.Getenv("BUFSLAB_POD"); dir != "" {
 		moves(t, dir)
 		return
 	}
@@ -35,21 +32,9 @@ func TestALimitThatMoves(t *testing.T) {
 	} {
 		killed := 0
 		for range 5 {
-			ctx, cancel := context.WithTimeout(t.Context(), podTime)
-			cmd := exec.CommandContext(ctx, os.Args[0], "-test.run=^TestALimitThatMoves$", "-test.v")
-			cmd.Env = append(os.Environ(), "BUFSLAB_MOVES="+memoryGroup(t, 512<<20), "BUFSLAB_MOVES_LINE="+line)
-			out, err := cmd.CombinedOutput()
-			hung := ctx.Err()
-			cancel()
-			var exit *exec.ExitError
-			switch {
-			case errors.As(err, &exit) && exit.Sys().(syscall.WaitStatus).Signal() == syscall.SIGKILL && hung == nil:
+			out, gone := runInGroup(t, 512, t.Name(), "BUFSLAB_POD_LINE="+line)
+			if t.Logf("%s, killed: %t\n%s", line, gone, out); gone {
 				killed++
-				t.Logf("%s, killed\n%s", line, out)
-			case err != nil:
-				t.Fatalf("%v\n%s", err, out)
-			default:
-				t.Logf("%s\n%s", line, out)
 			}
 		}
 		t.Logf("%s: %d of 5 killed", line, killed)
@@ -62,7 +47,7 @@ func TestALimitThatMoves(t *testing.T) {
 // moves is the child.
 func moves(t *testing.T, dir string) {
 	check.Must(t, os.WriteFile(filepath.Join(dir, "cgroup.procs"), []byte(strconv.Itoa(os.Getpid())), 0))
-	p := openLine(t, os.Getenv("BUFSLAB_MOVES_LINE"))
+	p := openLine(t, os.Getenv("BUFSLAB_POD_LINE"))
 	var want, got, refused atomic.Int64
 	want.Store(140)
 	ctx, stop := context.WithCancel(t.Context())

@@ -41,7 +41,7 @@ func (p *pool) make(size int) (PooledBuffer, error) {
 	return over.get(size, over.cache.Uncached(), fully)
 }
 
-// plain returns the pool of plain memory, and opens it first if nobody has. It takes no lock: of two that open one,
+// plain returns the pool of plain memory, and opens it first if it is not open. It takes no lock: of two that open one,
 // one is dropped. Close of p may have passed meanwhile, and then p closes it here.
 func (p *pool) plain() (*pool, error) {
 	if over := p.over.Load(); over != nil {

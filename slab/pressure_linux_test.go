@@ -62,26 +62,36 @@ type podRun struct {
 	steps  int64
 }
 
-// runPod runs the child of a test in a group of so many MiB.
-func runPod(t *testing.T, mib int64, name, pressure, rate string, heap int) (r podRun) {
+// runInGroup runs a test as a child, with BUFSLAB_POD naming a group of so many MiB. It reports whether the system has
+// killed the child, and returns what it has printed.
+func runInGroup(t *testing.T, mib int64, name string, env ...string) (out []byte, killed bool) {
 	t.Helper()
-	dir := memoryGroup(t, mib<<20)
 	ctx, cancel := context.WithTimeout(t.Context(), podTime)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, os.Args[0], "-test.run=^"+name+"$", "-test.v")
 	cmd.WaitDelay = time.Second
-	cmd.Env = append(os.Environ(), "BUFSLAB_POD="+dir, "BUFSLAB_POD_PRESSURE="+pressure, "BUFSLAB_POD_RATE="+rate, "BUFSLAB_POD_HEAP="+strconv.Itoa(heap))
+	cmd.Env = append(append(os.Environ(), "BUFSLAB_POD="+memoryGroup(t, mib<<20)), env...)
 	out, err := cmd.CombinedOutput()
 	if ctx.Err() != nil { // a full group may have its processes wait for memory instead of killing one
-		t.Logf("pressure=%s: the child had not ended after %v", pressure, podTime)
-		return r
+		t.Logf("%v: the child had not ended after %v", env, podTime)
+		return nil, false
 	}
 	var exit *exec.ExitError
 	if errors.As(err, &exit) && exit.Sys().(syscall.WaitStatus).Signal() == syscall.SIGKILL {
-		return podRun{killed: true}
+		return out, true
 	}
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
+	}
+	return out, false
+}
+
+// runPod runs the child of a test in a group of so many MiB.
+func runPod(t *testing.T, mib int64, name, pressure, rate string, heap int) (r podRun) {
+	t.Helper()
+	out, killed := runInGroup(t, mib, name, "BUFSLAB_POD_PRESSURE="+pressure, "BUFSLAB_POD_RATE="+rate, "BUFSLAB_POD_HEAP="+strconv.Itoa(heap))
+	if killed {
+		return podRun{killed: true}
 	}
 	for s := bufio.NewScanner(bytes.NewReader(out)); s.Scan(); {
 		if rest, ok := strings.CutPrefix(s.Text(), "POD "); ok {

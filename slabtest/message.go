@@ -52,9 +52,9 @@ func (p *place) String() string {
 	if p.forgotten {
 		how = "forgotten: nothing reaches " + oneOrMany(p.buffers, "it", "them") + " any more"
 	}
-	site, around, called := strings.Cut(p.site, ", ")
+	site, around, called := strings.Cut(p.site, ", called at ")
 	if called {
-		around = "\n\t\t" + around
+		around = "\n\t\tcalled at " + around
 	}
 	return fmt.Sprintf("%s: %s, %s%s", site, buffers(p.buffers, p.bytes), how, around)
 }

@@ -199,7 +199,7 @@ func (m *poolModel) checkStats(t *rapid.T, s slab.Stats, l model.Accounts) {
 	case s.ManagedBytes != l.Bytes:
 		t.Fatalf("the upstream has %d bytes out: %+v", l.Bytes, s)
 	case s.Waiters != 0:
-		t.Fatalf("nobody waits: %+v", s)
+		t.Fatalf("a call waits still: %+v", s)
 	case min(s.RoundingBytes, s.HeldBytes, s.UnusableBytes, s.HeldBlocks, s.Hits, s.Misses) < 0:
 		t.Fatalf("negative figures: %+v", s)
 	case s.WaitingBytes < 0 || s.WaitingBytes > s.HeldBytes || s.WaitingBlocks > s.HeldBlocks || m.Stopped &&

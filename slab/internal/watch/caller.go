@@ -17,27 +17,29 @@ func Here() []uintptr {
 func Caller() string { return SiteOf(Here()) }
 
 // SiteOf returns file:line of the first call in a stack that is the program's, or "" if there is no stack.
-func SiteOf(stack []uintptr) string {
-	at, _, _ := strings.Cut(PlaceOf(stack), ",")
-	return at
-}
+func SiteOf(stack []uintptr) string { return strings.Join(places(stack, 1), "") }
 
 // PlaceOf names the first call in a stack that is the program's, as file:line, and the two around it: the first may be
 // of a function that only passes buffers on. It returns "" if there is no stack.
 func PlaceOf(stack []uintptr) string {
-	var at []string
+	at := places(stack, 3)
+	if len(at) > 1 {
+		at[1] = "called at " + at[1]
+	}
+	return strings.Join(at, ", ")
+}
+
+// places returns file:line of the first calls in a stack that are the program's, some at most.
+func places(stack []uintptr, most int) (at []string) {
 	frames := runtime.CallersFrames(stack)
-	for more := len(stack) > 0; more && len(at) < 3; {
+	for more := len(stack) > 0; more && len(at) < most; {
 		var f runtime.Frame
 		f, more = frames.Next()
 		if own := !IsHidden(f) && !isRuntimes(f); own || len(at) == 0 && !more {
 			at = append(at, fmt.Sprintf("%s:%d", f.File, f.Line))
 		}
 	}
-	if len(at) > 1 {
-		at[1] = "called at " + at[1]
-	}
-	return strings.Join(at, ", ")
+	return at
 }
 
 // isRuntimes reports whether a frame is one of those that goroutines and tests begin with.
