@@ -135,7 +135,7 @@ func (g *growth) inPlace() (c PooledBuffer, ok bool) {
 		p.profile.Sample(c.slot, c.n, stands)
 	}
 	if p.config.Zero && g.to > b.n {
-		clear(unsafe.Slice((*byte)(c.ptr), g.to)[b.n:])
+		clearOn(p.upstream, unsafe.Slice((*byte)(c.ptr), g.to)[b.n:])
 	}
 	return c, true
 }

@@ -8,7 +8,8 @@ import (
 	"github.com/bufslab/bufslab/device"
 )
 
-// GetZeroed is Get with the size bytes cleared; the rest of the block is not. For device
+// GetZeroed is Get with the size bytes cleared; the rest of the block is not. Where the device
+// is a [device.Clearer], pages of a large buffer that have no memory yet stay without. For device
 // memory it needs a pool that was opened on the device itself.
 func (p *Pool) GetZeroed(size int) (PooledBuffer, error) {
 	b, err := p.Get(size)
@@ -22,13 +23,28 @@ func (p *Pool) GetZeroed(size int) (PooledBuffer, error) {
 // buffer and says why.
 func zero(b PooledBuffer, upstream Allocator) (PooledBuffer, error) {
 	if b.ptr != nil {
-		clear(unsafe.Slice((*byte)(b.ptr), b.n))
+		clearOn(upstream, unsafe.Slice((*byte)(b.ptr), b.n))
 		return b, nil
 	}
 	if err := fill(b, deviceOf(upstream)); err != nil {
 		return PooledBuffer{}, errors.Join(err, b.Release())
 	}
 	return b, nil
+}
+
+// asksFrom is the least number of bytes for which a device is asked what is zero already: of large tables much may
+// never be used.
+const asksFrom = 1 << 20
+
+// clearOn clears memory of an upstream.
+func clearOn(upstream Allocator, m []byte) {
+	if len(m) >= asksFrom {
+		if c, ok := deviceOf(upstream).(device.Clearer); ok {
+			c.Clear(m)
+			return
+		}
+	}
+	clear(m)
 }
 
 // fill has the device clear b. On device virtual there is no memory to clear.
