@@ -35,8 +35,8 @@ type heapRegion struct {
 	gone   bool                 // dropped by Free
 }
 
-func newHeapRegion(h *heap, size int) *heapRegion {
-	m, off := makeAligned(size)
+func newHeapRegion(h *heap, size, align int) *heapRegion {
+	m, off := makeAligned(size, align)
 	r := &heapRegion{dev: h, off: off, size: size}
 	r.strong.Store(unsafe.SliceData(m))
 	return r

@@ -32,14 +32,17 @@ var heapLimit = sync.OnceValue(func() int {
 	return int(min(total, addressable))
 })
 
-func (h *heap) Alloc(size int) (Block, error) {
+func (h *heap) Alloc(size int) (Block, error) { return h.AllocAligned(size, 1) }
+
+// AllocAligned is Alloc of a region at a multiple of align, a power of two.
+func (h *heap) AllocAligned(size, align int) (Block, error) {
 	if err := h.CheckAlloc(size); err != nil || size == 0 {
 		return Block{}, err
 	}
 	if size > heapLimit() {
 		return Block{}, h.AllocError(size, ErrOutOfMemory)
 	}
-	return Block{Region: newHeapRegion(h, size), Len: size}, nil
+	return Block{Region: newHeapRegion(h, size, max(align, alignOf(size))), Len: size}, nil
 }
 
 func (h *heap) Free(b Block) {
@@ -61,14 +64,13 @@ func alignOf(size int) int {
 	return min(max(size&-size, least), 4096)
 }
 
-// makeAligned returns size bytes at a multiple of alignOf(size) and their
+// makeAligned returns size bytes at a multiple of align and their
 // offset in the allocation. As a rule it is enough to round the size up, because
 // the runtime aligns its size classes. Under -asan, which puts a zone in front
 // of every object, it is not, and the allocation needs slack.
 // Allocations have at least 16 bytes, because the runtime puts smaller objects together,
 // so that they could not have a finalizer each.
-func makeAligned(size int) (m []byte, off int) {
-	align := alignOf(size)
+func makeAligned(size, align int) (m []byte, off int) {
 	m = dirty((size + align - 1) &^ (align - 1))
 	if address(m)%uintptr(align) == 0 {
 		return m, 0

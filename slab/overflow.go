@@ -53,7 +53,7 @@ func (p *pool) plain() (*pool, error) {
 	}
 	c := p.config.Config
 	c = Config{Device: "heap", Strategy: "direct", Name: c.Name, OnForget: c.OnForget, Strict: c.Strict, Check: c.Check,
-		ProfileRate: c.ProfileRate, Hooks: c.Hooks, Logger: c.Logger}
+		Align: c.Align, Zero: c.Zero, ProfileRate: c.ProfileRate, Hooks: c.Hooks, Logger: c.Logger}
 	over := &pool{config: settings{Config: c.withDefaults(), given: c, on: d}}
 	if err := over.open(); err != nil {
 		return nil, err

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
+	"unsafe"
 
 	"github.com/bufslab/bufslab/device"
 	"github.com/bufslab/bufslab/internal/check"
@@ -122,4 +124,29 @@ func TestOverflowIsFound(t *testing.T) {
 		t.Errorf("%d forgotten", n)
 	}
 	mustRelease(t, b)
+}
+
+// Plain memory is clear and aligned as the pool's own is.
+func TestOverflowIsLikeThePools(t *testing.T) {
+	for _, line := range []string{"device=heap,strategy=slab,align=4KiB", "device=mmap,align=1MiB", "device=heap,align=128"} {
+		p := openLine(t, line+",zero,max_bytes=2MiB,overflow=make")
+		fill := mustGet(t, p, 1<<20+1)
+		for i := range 24 {
+			b := mustGet(t, p, 1<<20-100*i-1)
+			if at := uintptr(unsafe.Pointer(unsafe.SliceData(b.Bytes()))); at%uintptr(p.pool.config.Align) != 0 {
+				t.Fatalf("%s: a buffer at %#x", line, at)
+			}
+			if j := slices.IndexFunc(b.Bytes(), func(x byte) bool { return x != 0 }); j >= 0 {
+				t.Fatalf("%s: byte %d of buffer %d is not clear", line, j, i)
+			}
+			for j := range b.Bytes() {
+				b.Bytes()[j] = 7
+			}
+			if mustRelease(t, b); i%4 == 0 {
+				runtime.GC() // so that make finds memory that was used
+			}
+		}
+		mustRelease(t, fill)
+		check.Must(t, p.Close())
+	}
 }

@@ -98,6 +98,9 @@ func (c Checked) Alloc(size int) (device.Block, error) {
 // devicePage is what every device aligns host memory to where the size is a multiple of it.
 const devicePage = 4096
 
+// leastAlign is what every device aligns host memory to.
+const leastAlign = 16
+
 // An aligner is a device, or what draws on one, whose regions can be aligned to more.
 type aligner interface {
 	AllocAligned(size, align int) (device.Block, error)
@@ -105,7 +108,7 @@ type aligner interface {
 
 // draw asks for an aligned block where the source would not make one of itself.
 func (c Checked) draw(size int) (device.Block, error) {
-	if c.align > devicePage {
+	if c.align > devicePage || c.align > leastAlign && size&(c.align-1) != 0 {
 		return AllocAligned(c.source, size, c.align)
 	}
 	return c.source.Alloc(size)
