@@ -1,6 +1,8 @@
 package fuzz_test
 
 import (
+	"strings"
+
 	"pgregory.net/rapid"
 
 	"github.com/bufslab/bufslab/fuzz"
@@ -34,7 +36,7 @@ var settings = []string{
 	"max_held=0", "max_held=20KiB", "max_held=40KiB", "max_held_blocks=3", "max_held_blocks=0", "max_block_bytes=4KiB",
 	"max_bytes=160KiB", "max_bytes=1MiB", "cache_bytes=0", "cache_bytes=8KiB", "align=8", "align=64", "bits=2", "steps=8",
 	"miss_target=0.5", "reserve=8KiB", "on_forget=free", "on_forget=report", "zero=true", "check=true",
-	"record_last=100", "profile_rate=4KiB",
+	"record_last=100", "profile_rate=4KiB", "overflow=make",
 }
 
 // drawConfig draws a Config with up to five settings of those that its strategy has. The
@@ -53,6 +55,14 @@ func drawConfig(t *rapid.T) slab.Config {
 	}
 	c.GCTrigger = -1
 	return c
+}
+
+// overflowOn is the Overflow of c for a device, none where make has no such memory.
+func overflowOn(dev string, c slab.Config) string {
+	if dev == "" || dev == "heap" || strings.HasPrefix(dev, "mmap") {
+		return c.Overflow
+	}
+	return ""
 }
 
 // promises are the options that go with a Config.
@@ -87,6 +97,7 @@ func poolProgram(t *rapid.T) {
 	if c.Zero && dev == "virtual" {
 		dev = "" // there is nothing to clear
 	}
+	c.Overflow = overflowOn(dev, c)
 	fuzz.PoolProperty(func(u slab.Allocator) (*slab.Pool, error) { return slab.Open(layer(u), c) }, promises(c, dev)...)(t)
 }
 
@@ -140,5 +151,6 @@ func deviceProgram(t *rapid.T) {
 func hosted(t *rapid.T) slab.Config {
 	c := drawConfig(t)
 	c.Device = rapid.SampledFrom([]string{"heap", "mmap", "mmap:fixed", "sim:pinned"}).Draw(t, "device")
+	c.Overflow = overflowOn(c.Device, c)
 	return c
 }

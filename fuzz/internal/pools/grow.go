@@ -66,7 +66,7 @@ func (m *poolModel) tryGrow(t *rapid.T, i, size int) error {
 			model.ExpectZeros(t, got[kept:])
 		}
 	}
-	n := m.add(b)
+	n := m.add(b, o.of.plain)
 	if busy && o.buffer.Len() > 0 { // the pool knows that the stream uses the buffer
 		m.enqueue(t, n, stream)
 	} else {

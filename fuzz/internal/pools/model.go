@@ -17,6 +17,7 @@ type poolModel struct {
 	pool   *slab.Pool
 	solid  bool // there is memory behind the addresses
 	holder bool // the strategy gives back what it holds
+	makes  bool // plain memory where there is no room
 
 	live    []handle
 	stale   []slab.PooledBuffer
@@ -38,6 +39,7 @@ type handle struct {
 // stream that may not yet have written that.
 type block struct {
 	want    []byte // of as many bytes as were asked for
+	plain   bool   // of no upstream: see Config.Overflow
 	handles int
 	use     model.Use
 }
@@ -46,8 +48,8 @@ type block struct {
 func (o handle) want() []byte { return o.of.want[o.at:][:o.buffer.Len()] }
 
 // add makes a buffer that was handed out live. Nothing is known of its contents.
-func (m *poolModel) add(b slab.PooledBuffer) *handle {
-	m.live = append(m.live, handle{buffer: b, of: &block{want: make([]byte, b.Len()), handles: 1}})
+func (m *poolModel) add(b slab.PooledBuffer, plain bool) *handle {
+	m.live = append(m.live, handle{buffer: b, of: &block{want: make([]byte, b.Len()), plain: plain, handles: 1}})
 	return &m.live[len(m.live)-1]
 }
 
@@ -75,7 +77,7 @@ func (m *poolModel) admit(t *rapid.T, b slab.PooledBuffer, size int, zeroed bool
 	if zeroed || m.Zeroed {
 		model.ExpectZeros(t, m.Bytes.Get(t, b.Block()))
 	}
-	m.Bytes.Put(t, b.Block(), m.mark(m.add(b)))
+	m.Bytes.Put(t, b.Block(), m.mark(m.add(b, m.madePlain(t))))
 }
 
 // judge checks all of a buffer that was handed out but its contents.
@@ -146,17 +148,19 @@ func (m *poolModel) check(t *rapid.T) {
 // checkBlocks fails if the memory of a buffer has gone upstream.
 func (m *poolModel) checkBlocks(t *rapid.T) {
 	for _, o := range m.live {
-		if b := o.buffer.Block(); m.Device == nil && b.Len > 0 && !m.Up.Holds(b) {
+		if b := o.buffer.Block(); m.Device == nil && !o.of.plain && b.Len > 0 && !m.Up.Holds(b) {
 			t.Fatalf("a buffer of %d bytes is out, its memory has gone upstream", b.Len)
 		}
 	}
 }
 
-// out counts the blocks that are out, and their bytes as asked for. Parts share one.
-func (m *poolModel) out() (blocks, bytes int64) {
+// out counts the upstream's blocks that are out, and their bytes as asked for. Parts share one.
+func (m *poolModel) out() (blocks, bytes int64) { return m.count(false) }
+
+func (m *poolModel) count(plain bool) (blocks, bytes int64) {
 	seen := map[*block]bool{}
 	for _, o := range m.live {
-		if !seen[o.of] {
+		if !seen[o.of] && o.of.plain == plain {
 			blocks, bytes = blocks+1, bytes+int64(len(o.of.want))
 		}
 		seen[o.of] = true
@@ -194,6 +198,8 @@ func (m *poolModel) checkStats(t *rapid.T, s slab.Stats, l model.Accounts) {
 	switch {
 	case !m.isOut(s.ActiveBlocks, s.ActiveBytes):
 		t.Fatalf("%d bytes are out, %d handles: %+v", m.sum(), len(m.live), s)
+	case !m.isPlain(s.OverflowBlocks, s.OverflowBytes):
+		t.Fatalf("other plain memory is out than the model has: %+v", s)
 	case s.ManagedBytes != s.ActiveBytes+s.RoundingBytes+s.HeldBytes+s.UnusableBytes:
 		t.Fatalf("managed bytes are not the sum of their parts: %+v", s)
 	case s.ManagedBytes != l.Bytes:
@@ -219,7 +225,7 @@ func (m *poolModel) close(t *rapid.T) {
 	switch {
 	case len(m.live) == 0:
 		model.OK(t, err)
-	case !errors.As(err, &leak) || !m.isOut(leak.Blocks, leak.Bytes):
+	case !errors.As(err, &leak) || !m.isOut(leak.Blocks, leak.Bytes) && !m.isPlain(leak.Blocks, leak.Bytes):
 		t.Fatalf("Close with %d bytes out, %d handles: %v", m.sum(), len(m.live), err)
 	}
 	model.OK(t, m.pool.Close())

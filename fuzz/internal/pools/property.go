@@ -17,7 +17,8 @@ func Property(open func(upstream slab.Allocator) (*slab.Pool, error), s model.Se
 	return s.Program(func(t *rapid.T, b model.Base) (map[string]func(*rapid.T), func(*rapid.T)) {
 		p, err := open(b.Up.View())
 		model.OK(t, err)
-		m := &poolModel{Base: b, pool: p, solid: b.Bytes.Solid(t), holder: isHolder(t, p), bound: newBound(b.MaxBytes)}
+		m := &poolModel{Base: b, pool: p, solid: b.Bytes.Solid(t), holder: isHolder(t, p), makes: makesPlain(p),
+			bound: newBound(b.MaxBytes)}
 		return m.actions(), m.close
 	})
 }

@@ -41,6 +41,7 @@ func (m *poolModel) get(t *rapid.T) {
 	size := m.Size(t)
 	err := m.try(t, size)
 	if err == nil {
+		m.needPlain(t, size)
 		return
 	}
 	var full *slab.OutOfMemoryError
@@ -67,7 +68,7 @@ func (m *poolModel) getContext(t *rapid.T) {
 		return
 	}
 	m.gaveUp(t, "GetContext", err, size)
-	if !m.bound.fell && m.try(t, size) == nil {
+	if !m.bound.fell && m.try(t, size) == nil && !m.lastIsPlain() {
 		t.Fatalf("GetContext of %d bytes gave up while there was room: %v", size, err)
 	}
 }

@@ -61,7 +61,7 @@ func (m *poolModel) getOn(t *rapid.T) {
 		return
 	}
 	m.judge(t, b, size)
-	m.enqueue(t, m.add(b), s)
+	m.enqueue(t, m.add(b, m.madePlain(t)), s)
 }
 
 // releaseBusy releases a buffer that streams may still write to, so its contents
