@@ -26,7 +26,7 @@ var (
 	rounds = flag.Int("rounds", 3, "how often theirs and ours take turns")
 	write  = flag.Bool("write", false, "put the table into docs/benchmarks.md")
 	tests  = flag.String("run", "", "only tests that match, as -test.run has it")
-	keep   = flag.String("keep", "", "directory for what the tests print; it is kept")
+	keep   = flag.String("keep", "", "directory that is there, for what the tests print; it is kept")
 )
 
 func main() {
