@@ -19,7 +19,7 @@ import (
 )
 
 // go test ./cmd/bufslab -run Tables -update writes what the documents have to say.
-var update = flag.Bool("update", false, "rewrite the tables of README.md and docs/replays.md")
+var update = flag.Bool("update", false, "rewrite the tables of docs/choosing.md and docs/replays.md")
 
 // document compares a file with what change makes of it, or rewrites it.
 func document(t *testing.T, path string, change func(text string) string) {
@@ -46,8 +46,8 @@ func document(t *testing.T, path string, change func(text string) string) {
 	}
 }
 
-// The README has the figures of the shipped trace.
-func TestTablesOfTheReadme(t *testing.T) {
+// docs/choosing.md has the figures of the shipped trace.
+func TestTheTableOfStrategies(t *testing.T) {
 	if math.MaxInt == math.MaxInt32 {
 		t.Skip("the tables are of 64-bit machines")
 	}
@@ -55,7 +55,7 @@ func TestTablesOfTheReadme(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	document(t, "../../README.md", func(text string) string {
+	document(t, "../../docs/choosing.md", func(text string) string {
 		for _, line := range plainLines() {
 			r := replayLine(t, rec, line)
 			name := regexp.QuoteMeta(strings.ReplaceAll(strings.TrimPrefix(line, "device=virtual,strategy="), ",", ", "))
