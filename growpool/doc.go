@@ -1,4 +1,4 @@
-// Package growpool keeps a buffer for each key that grows to the largest request.
+// Package growpool keeps a buffer for each key that grows to the largest request. [Acquire] leases it.
 //
 // Programs that work on one cell of a grid, file or request after the other need the same few arrays
 // each time, in sizes that vary. A Pool gives each array a key and keeps the largest buffer that the
@@ -8,18 +8,14 @@
 //	memory, err := slab.OpenConfig(slab.Config{}) // or any other slab.Pool
 //	pool := growpool.New[string](memory, growpool.Config{})
 //	for _, cell := range cells {
-//		coeff, err := growpool.Get[float64](pool, "coeff", cell.Rows, cell.Columns)
+//		coeff, err := growpool.Acquire[float64](ctx, pool, "coeff", cell.Rows, cell.Columns)
 //		...
 //		m := mat.NewDense(cell.Rows, cell.Columns, coeff.Slice())
+//		coeff.Release() // or growpool.With, which releases by itself
 //	}
 //
-// [Get] is for a single goroutine that uses an array until the next Get of its key. If several
-// goroutines use a key, or if memory has to go back at once, use a lease:
-//
-//	l, err := growpool.Acquire[float64](ctx, pool, "coeff", rows, columns)
-//	defer l.Release()
-//
-// [With] calls Acquire and Release around a function.
+// A lease is the caller's alone. [Get] is for a single goroutine that uses an array until the next Get
+// of its key: there is nothing to release, and what it has shown comes back late (see below).
 //
 // If streams of a device work on the memory, say so before Release. Then Release need not wait:
 //
@@ -30,9 +26,9 @@
 // The cast:
 //
 //	Pool      finds the buffer of a key; its memory is a slab.Pool's
+//	Acquire   returns a Lease, a View that is the caller's alone until Release
 //	Get       returns a View of the buffer, after it has grown if need be
 //	View      a window: Slice, At, Set and Row; stale once a later Get replaced the buffer
-//	Acquire   returns a Lease, a View that is the caller's alone until Release
 //	UsedOn    says which streams work on a buffer; its next owner comes after them
 //	Growth    how large a buffer becomes: Exact, Pow2, Factor, Steps
 //	budget    bounds all buffers (Config.MaxBytes); a ristretto cache says which keys keep theirs

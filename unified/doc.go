@@ -15,14 +15,21 @@
 //
 // # Residency
 //
-// Every element is in one of six states, see [State]. The table in state.go says for each
-// state and each kind of access what has to be copied, and which state follows.
-// The name of a method says what the caller does: Host and Device read, HostMut
-// and DeviceMut read and write, HostOverwrite and DeviceOverwrite write all
-// elements. An access of a range or a view moves only its elements. A buffer
-// makes as few and as small copies as possible, with two exceptions. Two ranges
-// are one copy where the bytes between them take less time than another call
-// (see [device.Traits]), and ranges are merged beyond [MaxRanges].
+// Every element is in one of six states, see [State]. What an access copies from the other side, and the state after it:
+//
+//	state          Host               HostMut          Device             DeviceMut
+//	Uninitialized  zeros HostOnly     zeros HostDirty  zeros DeviceOnly   zeros DeviceDirty
+//	HostOnly       HostOnly           HostDirty        copy Synchronized  copy DeviceDirty
+//	DeviceOnly     copy Synchronized  copy HostDirty   DeviceOnly         DeviceDirty
+//	Synchronized   Synchronized       HostDirty        Synchronized       DeviceDirty
+//	HostDirty      HostDirty          HostDirty        copy Synchronized  copy DeviceDirty
+//	DeviceDirty    copy Synchronized  copy HostDirty   DeviceDirty        DeviceDirty
+//
+// Host and Device read, HostMut and DeviceMut read and write. HostOverwrite and DeviceOverwrite write
+// all elements and copy nothing: HostDirty and DeviceDirty follow. An access of a range or a view moves
+// only its elements. A buffer makes as few and as small copies as possible, with two exceptions. Two
+// ranges are one copy where the bytes between them take less time than another call (see
+// [device.Traits]), and ranges are merged beyond [MaxRanges].
 //
 // The contents of a new buffer are zeros. They cost nothing until a side is
 // read, and nothing at all where a side is overwritten first.
