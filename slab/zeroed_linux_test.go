@@ -1,6 +1,7 @@
 package slab
 
 import (
+	"math"
 	"testing"
 
 	"github.com/bufslab/bufslab/internal/check"
@@ -8,7 +9,7 @@ import (
 
 // Large buffers that are cleared take the memory of what the program touches, also when their blocks are reused.
 func TestZeroLeavesPagesWithoutMemory(t *testing.T) {
-	const size, least = 64 << 20, 8 << 10 // KiB
+	const size, most = 64 << 20, 16 << 10 // KiB; the shadow of -asan has 8 MiB
 	gets := map[string]func(p *Pool) (PooledBuffer, error){
 		"zero=true": func(p *Pool) (PooledBuffer, error) { return p.Get(size) },
 		"GetZeroed": func(p *Pool) (PooledBuffer, error) { return p.GetZeroed(size) },
@@ -22,7 +23,7 @@ func TestZeroLeavesPagesWithoutMemory(t *testing.T) {
 	}
 	for _, line := range []string{"device=mmap", "device=heap", "device=heap,strategy=slab", "device=mmap,strategy=exact"} {
 		for name, get := range gets {
-			if name == "Grow" && line != "device=mmap" {
+			if name == "Grow" && (line != "device=mmap" || math.MaxInt == math.MaxInt32) {
 				continue // it copies, and so touches what it copies to
 			}
 			t.Run(line+"/"+name, func(t *testing.T) {
@@ -39,7 +40,7 @@ func TestZeroLeavesPagesWithoutMemory(t *testing.T) {
 						}
 						b.Bytes()[at] = 1
 					}
-					if more := residentKiB(t) - before; more > least {
+					if more := residentKiB(t) - before; more > most {
 						t.Fatalf("%d KiB more are in memory, of 16 pages that were touched", more)
 					}
 					mustRelease(t, b)
