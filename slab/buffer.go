@@ -16,6 +16,12 @@ import (
 // A buffer that is never released comes back by itself where the collector can see
 // that its memory is not in use (see [Pool]); releasing is faster. Its methods are
 // safe for concurrent use. They do not guard the bytes: the caller must.
+//
+//	every day          Bytes, Len, Release
+//	parts and growth   Slice, Share, Grow, Cap
+//	off the heap       With, which keeps the memory while a function has the bytes
+//	devices            Block, UsedOn
+//	packages on pools  Ref, Hide
 type PooledBuffer struct {
 	slot *handle.Slot
 	ptr  unsafe.Pointer

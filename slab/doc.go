@@ -3,7 +3,7 @@
 // A [Pool] hands out buffers of a device's memory and keeps released ones for reuse. Three calls are
 // enough for the first day: open a pool, Get a buffer, Release it.
 //
-//	pool := slab.MustOpen("device=mmap,max_bytes=1GiB")
+//	pool := slab.MustOpen("max_bytes=1GiB") // on the Go heap
 //	defer pool.Close()
 //	b, err := pool.Get(1 << 20)
 //	if err != nil {

@@ -31,6 +31,14 @@ import (
 // By default that is 10 seconds, on every device, also while the pool is in use. A Pool that is
 // itself forgotten gives back held memory; its buffers stay valid, with all their methods.
 // Close gives held memory back at once and reports buffers that are still active.
+//
+//	every day          Get, GetContext, GetAll, Stats, Close
+//	slices alone       GetBytes, GetBytesContext, Put
+//	less memory        FreeHeld, Trim, StopHolding, SetMaxBytes
+//	devices            GetOn, GetZeroed, Device
+//	who has what       Leaks, Metrics, Fragmentation, WriteProfile, ResetPeaks, GuardFault
+//	the configuration  Explain, Name, Closed, WriteRecord
+//	packages on pools  Lookup, AddReclaimer, RemoveReclaimer, Offer
 type Pool struct{ pool *pool }
 
 // errNotOpened is what Gets of a nil or zero Pool return.
