@@ -15,7 +15,8 @@
 //
 // # Residency
 //
-// Every element is in one of six states, see [State]. What an access copies from the other side, and the state after it:
+// Every element is in one of six states, see [State]. What an access copies from the other side, and the
+// state after it:
 //
 //	state          Host               HostMut          Device             DeviceMut
 //	Uninitialized  zeros HostOnly     zeros HostDirty  zeros DeviceOnly   zeros DeviceDirty

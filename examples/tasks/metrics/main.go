@@ -20,7 +20,9 @@ type pools []*slab.Pool
 func (pools) Describe(chan<- *prometheus.Desc) {}
 
 func (list pools) Collect(out chan<- prometheus.Metric) {
-	kinds := map[slab.Kind]prometheus.ValueType{slab.Gauge: prometheus.GaugeValue, slab.Counter: prometheus.CounterValue}
+	kinds := map[slab.Kind]prometheus.ValueType{
+		slab.Gauge: prometheus.GaugeValue, slab.Counter: prometheus.CounterValue,
+	}
 	for _, p := range list {
 		for m := range p.Metrics() {
 			desc := prometheus.NewDesc(m.Name, m.Help, nil, prometheus.Labels{"pool": p.Name()})

@@ -154,20 +154,6 @@ func (m *poolModel) checkBlocks(t *rapid.T) {
 	}
 }
 
-// out counts the upstream's blocks that are out, and their bytes as asked for. Parts share one.
-func (m *poolModel) out() (blocks, bytes int64) { return m.count(false) }
-
-func (m *poolModel) count(plain bool) (blocks, bytes int64) {
-	seen := map[*block]bool{}
-	for _, o := range m.live {
-		if !seen[o.of] && o.of.plain == plain {
-			blocks, bytes = blocks+1, bytes+int64(len(o.of.want))
-		}
-		seen[o.of] = true
-	}
-	return blocks, bytes
-}
-
 func (m *poolModel) sum() int64 {
 	_, bytes := m.out()
 	return bytes

@@ -14,6 +14,20 @@ func makesPlain(p *slab.Pool) bool {
 	return regexp.MustCompile(`(?m)^overflow +make`).MatchString(p.Explain())
 }
 
+// out counts the upstream's blocks that are out, and their bytes as asked for. Parts share one.
+func (m *poolModel) out() (blocks, bytes int64) { return m.count(false) }
+
+func (m *poolModel) count(plain bool) (blocks, bytes int64) {
+	seen := map[*block]bool{}
+	for _, o := range m.live {
+		if !seen[o.of] && o.of.plain == plain {
+			blocks, bytes = blocks+1, bytes+int64(len(o.of.want))
+		}
+		seen[o.of] = true
+	}
+	return blocks, bytes
+}
+
 // madePlain reports whether the last buffer that was handed out is plain memory, which its pool may make.
 func (m *poolModel) madePlain(t *rapid.T) bool {
 	t.Helper()
