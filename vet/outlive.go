@@ -31,8 +31,8 @@ func (b *body) outlives() {
 					what = ""
 				}
 				once := fmt.Sprint("outlives ", instr.Pos(), shown.Name())
-				b.report(once, instr, "%s%s is %s, and outlives the %s on line %d", what, ends.of.noun, how, ends.how,
-					b.line(ends.at))
+				b.report(once, instr, "%s%s is %s, and outlives the %s on line %d: %s", what, ends.of.noun, how, ends.how,
+					b.line(ends.at), fmt.Sprintf(instead[how], ends.how))
 			}
 		}
 	}
@@ -44,6 +44,13 @@ const (
 	sent     = "sent"
 	launched = "used by a goroutine"
 )
+
+// instead is what is right.
+var instead = map[string]string{
+	stored:   "store a copy, or leave the %s to the owner of the field",
+	sent:     "send a copy, or leave the %s to the receiver",
+	launched: "leave the %s to the goroutine",
+}
 
 // given returns the views that an instruction gives to somebody who may use them later,
 // and how.
