@@ -42,10 +42,13 @@ func TestSeededMistakesAreFound(t *testing.T) {
 	seedModule(t, module)
 	out, _ := run(module, "go", "vet", "-vettool="+command, "./...") // fails as it finds something
 	reports := reportsByCopy(t, out)
-	for program := range copied {
-		for _, r := range reports["right/"+program] {
-			t.Errorf("the program as it is: %s", r)
+	for folder, all := range reports {
+		if strings.HasPrefix(folder, "right/") {
+			t.Errorf("%s as it is: %s", folder, all)
 		}
+	}
+	if got := reports["leaks/program"]; len(got) != 1 || !strings.Contains(read(t, "../docs/leaks.md"), "$ bufslabvet .\n"+got[0]+"\n") {
+		t.Errorf("docs/leaks.md does not have what is reported of its program: %q", got)
 	}
 	found := 0
 	for i, s := range seeds {
@@ -68,7 +71,7 @@ func TestSeededMistakesAreFound(t *testing.T) {
 // copy is the folder that a seed is in.
 func (s seed) copy(i int) string { return fmt.Sprintf("seed%d/%s", i+1, s.program) }
 
-// seedModule makes a module of the programs as they are, and of a copy for each seed.
+// seedModule makes a module of the programs as they are, of that in docs/leaks.md, and of a copy for each seed.
 func seedModule(t *testing.T, module string) {
 	t.Helper()
 	root, err := filepath.Abs("..")
@@ -82,6 +85,13 @@ func seedModule(t *testing.T, module string) {
 	for program := range copied {
 		copyProgram(t, filepath.Join(module, "right", program), program, nil)
 	}
+	_, code, _ := strings.Cut(read(t, "../docs/leaks.md"), "```go\n")
+	code, _, _ = strings.Cut(code, "```\n")
+	write(t, filepath.Join(module, "leaks", "program", "main.go"), code)
+	wrong, end, _ := strings.Cut(code, "	b, err := pool.Get(1 << 20)\n")
+	_, end, _ = strings.Cut(end, "return b.Bytes(), nil // b is dropped here\n")
+	right := strings.Replace(wrong, "	for pool", "	defer pool.Put(page)\n	for pool", 1) + "	return pool.GetBytes(1 << 20)\n" + end
+	write(t, filepath.Join(module, "right", "leaks", "main.go"), right)
 	for i, s := range seeds {
 		copyProgram(t, filepath.Join(module, s.copy(i)), s.program, s.edits)
 	}
