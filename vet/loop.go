@@ -80,8 +80,8 @@ func (s *search) overwritten(p *way) bool {
 		if feeds(from, to, old) {
 			return false
 		}
-		if seen[to] || slices.ContainsFunc(to.Instrs, func(i ssa.Instruction) bool { v, ok := i.(ssa.Value); return ok && old[v] }) {
-			continue // there it has the next value
+		if seen[to] || makesAll(to, old) {
+			continue // there they have the next value
 		}
 		if seen[to] = true; usesAny(to.Instrs, old) {
 			return false
@@ -94,7 +94,8 @@ func (s *search) overwritten(p *way) bool {
 // releasedInLoop says whether a release comes before the call in another round.
 func (s *search) releasedInLoop() bool {
 	for at, f := range s.ends {
-		if f.released && at.Parent() == s.b.fn && !isDeferred(at) && reaches(at.Block(), s.call.Block()) && !s.fills(at) {
+		explicit := f.released && at.Parent() == s.b.fn && !isDeferred(at) && !s.fills(at)
+		if explicit && reaches(at.Block(), s.call.Block()) {
 			return true
 		}
 	}
@@ -123,6 +124,16 @@ func feeds(from, to *ssa.BasicBlock, values map[ssa.Value]bool) bool {
 		}
 	}
 	return false
+}
+
+// makesAll says whether a block makes all of some values.
+func makesAll(block *ssa.BasicBlock, values map[ssa.Value]bool) bool {
+	for v := range values {
+		if !madeIn(v, block) {
+			return false
+		}
+	}
+	return true
 }
 
 // usesAny says whether instructions that are no Phi use one of some values.

@@ -50,6 +50,11 @@ func TestSeededMistakesAreFound(t *testing.T) {
 	if got := reports["leaks/program"]; len(got) != 1 || !strings.Contains(read(t, "../docs/leaks.md"), "$ bufslabvet .\n"+got[0]+"\n") {
 		t.Errorf("docs/leaks.md does not have what is reported of its program: %q", got)
 	}
+	for i := range blocks {
+		if folder := fmt.Sprint("wrong/readme", i+1); len(reports[folder]) == 0 {
+			t.Errorf("README.md, block %d: nothing is reported of what is wrong", i+1)
+		}
+	}
 	found := 0
 	for i, s := range seeds {
 		got := reports[s.copy(i)]
@@ -92,6 +97,7 @@ func seedModule(t *testing.T, module string) {
 	_, end, _ = strings.Cut(end, "return b.Bytes(), nil // b is dropped here\n")
 	right := strings.Replace(wrong, "	for pool", "	defer pool.Put(page)\n	for pool", 1) + "	return pool.GetBytes(1 << 20)\n" + end
 	write(t, filepath.Join(module, "right", "leaks", "main.go"), right)
+	writeReadme(t, module)
 	for i, s := range seeds {
 		copyProgram(t, filepath.Join(module, s.copy(i)), s.program, s.edits)
 	}
