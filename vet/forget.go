@@ -45,7 +45,7 @@ func (b *body) forgets(call *ssa.Call, k *kind) {
 	}
 	if len(s.exits) > 0 {
 		b.report(fmt.Sprint("forgets ", call.Pos()), call, "%s of %s is not released on the way to %s: its %s belongs "+
-			"there, too, or into a defer", k.noun, b.call(call).name(), listed(s.exits), k.ends)
+			"there, too, or into a defer", k.noun, b.call(call).name(), named(s.exits), k.ends)
 	}
 }
 
@@ -57,8 +57,8 @@ func behind(call *ssa.Call) string {
 	return ""
 }
 
-// listed names the first of several exits.
-func listed(exits []string) string {
+// named names the first of several exits.
+func named(exits []string) string {
 	if n := len(exits) - 3; n > 0 {
 		return fmt.Sprint(strings.Join(exits[:3], ", "), " and ", n, " more")
 	}

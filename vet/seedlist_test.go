@@ -302,7 +302,7 @@ func sendTo(all chan []byte, p *slab.Pool) error {
 		"		for _, x := range l.Slice() {\n			norm += x * x\n		}\n", "		all = l.Slice()\n",
 		"	fmt.Println(err, norm)\n", "	fmt.Println(err, all)\n"}, says: "slice is kept in a variable, and With ends when its function returns"},
 	{mistake: "what the host has of an array is kept", program: "unified", edits: []string{"b.ToSlice()\n			results", "b.Host()\n			results"},
-		missed: "the slice is in a slice of slices"},
+		says: "slice of the buffer is put into a list that is kept, and outlives the Release"},
 
 	// An append to a slice of GetBytes.
 	{mistake: "append outgrows the slice of GetBytes", program: "edge", edits: []string{servePooled, `	m, err := p.GetBytes(bufferBytes)

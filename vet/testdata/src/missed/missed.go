@@ -48,13 +48,6 @@ func inMap(b slab.PooledBuffer) {
 	live[0].Bytes()[0] = 1
 }
 
-func slicesInSlice(p *slab.Pool) (out [][]byte, err error) {
-	a := arena.New(p)
-	defer a.Release()
-	m, err := a.Get(10)
-	return append(out, m), err
-}
-
 func dependsOnPath(p *slab.Pool, all []string) (longest []byte, err error) {
 	a := arena.New(p)
 	defer a.Release()
