@@ -79,6 +79,7 @@ func ExampleBody() {
 	p, _ := slab.OpenConfig(slab.Config{})
 	defer p.Close()
 	b := iobuf.New(p)
+	defer b.Release()
 	b.WriteString("hello, transport")
 	body, err := b.Body()
 	if err != nil {
@@ -103,7 +104,11 @@ func ExampleBody() {
 func ExampleBody_Another() {
 	p, _ := slab.OpenConfig(slab.Config{})
 	defer p.Close()
-	h, _ := p.Get(5)
+	h, err := p.Get(5)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
 	copy(h.Bytes(), "hello")
 	body, err := iobuf.NewBody(h)
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 // Later calls return nil.
 //
 // Close also logs the LeakError, at Warn, as a deferred Close drops its error: Config.Logger can be told to drop it.
+// What guard and check have found is logged when Close returns.
 // Buffers that growpool has left to the collector are no leaks.
 //
 // The device of a pool of [OpenConfig] is closed when no buffer is active: by Close, by the last
@@ -26,6 +27,8 @@ func (p *Pool) Close() (err error) {
 	}
 	defer runtime.KeepAlive(p) // it is not abandoned meanwhile
 	err = p.pool.close()
+	p.pool.guard.log.Flush() // the program may end now
+	p.pool.check.Flush()
 	if leak := (*LeakError)(nil); errors.As(err, &leak) && !p.pool.config.replayed() {
 		p.pool.config.log().Warn(leak.Error())
 	}

@@ -2,7 +2,6 @@ package slab
 
 import (
 	"errors"
-	"log/slog"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -20,7 +19,7 @@ import (
 type guarding struct {
 	*guard.Guard // nil without
 	name         string
-	log          func() *slog.Logger
+	log          watch.LateLog
 	hooks        *Hooks
 	faults       atomic.Int64
 
@@ -71,8 +70,9 @@ func (g *guarding) report(f guard.Fault) {
 	if !err.Outlived {
 		g.keep(err)
 	}
+	g.log.Error(err.Error())
 	go func() {
-		g.log().Error(err.Error())
+		g.log.Flush()
 		g.hooks.guardFault(err)
 	}()
 }

@@ -6,9 +6,11 @@ import (
 	"os/exec"
 	"runtime"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/internal/check"
 )
 
 // A slice off the heap lives as long as its handle (open-telemetry/opentelemetry-ebpf-profiler#877).
@@ -79,5 +81,23 @@ func TestALateReadEndsTheProgram(t *testing.T) {
 	out, err := cmd.CombinedOutput()
 	if exit := (*exec.ExitError)(nil); !errors.As(err, &exit) || !strings.Contains(string(out), "unexpected fault address") {
 		t.Errorf("%v: %s", err, out)
+	}
+}
+
+// A system call with such a slice does not fault: it fails, and the program may take that for a fault of its peer.
+func TestALateReadByASystemCallFails(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("what the system says is looked at on linux only")
+	}
+	p := openPool(t, "mmap", Config{})
+	var view []byte
+	forgetOne(t, p, 1<<20, func(b PooledBuffer) { view = b.Bytes() })
+	collect(p, func(s Stats) bool { return s.Forgotten == 1 })
+	r, w, err := os.Pipe()
+	check.Must(t, err)
+	defer r.Close()
+	defer w.Close()
+	if _, err := w.Write(view[:1]); !errors.Is(err, syscall.EFAULT) || !strings.Contains(err.Error(), "bad address") {
+		t.Error(err)
 	}
 }

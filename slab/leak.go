@@ -67,14 +67,14 @@ func (l *lending) openLog(c Config) (err error) {
 // leaked is told of each buffer that was forgotten. It warns of the first of a place whose slice may end the program.
 func (c Config) leaked(k watch.Leak) {
 	if k.First {
-		at := ""
+		at, how := "", "; with on_forget=report this names the place of its Get"
 		if k.Stack != nil {
-			at = ", got at " + watch.PlaceOf(k.Stack) + ","
+			at, how = ", got at "+watch.PlaceOf(k.Stack)+",", ""
 		}
 		c.log().Warn(fmt.Sprintf("slab: a buffer of %d bytes%s was never released, and nothing has its handle any more. "+
 			"Its memory is out of use for good; on mmap its pages went back, and a slice of it that is used faults "+
-			"(\"unexpected fault address\"). "+
-			"Keep the handle as long as the slice, then release it: docs/leaks.md", k.Bytes, at))
+			"(\"unexpected fault address\"; \"bad address\" from a system call). "+
+			"Keep the handle as long as the slice, then release it: docs/leaks.md%s", k.Bytes, at, how))
 	}
 	if h := c.Hooks; h != nil && h.Leaked != nil {
 		h.Leaked(c.Name, leakOf(k))

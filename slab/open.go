@@ -169,7 +169,7 @@ func (p *pool) openGuard(c Config, align int) {
 	if c.Guard <= 0 || p.config.replayed() {
 		return
 	}
-	p.guard.name, p.guard.log, p.guard.hooks = c.Name, c.log, c.Hooks
+	p.guard.name, p.guard.log.Log, p.guard.hooks = c.Name, c.log, c.Hooks
 	p.guard.Guard = guard.New(p.accounting.Checked(), guard.Options{
 		Every: c.Guard, Align: align, Linger: linger, Report: p.guard.report, Begin: p.cache.Stop, End: p.cache.Start,
 	})

@@ -22,5 +22,8 @@
 //	walk.go      the paths,
 //	known.go     what conditions say on them, and
 //	taken.go     whether a call that has the value keeps it
+//	library.go   that a library keeps it in its result alone
+//	outlive.go   which slices outlive their buffer, by goroutine.go, listed.go and wait.go
+//	loop.go      what a loop overwrites, or piles up by a defer
 //	summary.go   what a function does with its parameters, told to other packages by a fact
 package vet

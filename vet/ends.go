@@ -35,7 +35,7 @@ func (t *tracer) makesName(instr ssa.Instruction) bool {
 		_, outside := instr.Addr.(*ssa.FreeVar)
 		return !outside && t.c.body(instr.Parent()).cell(instr.Addr) != nil
 	case *ssa.Call:
-		return isAppend(instr)
+		return isAppend(instr) || t.wrappers[instr]
 	case *ssa.ChangeType, *ssa.ChangeInterface, *ssa.MakeInterface, *ssa.Slice, *ssa.SliceToArrayPointer, *ssa.Phi,
 		*ssa.TypeAssert, *ssa.Extract, *ssa.UnOp, *ssa.FieldAddr, *ssa.IndexAddr:
 		return true
@@ -79,7 +79,7 @@ func (b *body) endsOn(v ssa.Value, k *kind) (t *tracer, kept ends) {
 		inner.outlived = true
 		inner.follow(part)
 		for instr, f := range inner.ends {
-			if call, isCall := instr.(*ssa.Call); !isCall || closes(call) {
+			if call, isCall := instr.(*ssa.Call); !isArgument(instr) && (!isCall || closes(call)) {
 				kept[instr] = kept[instr].or(f)
 			}
 		}
@@ -107,4 +107,32 @@ func isBefore(a, b ssa.Instruction) bool {
 		return position(a) < position(b)
 	}
 	return a.Block().Dominates(b.Block())
+}
+
+// isArgument says whether an instruction puts a value into the list of arguments that the compiler makes for a call,
+// of which nothing is kept when that returns: not with append, go and defer.
+func isArgument(instr ssa.Instruction) bool {
+	store, ok := instr.(*ssa.Store)
+	if !ok {
+		return false
+	}
+	to, ok := store.Addr.(*ssa.IndexAddr)
+	if !ok {
+		return false
+	}
+	list, ok := to.X.(*ssa.Alloc)
+	if !ok || list.Comment != "varargs" {
+		return false
+	}
+	for _, r := range *list.Referrers() {
+		if whole, ok := r.(*ssa.Slice); ok {
+			for _, user := range *whole.Referrers() {
+				call, ok := user.(*ssa.Call)
+				if !ok || isAppend(call) {
+					return false
+				}
+			}
+		}
+	}
+	return true
 }

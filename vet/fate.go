@@ -27,11 +27,14 @@ type tracer struct {
 	paths bool
 	// outlived: a literal that may run when the function has returned keeps what it captures.
 	outlived bool
-	parts    []ssa.Value // what was shown of it, or read from it
-	made     []ssa.Value // the results of calls that had it
+	parts    []ssa.Value        // what was shown of it, or read from it
+	made     []ssa.Value        // the results of calls that had it
+	wrappers map[ssa.Value]bool // what libraries made of it
 }
 
-func newTracer(c *checker) *tracer { return &tracer{c: c, seen: map[ssa.Value]bool{}, ends: ends{}} }
+func newTracer(c *checker) *tracer {
+	return &tracer{c: c, seen: map[ssa.Value]bool{}, ends: ends{}, wrappers: map[ssa.Value]bool{}}
+}
 
 // fateOf follows a value of the function.
 func (b *body) fateOf(v ssa.Value) fate {
@@ -59,7 +62,7 @@ func (b *body) makes(instr *ssa.Call, k *kind) bool {
 // acquired returns the kind of what the caller of a function owns afterwards, or nil.
 func (b *body) acquired(instr *ssa.Call) *kind {
 	call := b.call(instr)
-	if call.is(acquire, part, grow) {
+	if call.is(acquire, part, grow, detach) {
 		return call.rule.kind
 	}
 	if call.rule == nil && call.life != nil {

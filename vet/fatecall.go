@@ -19,6 +19,7 @@ func (t *tracer) called(instr ssa.CallInstruction, v ssa.Value) {
 		if out, ok := instr.(*ssa.Call); ok && len(call.args) > 0 && call.args[0] == v && isSlice(out) {
 			t.follow(out) // append
 		}
+	case t.borrowed(call, v):
 	case borrowsByName(call):
 		t.fate.used = true
 	case call.life == nil:
@@ -31,7 +32,7 @@ func (t *tracer) called(instr ssa.CallInstruction, v ssa.Value) {
 // ruled looks at a call of a function of the table on the value.
 func (t *tracer) ruled(call *call) {
 	switch call.rule.op {
-	case release, grow:
+	case release, grow, detach:
 		t.fate.released = true
 	case retain:
 		t.fate.retained = true
@@ -91,7 +92,7 @@ func (t *tracer) toKnown(call *call, v ssa.Value) {
 		}
 		if _, ok := ends[i]; ok {
 			t.fate.released = true
-		} else if call.life.borrows(i) {
+		} else if _, isGo := call.instr.(*ssa.Go); call.life.borrows(i) && !(isGo && t.outlived) {
 			t.fate.used = true
 		} else {
 			t.pass(call)

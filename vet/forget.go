@@ -29,8 +29,8 @@ func (b *body) forgets(call *ssa.Call, k *kind) {
 	t, kept := b.endsOn(got, k)
 	switch {
 	case k.owned && !t.fate.goes() && len(kept) == 0:
-		b.report(fmt.Sprint("leak ", call.Pos()), call, "%s of %s is never released, returned or passed on", k.noun,
-			b.call(call).name())
+		b.report(fmt.Sprint("leak ", call.Pos()), call, "%s of %s is never released, returned or passed on: defer its %s%s",
+			k.noun, b.call(call).name(), k.ends, behind(call))
 		return
 	case t.fate.retained || !b.canTell(call) || b.growsOthers(call),
 		!k.owned && !t.fate.released && (k.counted || !b.c.putsBack(got)):
@@ -44,13 +44,21 @@ func (b *body) forgets(call *ssa.Call, k *kind) {
 			"collection takes its memory; keep the %s with it, or use GetBytes and Put", k.noun, k.noun, k.noun)
 	}
 	if len(s.exits) > 0 {
-		b.report(fmt.Sprint("forgets ", call.Pos()), call, "%s of %s is not released on the way to %s", k.noun,
-			b.call(call).name(), listed(s.exits))
+		b.report(fmt.Sprint("forgets ", call.Pos()), call, "%s of %s is not released on the way to %s: its %s belongs "+
+			"there, too, or into a defer", k.noun, b.call(call).name(), named(s.exits), k.ends)
 	}
 }
 
-// listed names the first of several exits.
-func listed(exits []string) string {
+// behind says where a defer belongs.
+func behind(call *ssa.Call) string {
+	if errorIndex(call) > 0 {
+		return " behind the check of the error"
+	}
+	return ""
+}
+
+// named names the first of several exits.
+func named(exits []string) string {
 	if n := len(exits) - 3; n > 0 {
 		return fmt.Sprint(strings.Join(exits[:3], ", "), " and ", n, " more")
 	}
@@ -131,15 +139,17 @@ func (s *search) visit(instr ssa.Instruction, p *way) bool {
 	}
 	switch instr := instr.(type) {
 	case *ssa.Return:
-		s.exit(instr, p, "the return")
+		if p.cell == nil {
+			s.exit(instr, p, "the return")
+		}
 		return false
 	case *ssa.Panic:
-		if s.kind.owned && isPanic(instr) {
+		if s.kind.owned && isPanic(instr) && p.cell == nil {
 			s.exit(instr, p, "the panic")
 		}
 		return false
 	case *ssa.Call:
-		if instr == s.call && !(&walk{b: s.b}).holds(p, s.got) {
+		if lost := p.cell == nil && !(&walk{b: s.b}).holds(p, s.got); instr == s.call && (lost || s.overwritten(p)) {
 			s.exit(nil, p, "the next round of the loop")
 		}
 		return instr != s.call

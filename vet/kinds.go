@@ -3,6 +3,7 @@ package vet
 // A kind is a kind of pooled memory: how its life ends, and what counts as a use of it.
 type kind struct {
 	noun string // for messages
+	ends string // the function that ends its life, for messages
 	// owned: each one has to be released, and errors of the call that gets one count.
 	owned bool
 	// access: reading or writing it, or passing it on, is a use. Of the others only the
@@ -16,11 +17,12 @@ type kind struct {
 }
 
 var (
-	handle   = &kind{noun: "buffer", owned: true}
-	bytes    = &kind{noun: "byte slice", owned: true, access: true}
-	writer   = &kind{noun: "Buffer", owned: true, reusable: true}
-	pieces   = &kind{noun: "Arena", owned: true, reusable: true}
-	pooled   = &kind{noun: "pooled object", access: true}
-	refcount = &kind{noun: "counted memory", counted: true}
+	handle   = &kind{noun: "buffer", ends: "Release", owned: true}
+	bytes    = &kind{noun: "byte slice", ends: "Put", owned: true, access: true}
+	writer   = &kind{noun: "Buffer", ends: "Release", owned: true, reusable: true}
+	reader   = &kind{noun: "Body", ends: "Close", owned: true, reusable: true}
+	pieces   = &kind{noun: "Arena", ends: "Release", owned: true, reusable: true}
+	pooled   = &kind{noun: "pooled object", ends: "Put", access: true}
+	refcount = &kind{noun: "counted memory", ends: "Release", counted: true}
 	view     = &kind{noun: "slice", access: true}
 )

@@ -28,16 +28,25 @@ func (b *body) leak(instr *ssa.Call, k *kind) {
 	got := first(instr)
 	switch {
 	case k.owned && len(*instr.Referrers()) == 0:
-		b.report(fmt.Sprint("dropped ", instr.Pos()), instr, "result of %s is dropped", name)
+		b.report(fmt.Sprint("dropped ", instr.Pos()), instr, "result of %s is dropped, and nobody can release it: keep it, and defer its %s", name,
+			k.ends)
+		return
+	case (got == nil || len(*got.Referrers()) == 0) && b.call(instr).is(grow) && !asks(b.call(instr)):
+		b.report(fmt.Sprint("dropped ", instr.Pos()), instr, "result of Grow is dropped, and the handle that it replaces "+
+			"is stale: keep the one that Grow returns")
 		return
 	case got == nil || len(*got.Referrers()) == 0:
 		return // the error is what the program wants to see
 	case k == bytes && b.outgrown(got):
 		return
 	}
+	if k.owned && b.deferredInLoop(instr, k) {
+		return
+	}
 	b.forgets(instr, k)
 	if k.owned && errorIndex(instr) > 0 && !b.looksAt(errorOf(instr)) && b.fateOf(got).used {
-		b.report(fmt.Sprint("error ", instr.Pos()), instr, "error of %s is ignored, and the %s is used", name, k.noun)
+		b.report(fmt.Sprint("error ", instr.Pos()), instr, "error of %s is ignored, and the %s is used: "+
+			"after an error there is none", name, k.noun)
 	}
 }
 
@@ -49,7 +58,7 @@ func (b *body) looksAt(err ssa.Value) bool { return err != nil && len(*err.Refer
 func (b *body) outgrown(got ssa.Value) bool {
 	for _, r := range *got.Referrers() {
 		call, ok := r.(*ssa.Call)
-		if !ok || !isAppend(call) || call.Call.Args[0] != got || isZero(call.Call.Args[1]) {
+		if !ok || !isAppend(call) || call.Call.Args[0] != got || isEmpty(call.Call.Args[1]) {
 			continue
 		}
 		t := newTracer(b.c)
@@ -61,4 +70,10 @@ func (b *body) outgrown(got ssa.Value) bool {
 		}
 	}
 	return false
+}
+
+// isEmpty says whether a value is nil or "".
+func isEmpty(v ssa.Value) bool {
+	c, ok := v.(*ssa.Const)
+	return ok && (c.Value == nil || c.Value.ExactString() == `""`)
 }

@@ -43,7 +43,7 @@ func (l *life) equal(m *life) bool {
 }
 
 // kinds are those that facts name.
-var kinds = []*kind{handle, bytes, writer, pieces, pooled, refcount}
+var kinds = []*kind{handle, bytes, writer, reader, pieces, pooled, refcount}
 
 func kindOf(noun string) *kind {
 	for _, k := range kinds {

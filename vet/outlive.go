@@ -7,9 +7,9 @@ import (
 	"golang.org/x/tools/go/ssa"
 )
 
-// outlives reports slices that are stored in a field, sent, or used by a goroutine, while
+// outlives reports slices that are stored in a field, put into a list, sent, or used by a goroutine, while
 // the function goes on to release what they show. A function that waits for anything may
-// wait for whoever has the slice, so there is no report then.
+// wait for whoever was sent the slice, so there is no report then.
 func (b *body) outlives() {
 	var waits *bool
 	for _, block := range b.fn.Blocks {
@@ -23,7 +23,7 @@ func (b *body) outlives() {
 					waits = &w
 				}
 				ends := b.endAfter(instr, shown)
-				if ends == nil || how != stored && *waits || how == stored && b.clears(instr.(*ssa.Store)) {
+				if ends == nil || how != stored && how != listed && *waits || how == stored && b.clears(instr.(*ssa.Store)) {
 					continue
 				}
 				what := "slice of the "
@@ -31,8 +31,8 @@ func (b *body) outlives() {
 					what = ""
 				}
 				once := fmt.Sprint("outlives ", instr.Pos(), shown.Name())
-				b.report(once, instr, "%s%s is %s, and outlives the %s on line %d", what, ends.of.noun, how, ends.how,
-					b.line(ends.at))
+				b.report(once, instr, "%s%s is %s, and outlives the %s on line %d: %s", what, ends.of.noun, how, ends.how,
+					b.line(ends.at), fmt.Sprintf(instead[how], ends.how))
 			}
 		}
 	}
@@ -43,7 +43,16 @@ const (
 	stored   = "stored in a field"
 	sent     = "sent"
 	launched = "used by a goroutine"
+	listed   = "put into a list that is kept"
 )
+
+// instead is what is right.
+var instead = map[string]string{
+	stored:   "store a copy, or leave the %s to the owner of the field",
+	sent:     "send a copy, or leave the %s to the receiver",
+	launched: "leave the %s to the goroutine",
+	listed:   "append a copy, or leave the %s to who has the list",
+}
 
 // given returns the views that an instruction gives to somebody who may use them later,
 // and how.
@@ -58,6 +67,8 @@ func (b *body) given(instr ssa.Instruction) map[ssa.Value]string {
 	case *ssa.Store:
 		if b.isFieldOfOthers(instr.Addr) && isSlice(instr.Val) {
 			add(instr.Val, stored)
+		} else if b.isListed(instr) {
+			add(instr.Val, listed)
 		}
 	case *ssa.Send:
 		add(instr.X, sent)

@@ -28,22 +28,32 @@ func (b *body) used(at ssa.Instruction, what ssa.Value, e end) {
 	}
 	once := fmt.Sprint("use ", b.fn.Pos(), what.Pos(), what.Name(), e.at.Pos())
 	if e.how == "Grow" && e.kind != view {
-		b.report(once, at, "handle is stale: Grow on line %d has replaced it", b.line(e.at))
+		b.report(once, at, "handle is stale: Grow on line %d has replaced it; use the one that Grow returned",
+			b.line(e.at))
 		return
 	}
 	if e.kind == view {
 		if e.deferred() {
-			b.report(once, at, "slice of the %s is returned, and the deferred %s ends that before", e.of.noun, e.how)
+			b.report(once, at, "slice of the %s is returned, and the deferred %s ends that before: return a copy, or leave the "+
+				"%s to the caller", e.of.noun, e.how, e.how)
 			return
 		}
-		b.report(once, at, "slice of the %s is used after its %s on line %d", e.of.noun, e.how, b.line(e.at))
+		b.report(once, at, "slice of the %s is used after its %s on line %d: %s", e.of.noun, e.how, b.line(e.at), e.right())
 		return
 	}
 	if e.deferred() {
-		b.report(once, at, "%s is returned after its deferred %s", e.kind.noun, e.how)
+		b.report(once, at, "%s is returned after its deferred %s: leave the %s to the caller", e.kind.noun, e.how, e.how)
 		return
 	}
-	b.report(once, at, "%s is used after its %s on line %d", e.kind.noun, e.how, b.line(e.at))
+	b.report(once, at, "%s is used after its %s on line %d: %s", e.kind.noun, e.how, b.line(e.at), e.right())
+}
+
+// right says what to do in the place of a use after an end.
+func (e end) right() string {
+	if e.how == "Grow" {
+		return "ask the handle that Grow returned for its bytes"
+	}
+	return "the " + e.how + " belongs behind the last use"
 }
 
 // again reports a second end of a value.
@@ -55,16 +65,17 @@ func (b *body) again(at ssa.Instruction, what ssa.Value, first, second end) {
 	_, deferred := at.(*ssa.RunDefers)
 	switch {
 	case first.how == "Grow" && deferred:
-		b.report(once, first.at, "Grow ends the handle that the %s on line %d is deferred of", second.how,
-			b.line(second.at))
+		b.report(once, first.at, "Grow ends the handle that the %s on line %d is deferred of: defer a func literal that "+
+			"releases what the variable has then", second.how, b.line(second.at))
 	case first.how == "Grow":
-		b.report(once, second.at, "handle is stale: Grow on line %d has replaced it", b.line(first.at))
-	case deferred && !first.deferred():
-		b.report(once, first.at, "%s is released here and again by the %s deferred on line %d", first.kind.noun,
-			second.how, b.line(second.at))
-	default:
-		b.report(once, second.at, "%s is released again after %s on line %d", first.kind.noun, first.how,
+		b.report(once, second.at, "handle is stale: Grow on line %d has replaced it; use the one that Grow returned",
 			b.line(first.at))
+	case deferred && !first.deferred():
+		b.report(once, first.at, "%s is released here and again by the %s deferred on line %d: keep one of the two",
+			first.kind.noun, second.how, b.line(second.at))
+	default:
+		b.report(once, second.at, "%s is released again after %s on line %d: keep one of the two", first.kind.noun,
+			first.how, b.line(first.at))
 	}
 }
 
@@ -82,13 +93,14 @@ func (e end) deferred() bool {
 	return ok
 }
 
-// report makes a report, the same one only once.
+// report makes a report, the same one and the same text at a place only once.
 func (b *body) report(once string, at ssa.Instruction, format string, args ...any) {
-	if b.c.told[once] {
-		return
+	d := analysis.Diagnostic{Pos: place(at), Message: fmt.Sprintf(format, args...)}
+	same := fmt.Sprint(d.Pos, d.Message)
+	if !b.c.told[once] && !b.c.told[same] {
+		b.c.pass.Report(d)
 	}
-	b.c.told[once] = true
-	b.c.pass.Report(analysis.Diagnostic{Pos: place(at), Message: fmt.Sprintf(format, args...)})
+	b.c.told[once], b.c.told[same] = true, true
 }
 
 // line is the line of an instruction.

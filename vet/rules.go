@@ -13,7 +13,8 @@ const (
 	show              // a use, whose first result is a view of its argument
 	part              // a use, whose first result is an owner of its own
 	grow              // unless it fails it ends its argument, and its first result is the new one
-	lend              // a use, which calls its function with a view that ends when it returns
+	detach            // unless it fails its argument is empty, and its first result owns what that had
+	lend              // a use, which calls its function with a view or a buffer that ends when it returns
 )
 
 // A rule says what a function is. pkg and name may have a * as path.Match knows it.
@@ -65,6 +66,11 @@ var rules = concat(
 	// Buffers to write to, and arenas: in packages of their own, and before that in slab.
 	functions(bufslab+"iobuf", acquire, writer, "New"),
 	functions(bufslab+"iobuf", acquire, handle, "ReadReady", "ReadConn"),
+	functions(bufslab+"iobuf", acquire, reader, "NewBody"),
+	methods(bufslab+"iobuf", "Buffer", detach, reader, "Body"),
+	methods(bufslab+"iobuf", "Body", release, reader, "Close"),
+	methods(bufslab+"iobuf", "Body", part, reader, "Another"),
+	methods(bufslab+"iobuf", "Body", neutral, reader, "*"),
 	functions(bufslab+"slab", acquire, writer, "NewBuffer"),
 	writers(bufslab+"iobuf"),
 	writers(bufslab+"slab"),
@@ -77,9 +83,10 @@ var rules = concat(
 
 	// Leases of keyed buffers.
 	functions(bufslab+"growpool", acquire, handle, "Acquire", "AcquireOn"),
+	functions(bufslab+"growpool", lend, handle, "With"),
 	methods(bufslab+"growpool", "Ref", acquire, handle, "Get"),
 	methods(bufslab+"growpool", "Lease", release, handle, "Release"),
-	methods(bufslab+"growpool", "Lease", show, handle, "Block"),
+	methods(bufslab+"growpool", "Lease", show, handle, "Slice", "Row", "Block"),
 	methods(bufslab+"growpool", "Lease", use, handle, "At", "Set"),
 	methods(bufslab+"growpool", "Lease", neutral, handle, "*"),
 	methods(bufslab+"growpool", "View", show, handle, "Slice", "Row", "Block"),
@@ -88,6 +95,7 @@ var rules = concat(
 
 	// Arrays on two sides.
 	functions(bufslab+"unified", acquire, handle, "Acquire", "AcquirePinned", "AcquireContext", "AcquirePinnedContext"),
+	functions(bufslab+"unified", lend, handle, "With"),
 	methods(bufslab+"unified", "Ref", acquire, handle, "Get"),
 	methods(bufslab+"unified", "Buffer", release, handle, "Release", "Free"),
 	methods(bufslab+"unified", "Buffer", show, handle, "Host*", "Device*", "View"),
@@ -125,7 +133,8 @@ func writers(pkg string) []rule {
 	return concat(
 		methods(pkg, "Buffer", release, writer, "Release"),
 		methods(pkg, "Buffer", reset, writer, "Reset"),
-		methods(pkg, "Buffer", show, writer, "Bytes", "Segments"),
+		methods(pkg, "Buffer", show, writer, "Bytes", "Segments", "AvailableBuffer"),
+		methods(pkg, "Buffer", detach, handle, "Detach"),
 		methods(pkg, "Buffer", neutral, writer, "*"),
 	)
 }

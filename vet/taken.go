@@ -20,11 +20,16 @@ const (
 func (s *search) goesOn(instr ssa.Instruction, f fate, p *way) bool {
 	var unless fact
 	switch instr := instr.(type) {
+	case *ssa.Store:
+		if s.kind.owned && s.fills(instr) {
+			p.cell = instr.Addr
+			return true
+		}
 	case *ssa.Select:
 		unless = s.sent(instr)
 	case *ssa.Call:
 		how := takes
-		if s.b.call(instr).is(grow) {
+		if s.b.call(instr).is(grow, detach) {
 			how = takesIfWorks
 		} else if !f.released && !f.returned && !f.retained {
 			how = s.taking(instr)
@@ -41,6 +46,20 @@ func (s *search) goesOn(instr ssa.Instruction, f fate, p *way) bool {
 	}
 	p.unless = unless
 	return true
+}
+
+// releasedAtEnd says whether only deferred literals end what is in a variable: what it has then.
+func (s *search) releasedAtEnd(address ssa.Value) bool {
+	found := false
+	for _, r := range *address.Referrers() {
+		if closure, ok := r.(*ssa.MakeClosure); ok && s.ends[closure].goes() {
+			if !s.ends[closure].released || !isDeferred(closure) {
+				return false
+			}
+			found = true
+		}
+	}
+	return found
 }
 
 // endAt says what an instruction does with the value on a path. One that is about a Phi may be

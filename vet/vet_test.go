@@ -11,7 +11,7 @@ import (
 // Each package has a kind of misuse, and beside it what is right. What package missed has is not found, as README.md says.
 func TestKinds(t *testing.T) {
 	for _, pkg := range []string{"ended", "twice", "leak", "outlive", "grow", "ignored", "others", "helpers", "facts",
-		"forgets", "kept", "missed"} {
+		"forgets", "kept", "loop", "missed"} {
 		t.Run(pkg, func(t *testing.T) {
 			analysistest.Run(t, analysistest.TestData(), vet.Analyzer, pkg)
 		})

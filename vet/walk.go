@@ -30,6 +30,8 @@ type way struct {
 	unless fact
 	// kept is the instruction that gave a slice away.
 	kept ssa.Instruction
+	// cell is the variable that has the value, and whose last value a deferred literal releases.
+	cell ssa.Value
 }
 
 // A fact is a condition: a value is true, or equal to a constant.
@@ -62,7 +64,7 @@ func (w *walk) along(block *ssa.BasicBlock, i int, p *way) {
 
 // enter returns what is known in a block that follows another, nil if no path leads there.
 func (w *walk) enter(block *ssa.BasicBlock, i int, p *way) *way {
-	q := &way{maps.Clone(p.phis), maps.Clone(p.known), p.unless, p.kept}
+	q := &way{maps.Clone(p.phis), maps.Clone(p.known), p.unless, p.kept, p.cell}
 	if branch, ok := block.Instrs[len(block.Instrs)-1].(*ssa.If); ok && !w.learn(q, branch.Cond, i == 0) {
 		return nil
 	}
@@ -119,5 +121,5 @@ func (p *way) text(to *ssa.BasicBlock) string {
 		parts = append(parts, fmt.Sprint(f.v.Name(), f.is, yes))
 	}
 	slices.Sort(parts)
-	return fmt.Sprint(to.Index, p.unless, p.kept != nil, parts)
+	return fmt.Sprint(to.Index, p.unless, p.kept != nil, p.cell != nil, parts)
 }

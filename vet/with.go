@@ -6,14 +6,14 @@ import (
 	"golang.org/x/tools/go/ssa"
 )
 
-// lent reports a function literal that keeps the slice that With lends to it: in a variable
-// that is read after With, in a field, or with a goroutine.
+// lent reports a function literal that keeps the slice that With lends to it, or one of the buffer that With
+// lends: in a variable that is read after With, in a field, or with a goroutine.
 func (b *body) lent(instr *ssa.Call) {
 	call := b.call(instr)
 	if !call.is(lend) || len(call.args) < 2 {
 		return
 	}
-	f := literalOf(call.args[1])
+	f := literalOf(call.args[len(call.args)-1])
 	if f == nil || len(f.Params) != 1 {
 		return
 	}
@@ -21,7 +21,7 @@ func (b *body) lent(instr *ssa.Call) {
 	for _, block := range f.Blocks {
 		for _, at := range block.Instrs {
 			if how := inner.keeps(at, f.Params[0]); how != "" {
-				inner.report(fmt.Sprint("lent ", at.Pos()), at, "slice is %s, and %s ends when its function returns",
+				inner.report(fmt.Sprint("lent ", at.Pos()), at, "slice is %s, and %s ends when its function returns: keep a copy",
 					how, call.name())
 			}
 		}
@@ -45,7 +45,7 @@ func literalOf(v ssa.Value) *ssa.Function {
 func (b *body) keeps(instr ssa.Instruction, lent ssa.Value) string {
 	switch instr := instr.(type) {
 	case *ssa.Store:
-		if b.base(instr.Val) != lent || !isSlice(instr.Val) {
+		if !b.isLent(instr.Val, lent) || !isSlice(instr.Val) {
 			return ""
 		}
 		if v, ok := instr.Addr.(*ssa.FreeVar); ok && !b.isForgotten(v, instr) {
@@ -55,17 +55,23 @@ func (b *body) keeps(instr ssa.Instruction, lent ssa.Value) string {
 			return stored
 		}
 	case *ssa.Send:
-		if b.base(instr.X) == lent && !b.waits() {
+		if b.isLent(instr.X, lent) && !b.waits() {
 			return sent
 		}
 	case *ssa.Go:
 		for _, arg := range instr.Call.Args {
-			if b.base(arg) == lent && !b.waits() {
+			if b.isLent(arg, lent) && !b.waits() {
 				return launched
 			}
 		}
 	}
 	return ""
+}
+
+// isLent says whether a value is what was lent, or a slice of it.
+func (b *body) isLent(v, lent ssa.Value) bool {
+	base := b.base(v)
+	return base == lent || b.shows(base, lent)
 }
 
 // isForgotten says whether a captured variable is given another value later in the literal,

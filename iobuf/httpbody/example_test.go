@@ -25,6 +25,7 @@ func ExampleSet() {
 	p, _ := slab.OpenConfig(slab.Config{})
 	defer p.Close()
 	b := iobuf.New(p)
+	defer b.Release()
 	b.WriteString("hello, server")
 	body, err := b.Body()
 	if err != nil {

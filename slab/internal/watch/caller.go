@@ -2,6 +2,7 @@ package watch
 
 import (
 	"fmt"
+	"math"
 	"runtime"
 	"slices"
 	"strings"
@@ -20,13 +21,25 @@ func Caller() string { return SiteOf(Here()) }
 func SiteOf(stack []uintptr) string { return strings.Join(places(stack, 1), "") }
 
 // PlaceOf names the first call in a stack that is the program's, as file:line, and the two around it: the first may be
-// of a function that only passes buffers on. It returns "" if there is no stack.
-func PlaceOf(stack []uintptr) string {
-	at := places(stack, 3)
-	if len(at) > 1 {
-		at[1] = "called at " + at[1]
+// of a function that only passes buffers on. If all three are of another module, as of Arrow, the first that is not
+// is named, too. It returns "" if there is no stack.
+func PlaceOf(stack []uintptr) string { return placeOf(places(stack, math.MaxInt)) }
+
+func placeOf(at []string) string {
+	around := at[:min(len(at), 3)]
+	if i := slices.IndexFunc(at, func(place string) bool { return !ofAnotherModule(place) }); i >= 3 {
+		around = append(slices.Clone(around), "in the program at "+at[i])
 	}
-	return strings.Join(at, ", ")
+	if len(around) > 1 {
+		around[1] = "called at " + around[1]
+	}
+	return strings.Join(around, ", ")
+}
+
+// ofAnotherModule reports whether a file is one that the program requires: it lies below the version of its module, or
+// among the vendored ones.
+func ofAnotherModule(file string) bool {
+	return strings.Contains(file, "@v") || strings.Contains(file, "/vendor/")
 }
 
 // places returns file:line of the first calls in a stack that are the program's, some at most.

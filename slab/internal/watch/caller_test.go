@@ -25,3 +25,20 @@ func TestOwnFrames(t *testing.T) {
 		}
 	}
 }
+
+// A place is the first call and the two around it, and the program's own where those are of modules that it requires.
+func TestPlacesOfOtherModules(t *testing.T) {
+	for want, at := range map[string][]string{
+		"":                                     nil,
+		"a.go:1":                               {"a.go:1"},
+		"a.go:1, called at b.go:2, c.go:3":     {"a.go:1", "b.go:2", "c.go:3", "d.go:4"},
+		"/m@v1/a.go:1, called at /m@v1/b.go:2": {"/m@v1/a.go:1", "/m@v1/b.go:2"},
+		"/m@v1/a.go:1, called at b.go:2, /m@v1/c.go:3":                                   {"/m@v1/a.go:1", "b.go:2", "/m@v1/c.go:3", "d.go:4"},
+		"/m@v1/a.go:1, called at /m@v1/b.go:2, /vendor/c.go:3, in the program at e.go:5": {"/m@v1/a.go:1", "/m@v1/b.go:2", "/vendor/c.go:3", "/m@v1/d.go:4", "e.go:5", "f.go:6"},
+		"/m@v1/a.go:1, called at /m@v1/b.go:2, /m@v1/c.go:3":                             {"/m@v1/a.go:1", "/m@v1/b.go:2", "/m@v1/c.go:3", "/m@v1/d.go:4"},
+	} {
+		if got := placeOf(at); got != want {
+			t.Errorf("%s: %s", got, want)
+		}
+	}
+}

@@ -2,6 +2,8 @@
 package kept
 
 import (
+	"fmt"
+
 	"github.com/bufslab/bufslab/arena"
 	"github.com/bufslab/bufslab/slab"
 )
@@ -43,6 +45,24 @@ func goroutine(p *slab.Pool, use func([]byte)) {
 		return
 	}
 	go use(b.Bytes()) // want `slice of the buffer is kept, and the buffer is not`
+}
+
+func fill(m []byte) { clear(m) }
+
+func knownGoroutine(p *slab.Pool) {
+	b, err := p.Get(10)
+	if err != nil {
+		return
+	}
+	go fill(b.Bytes()) // want `slice of the buffer is kept, and the buffer is not`
+}
+
+func listed(p *slab.Pool, list [][]byte) [][]byte {
+	b, err := p.Get(10)
+	if err != nil {
+		return list
+	}
+	return append(list, b.Bytes()) // want `slice of the buffer is kept, and the buffer is not`
 }
 
 func channel(p *slab.Pool, to chan []byte) {
@@ -122,5 +142,33 @@ func bothPut(p *slab.Pool, more []byte, use func([]byte)) error {
 		return err
 	}
 	use(append(b, more...))
+	return p.Put(b)
+}
+
+// It is never released, and that is all: Println keeps nothing.
+func printed(p *slab.Pool) error {
+	b, err := p.Get(10) // want `buffer of Get is never released, returned or passed on: defer its Release behind the check of the error`
+	if err != nil {
+		return err
+	}
+	fmt.Println(b.Bytes())
+	return nil
+}
+
+func outgrownByText(p *slab.Pool) error {
+	b, err := p.GetBytes(10)
+	if err != nil {
+		return err
+	}
+	b = append(b, "more"...) // want `append outgrows the slice of GetBytes`
+	return p.Put(b)
+}
+
+func appendsNothing(p *slab.Pool) error {
+	b, err := p.GetBytes(10)
+	if err != nil {
+		return err
+	}
+	b = append(b, ""...)
 	return p.Put(b)
 }

@@ -2,8 +2,10 @@
 package leak
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 
 	"github.com/bufslab/bufslab/arena"
@@ -78,8 +80,8 @@ func writer(p *slab.Pool, w io.Writer) error {
 	return err
 }
 
-func passedOn(p *slab.Pool, v any) error {
-	b := iobuf.New(p)
+func encoded(p *slab.Pool, v any) error {
+	b := iobuf.New(p) // want `Buffer of New is never released`
 	return json.NewEncoder(b).Encode(v)
 }
 
@@ -191,4 +193,57 @@ func bytes(p *slab.Pool, r io.Reader) int {
 	}
 	n, _ := r.Read(b)
 	return n
+}
+
+func body(p *slab.Pool, w io.Writer) error {
+	b := iobuf.New(p)
+	defer b.Release()
+	r, err := b.Body() // want `Body of Body is never released, returned or passed on: defer its Close behind the check of the error`
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(w, r)
+	return err
+}
+
+func bodyOf(p *slab.Pool) (int64, error) {
+	h, err := p.Get(10)
+	if err != nil {
+		return 0, err
+	}
+	r, err := iobuf.NewBody(h) // want `Body of NewBody is never released`
+	if err != nil {
+		return 0, err
+	}
+	return io.Copy(io.Discard, bufio.NewReader(r))
+}
+
+func bodyClosed(p *slab.Pool, w io.Writer) error {
+	b := iobuf.New(p)
+	defer b.Release()
+	r, err := b.Body()
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	_, err = io.Copy(w, r)
+	return errors.Join(err, r.Close()) // does no harm
+}
+
+func detached(p *slab.Pool) (slab.PooledBuffer, error) {
+	b := iobuf.New(p) // empty, if Detach works
+	b.Write(nil)
+	h, err := b.Detach()
+	if err != nil {
+		b.Release()
+		return h, err
+	}
+	return h, nil
+}
+
+func wrapped(p *slab.Pool) *bufio.Writer { return bufio.NewWriter(iobuf.New(p)) }
+
+func started(p *slab.Pool, from io.Reader) {
+	b := iobuf.New(p)
+	go io.Copy(b, from)
 }

@@ -2,8 +2,11 @@
 package missed
 
 import (
+	"bytes"
 	"context"
 	"io"
+
+	"github.com/apache/arrow-go/v18/arrow/array"
 
 	"github.com/bufslab/bufslab/arena"
 	"github.com/bufslab/bufslab/slab"
@@ -45,13 +48,6 @@ func inMap(b slab.PooledBuffer) {
 	live[0].Bytes()[0] = 1
 }
 
-func slicesInSlice(p *slab.Pool) (out [][]byte, err error) {
-	a := arena.New(p)
-	defer a.Release()
-	m, err := a.Get(10)
-	return append(out, m), err
-}
-
 func dependsOnPath(p *slab.Pool, all []string) (longest []byte, err error) {
 	a := arena.New(p)
 	defer a.Release()
@@ -65,4 +61,42 @@ func dependsOnPath(p *slab.Pool, all []string) (longest []byte, err error) {
 		}
 	}
 	return longest, nil
+}
+
+func besideError(p *slab.Pool, r io.Reader) (slab.PooledBuffer, error) {
+	b, err := p.Get(10)
+	if err != nil {
+		return b, err
+	}
+	_, err = r.Read(b.Bytes())
+	return b, err
+}
+
+type builder struct{ part slab.PooledBuffer }
+
+func (b *builder) next(p *slab.Pool) (err error) {
+	b.part, err = p.Get(10)
+	return err
+}
+
+func (b *builder) finish() { b.part.Release() }
+
+func neverReleased(mem any) {
+	b := array.NewInt64Builder(mem)
+	b.Append(1)
+}
+
+func trimmed(b slab.PooledBuffer) byte {
+	m := bytes.TrimSpace(b.Bytes())
+	b.Release()
+	return m[0]
+}
+
+func inTwoIfs(b slab.PooledBuffer, done bool) {
+	if done {
+		b.Release()
+	}
+	if done {
+		b.Bytes()[0] = 1
+	}
 }

@@ -4,6 +4,7 @@ package outlive
 import (
 	"sync"
 
+	"github.com/bufslab/bufslab/arena"
 	"github.com/bufslab/bufslab/slab"
 )
 
@@ -18,7 +19,7 @@ func (s *server) field(p *slab.Pool) {
 		return
 	}
 	defer b.Release()
-	s.last = b.Bytes() // want `slice of the buffer is stored in a field, and outlives the Release on line 20`
+	s.last = b.Bytes() // want `slice of the buffer is stored in a field, and outlives the Release on line 21`
 }
 
 func (s *server) clearedField(b slab.PooledBuffer, use func()) {
@@ -98,4 +99,46 @@ func handedOver(b slab.PooledBuffer, use func([]byte), ok bool) {
 	if !ok {
 		b.Release()
 	}
+}
+
+func slicesInSlice(p *slab.Pool) (out [][]byte, err error) {
+	a := arena.New(p)
+	defer a.Release()
+	m, err := a.Get(10)
+	return append(out, m), err // want `slice of the Arena is put into a list that is kept, and outlives the Release on line \d+: append a copy, or leave the Release to who has the list`
+}
+
+func capturedList(p *slab.Pool) (all [][]byte) {
+	read := func() error {
+		b, err := p.Get(10)
+		if err != nil {
+			return err
+		}
+		defer b.Release()
+		all = append(all, b.Bytes()) // want `slice of the buffer is put into a list that is kept`
+		return nil
+	}
+	read()
+	return all
+}
+
+func listOfItsOwn(p *slab.Pool, send func([][]byte)) error {
+	b, err := p.Get(10)
+	if err != nil {
+		return err
+	}
+	defer b.Release()
+	var all [][]byte
+	all = append(all, []byte("head"), b.Bytes())
+	send(all)
+	return nil
+}
+
+func listOfCopies(p *slab.Pool, all [][]byte) ([][]byte, error) {
+	b, err := p.Get(10)
+	if err != nil {
+		return nil, err
+	}
+	defer b.Release()
+	return append(all, append([]byte(nil), b.Bytes()...)), nil
 }

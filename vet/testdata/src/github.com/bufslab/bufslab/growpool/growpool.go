@@ -20,9 +20,14 @@ type Lease[T any] struct {
 func Acquire[T any, K comparable](ctx context.Context, p *Pool[K], key K, shape ...int) (*Lease[T], error) {
 	return nil, nil
 }
-func (l *Lease[T]) At(i ...int) T  { return l.View.At(i...) }
-func (l *Lease[T]) Release() error { return nil }
-func (l *Lease[T]) Ref() Ref[T]    { return Ref[T]{} }
+func With[T any, K comparable](ctx context.Context, p *Pool[K], key K, shape []int, f func(l *Lease[T]) error) error {
+	return nil
+}
+func (l *Lease[T]) At(i ...int) T    { return l.View.At(i...) }
+func (l *Lease[T]) Slice() []T       { return l.View.Slice() }
+func (l *Lease[T]) Row(i ...int) []T { return nil }
+func (l *Lease[T]) Release() error   { return nil }
+func (l *Lease[T]) Ref() Ref[T]      { return Ref[T]{} }
 
 type Ref[T any] struct{ name int }
 

@@ -3,6 +3,7 @@ package slab
 
 import (
 	"context"
+	"errors"
 
 	"github.com/bufslab/bufslab/device"
 )
@@ -67,3 +68,5 @@ func MakeIn[T any](a *Arena, n int) ([]T, error) { return nil, nil }
 type Ref struct{ pool, number uint64 }
 
 func (r Ref) Get() (PooledBuffer, error) { return PooledBuffer{}, nil }
+
+var ErrReleased = errors.New("released")

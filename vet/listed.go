@@ -1,0 +1,45 @@
+package vet
+
+import "golang.org/x/tools/go/ssa"
+
+// isListed says whether an instruction is the part of an append that has a value, where the function returns the list,
+// or keeps it in a variable of the function that it is in.
+func (b *body) isListed(store *ssa.Store) bool {
+	element, ok := store.Addr.(*ssa.IndexAddr)
+	if !ok {
+		return false
+	}
+	elements, ok := element.X.(*ssa.Alloc)
+	if !ok || elements.Comment != "varargs" {
+		return false
+	}
+	for _, r := range *elements.Referrers() {
+		if all, ok := r.(*ssa.Slice); ok {
+			for _, user := range *all.Referrers() {
+				if list, ok := user.(*ssa.Call); ok && isAppend(list) && b.outlivesCall(list) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// outlivesCall says whether a list is returned, or stored in a captured variable.
+func (b *body) outlivesCall(list *ssa.Call) bool {
+	t := newTracer(b.c)
+	t.follow(list)
+	if t.fate.returned {
+		return true
+	}
+	for v := range t.seen {
+		for _, r := range *v.Referrers() {
+			if store, ok := r.(*ssa.Store); ok && store.Val == v {
+				if _, captured := store.Addr.(*ssa.FreeVar); captured {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
