@@ -81,8 +81,10 @@ type Config struct {
 
 	// Text has no keys for these: ParseConfig leaves them nil, String and MarshalJSON leave
 	// them out, UnmarshalJSON leaves them as they are.
-	Hooks  *Hooks       // functions to call when something happens; nil is none
-	Logger *slog.Logger // for warnings and errors; nil is slog.Default, asked each time
+	Hooks *Hooks // functions to call when something happens; nil is none
+	// Logger is for warnings and errors; nil is slog.Default, asked each time. It must not call Close of the pool,
+	// which waits until it has been told what Guard and Check have found.
+	Logger *slog.Logger
 
 	traits traits // of the device, once it is open
 }

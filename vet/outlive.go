@@ -23,7 +23,10 @@ func (b *body) outlives() {
 					waits = &w
 				}
 				ends := b.endAfter(instr, shown)
-				if ends == nil || how != stored && how != listed && *waits || how == stored && b.clears(instr.(*ssa.Store)) {
+				if ends == nil || how != stored && how != listed && *waits {
+					continue
+				}
+				if how == stored && b.clears(instr.(*ssa.Store)) {
 					continue
 				}
 				what := "slice of the "

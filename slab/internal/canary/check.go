@@ -47,7 +47,9 @@ const (
 // New returns a Check over a source. It keeps blocks aligned to as much as align, and logs to what
 // log returns.
 func New(up device.Allocator, align int, log func() *slog.Logger) *Check {
-	return &Check{faults: faults{log: watch.LateLog{Log: log}}, up: up, around: max(least, align), live: map[device.Block]block{}}
+	return &Check{
+		faults: faults{log: watch.LateLog{Log: log}}, up: up, around: max(least, align), live: map[device.Block]block{},
+	}
 }
 
 // LookAgain makes c verify the poison of freed blocks. From now on Leave is called for all memory
