@@ -48,12 +48,18 @@ if ! [ -e "$system/bcryptprimitives.dll" ]; then
 	x86_64-w64-mingw32-gcc -shared -O1 -o "$system/bcryptprimitives.dll" "$at/prng.c" -ladvapi32
 fi
 
-# Go removes files by a call that wine 8 answers with a status that Go takes for an error of the file, instead of
-# falling back to the older call.
-patched=internal/syscall/windows/at_windows.go
-sed 's/case STATUS_INVALID_INFO_CLASS,/case NTStatus(0xC0000002), STATUS_INVALID_INFO_CLASS,/' \
-	"$(go env GOROOT)/src/$patched" >"$at/at_windows.go"
-printf '{"Replace": {"%s": "%s"}}' "$(go env GOROOT)/src/$patched" "$at/at_windows.go" >"$at/overlay"
+# Wine 8 refuses two calls in other words than Windows does, so Go reports an error where it would take
+# another way: the removal of a file, and the truncation of what is no file.
+root=$(go env GOROOT)/src
+mkdir "$at/go"
+patch() { # a file of the standard library, and what sed does to it
+	sed "$2" "$root/$1" >"$at/go/${1##*/}"
+	cmp -s "$root/$1" "$at/go/${1##*/}" && echo "device/wine.sh: $1 has changed: files may not be removed"
+	echo "\"$root/$1\": \"$at/go/${1##*/}\"" >>"$at/replace"
+}
+patch internal/syscall/windows/at_windows.go 's/case STATUS_INVALID_INFO_CLASS,/case NTStatus(0xC0000002), STATUS_INVALID_INFO_CLASS,/'
+patch syscall/syscall_windows.go 's/if err == _ERROR_INVALID_PARAMETER {/if err == _ERROR_INVALID_PARAMETER || err == Errno(6) {/'
+echo "{\"Replace\": {$(paste -sd, "$at/replace")}}" >"$at/overlay"
 
 suites='./device ./device/sim ./slab/... ./slabtest ./arena ./iobuf/... ./growpool ./unified ./adapt ./pressure ./internal/...'
 export GOOS=windows GOARCH=amd64 CGO_ENABLED=0
