@@ -5,7 +5,6 @@ package device
 import (
 	"math"
 	"os"
-	"runtime"
 	"testing"
 
 	"github.com/bufslab/bufslab/internal/check"
@@ -52,12 +51,15 @@ func TestMmapRangeBytes(t *testing.T) {
 // A range has a share of the addresses at most, whatever is asked, and all ranges have
 // one together: what they give back, by GiveUp or Close, others get.
 func TestMmapRangesHaveAShareOfTheAddresses(t *testing.T) {
-	if testing.Short() && runtime.GOOS == "windows" {
-		t.Skip("to reserve a thousand ranges of 32 GiB takes wine a quarter of a minute")
-	}
 	d := opened(t, "mmap").(Reserver)
 	var open []Range
 	one, all := rangeShares()
+	if others := all - 16*one; others > 0 { // another's: emulators spend memory on addresses
+		rangeBytes.Add(others)
+		defer rangeBytes.Add(-others)
+		all -= others
+	}
+	before := rangeBytes.Load()
 	for {
 		g, err := d.Reserve(addressable)
 		if err != nil {
@@ -83,7 +85,7 @@ func TestMmapRangesHaveAShareOfTheAddresses(t *testing.T) {
 	for _, g := range open {
 		check.Must(t, g.Close())
 	}
-	if n := rangeBytes.Load(); n > all/2 {
+	if n := rangeBytes.Load() - before; n != 0 {
 		t.Errorf("closed ranges count %d bytes", n)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/internal/check"
 )
 
 // A slice off the heap lives as long as its handle (open-telemetry/opentelemetry-ebpf-profiler#877).
@@ -74,6 +75,7 @@ func TestALateReadEndsTheProgram(t *testing.T) {
 		device.Fill(view, 1)
 		return
 	}
+	check.StartsItself(t)
 	cmd := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$")
 	cmd.Env = append(os.Environ(), name+"=1")
 	out, err := cmd.CombinedOutput()
