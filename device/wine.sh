@@ -27,7 +27,7 @@ wine=$(command -v wine64 /usr/lib/wine/wine64 wine | head -1) # wine alone asks 
 at=$(mktemp -d)
 export WINEPREFIX=$at/prefix WINEDEBUG=-all WINEDLLOVERRIDES=mscoree,mshtml= # of no program in .NET, nor any browser
 trap 'wineserver -k || true; wineserver -w || true; rm -rf "$at"' EXIT
-"$wine" wineboot -i >/dev/null 2>&1
+"$wine" wineboot -i >"$at/boot" 2>&1 || "$wine" wineboot -u >"$at/boot" 2>&1 || { cat "$at/boot"; exit 1; }
 wineserver -w
 
 # The Go runtime takes its random bytes from ProcessPrng, which wine 8 lacks.
