@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
 # Runs Windows binaries of this module under wine, on linux/amd64:
 #
-#	device/wine.sh                              the suites of what handles memory
-#	device/wine.sh test -short ./slab           go test, of any packages
-#	device/wine.sh run ./cmd/bufslab replay     go run
+#	device/wine.sh test -short ./device ./slab    go test
+#	device/wine.sh run ./cmd/bufslab replay       go run
 #
 # Where wine cannot be had it says so, and ends well. What wine cannot show is in docs/systems.md.
 set -euo pipefail
@@ -18,8 +17,8 @@ have() {
 		{ $get || { apt-get update && $get; }; } >/dev/null 2>&1 || true
 	command -v "$command" >/dev/null
 }
-if ! have wineserver wine wine64 || ! have x86_64-w64-mingw32-gcc gcc-mingw-w64-x86-64; then
-	echo 'There is no wine, or no compiler for its small library, and no apt-get to install them: skipped.'
+if [ "$(uname -sm)" != "Linux x86_64" ] || ! have wineserver wine wine64 || ! have x86_64-w64-mingw32-gcc gcc-mingw-w64-x86-64; then
+	echo "This is no linux/amd64, or there is no wine, no compiler for its small library, and no apt-get: skipped."
 	exit
 fi
 wine=$(command -v wine64 /usr/lib/wine/wine64 wine | head -1) # wine alone asks for wine32, too
@@ -61,12 +60,7 @@ patch internal/syscall/windows/at_windows.go 's/case STATUS_INVALID_INFO_CLASS,/
 patch syscall/syscall_windows.go 's/if err == _ERROR_INVALID_PARAMETER {/if err == _ERROR_INVALID_PARAMETER || err == Errno(6) {/'
 echo "{\"Replace\": {$(paste -sd, "$at/replace")}}" >"$at/overlay"
 
-suites='./device ./device/sim ./slab/... ./slabtest ./arena ./iobuf/... ./growpool ./unified ./adapt ./pressure ./internal/...'
 export GOOS=windows GOARCH=amd64 CGO_ENABLED=0
-if [ $# -eq 0 ]; then
-	# shellcheck disable=SC2086
-	set -- test $suites
-fi
 verb=$1
 shift
 go "$verb" -overlay "$at/overlay" -exec "$wine" "$@"
