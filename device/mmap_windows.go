@@ -23,8 +23,7 @@ func (d *mmap) tryPages() error {
 	if d.pages != "huge" {
 		return nil
 	}
-	return fmt.Errorf("Windows has them only for memory that is locked, by a privilege, and goes back as a whole: %w",
-		ErrUnavailable)
+	return fmt.Errorf("those of Windows are locked, need a privilege, and go back as a whole: %w", ErrUnavailable)
 }
 
 // granularity is what each reservation is aligned to.

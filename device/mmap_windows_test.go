@@ -123,7 +123,7 @@ func TestAlignedBlocks(t *testing.T) {
 // Huge pages are refused in a sentence, and small ones are what there is.
 func TestPagesOnWindows(t *testing.T) {
 	d, err := Open("mmap:huge")
-	if check.Wraps(t, err, ErrUnavailable); d != nil || !strings.Contains(err.Error(), "huge pages on mmap: Windows has them only") {
+	if check.Wraps(t, err, ErrUnavailable); d != nil || !strings.Contains(err.Error(), "huge pages on mmap: those of Windows are locked") {
 		t.Errorf("%v, %v", d, err)
 	}
 	check.Must(t, opened(t, "mmap:small").Close())
