@@ -3,11 +3,7 @@ package device
 import (
 	"fmt"
 	"unsafe"
-
-	"golang.org/x/sys/windows"
 )
-
-var globalMemoryStatus = windows.NewLazySystemDLL("kernel32.dll").NewProc("GlobalMemoryStatusEx")
 
 // memoryStatus is MEMORYSTATUSEX. What it calls the page file is what may be committed, by the system or
 // by the process, if that is less.

@@ -3,9 +3,9 @@ package device
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"syscall"
 	"unsafe"
-
-	"golang.org/x/sys/windows"
 )
 
 // Windows has two states where others have one. Reserved addresses cost nothing, and fault. A committed
@@ -36,7 +36,7 @@ func (d *mmap) mapped(size, align int, use bool) (*mmapRegion, error) {
 	if align > granularity {
 		spare = align
 	}
-	base, err := windows.VirtualAlloc(0, uintptr(size+spare), windows.MEM_RESERVE, windows.PAGE_NOACCESS)
+	base, err := virtualAlloc(0, size+spare, memReserve, pageNoAccess)
 	if err != nil {
 		return nil, fmt.Errorf("device: VirtualAlloc of %d addresses: %v: %w", size+spare, err, sentinel(err))
 	}
@@ -54,8 +54,7 @@ func (d *mmap) mapped(size, align int, use bool) (*mmapRegion, error) {
 }
 
 func commit(m []byte, lo, hi int) error {
-	_, err := windows.VirtualAlloc(address(m[lo:]), uintptr(hi-lo), windows.MEM_COMMIT, windows.PAGE_READWRITE)
-	if err != nil {
+	if _, err := virtualAlloc(address(m[lo:]), hi-lo, memCommit, pageReadWrite); err != nil {
 		return fmt.Errorf("device: commit of %d bytes at %d: %v: %w", hi-lo, lo, err, sentinel(err))
 	}
 	return nil
@@ -66,20 +65,21 @@ func release(m []byte, lo, hi int) error {
 	if lo >= hi {
 		return nil
 	}
-	if err := windows.VirtualFree(address(m[lo:]), uintptr(hi-lo), windows.MEM_DECOMMIT); err != nil {
+	if err := virtualFree(address(m[lo:]), hi-lo, memDecommit); err != nil {
 		return fmt.Errorf("device: decommit of %d bytes at %d: %v: %w", hi-lo, lo, err, sentinel(err))
 	}
 	return nil
 }
 
-// sentinel returns our error for an error of the system. ERROR_INVALID_PARAMETER comes from sizes that no
-// address space has.
+// fullErrors say that there is no room: for what is asked of the system, of the process or its job, and for
+// sizes that no address space has. They are ERROR_NOT_ENOUGH_MEMORY, ERROR_OUTOFMEMORY,
+// ERROR_INVALID_PARAMETER, ERROR_COMMITMENT_LIMIT and ERROR_NOT_ENOUGH_QUOTA.
+var fullErrors = []syscall.Errno{8, 14, 87, 1455, 1816}
+
+// sentinel returns our error for an error of the system.
 func sentinel(err error) error {
-	for _, full := range []error{windows.ERROR_NOT_ENOUGH_MEMORY, windows.ERROR_OUTOFMEMORY,
-		windows.ERROR_COMMITMENT_LIMIT, windows.ERROR_NOT_ENOUGH_QUOTA, windows.ERROR_INVALID_PARAMETER} {
-		if errors.Is(err, full) {
-			return ErrOutOfMemory
-		}
+	if no := syscall.Errno(0); errors.As(err, &no) && slices.Contains(fullErrors, no) {
+		return ErrOutOfMemory
 	}
 	return ErrUnavailable
 }
@@ -89,7 +89,7 @@ func (r *mmapRegion) shut([]byte, int, int) {}
 
 // free gives back the region. That fails for no region of ours; else it gives back its pages.
 func (r *mmapRegion) free(m []byte) {
-	if windows.VirtualFree(r.base, 0, windows.MEM_RELEASE) != nil {
+	if virtualFree(r.base, 0, memRelease) != nil {
 		_ = release(m, 0, len(m))
 	}
 }
