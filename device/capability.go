@@ -39,8 +39,9 @@ type Range interface {
 }
 
 // A LazyRange is a Range of a device that finds memory for a page when the page is first used,
-// or committed. One call makes addresses usable far ahead, which costs no memory. So a heap
-// commits only the bytes that it needs, and only committed bytes may have been touched.
+// or committed. One call makes addresses usable ahead, which costs no memory: on Windows a
+// sixteenth ahead, which its commit limit counts, else far. So a heap commits only the bytes that
+// it needs, and only committed bytes may have been touched.
 type LazyRange interface {
 	Range
 	// Ready returns the end of the usable bytes from 0: their Commit at most finds memory for

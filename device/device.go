@@ -13,7 +13,7 @@
 // The devices of this package need no hardware:
 //
 //	heap        Go memory, owned by the garbage collector
-//	mmap        memory outside the Go heap, given back by madvise
+//	mmap        memory outside the Go heap, given back by madvise, or on Windows by VirtualFree
 //	virtual     addresses without memory behind them, of any capacity
 //
 // Other devices have packages of their own and call [Register] when they are imported: device/sim is

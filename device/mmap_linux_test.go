@@ -16,6 +16,7 @@ import (
 
 // Pages that mlock(2) keeps are given back all the same, where the kernel can do that.
 func TestMmapGivesLockedPagesBack(t *testing.T) {
+	check.Kernel(t)
 	d := opened(t, "mmap")
 	b := check.Ok(d.Alloc(4 * os.Getpagesize()))(t)
 	defer d.Free(b)
@@ -40,6 +41,7 @@ func TestMmapGivesLockedPagesBack(t *testing.T) {
 // A Commit of up to 1 MiB finds memory for its pages, also where they were before; a larger
 // one leaves that to their first use.
 func TestSmallCommitsFindMemory(t *testing.T) {
+	check.Kernel(t)
 	g := check.Ok(opened(t, "mmap").(Reserver).Reserve(leastRange))(t)
 	defer func() { check.Must(t, g.Close()) }()
 	m := g.Region().(HostRegion).Bytes()
@@ -70,6 +72,7 @@ func TestSmallCommitsFindMemory(t *testing.T) {
 // A Commit of a page at the top finds memory for the next ones, too. All of it goes back with the
 // top, and what is not behind the top stays. A kernel that finds none has none at any time.
 func TestCommitsAtTheTopFindMemoryAhead(t *testing.T) {
+	check.Kernel(t)
 	g := check.Ok(opened(t, "mmap").(Reserver).Reserve(leastRange))(t)
 	defer func() { check.Must(t, g.Close()) }()
 	m, page := g.Region().(HostRegion).Bytes(), g.Page()

@@ -1,4 +1,4 @@
-//go:build !(darwin || dragonfly || freebsd || linux || netbsd || openbsd || solaris)
+//go:build !(darwin || dragonfly || freebsd || linux || netbsd || openbsd || solaris || windows)
 
 package device
 

@@ -8,7 +8,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/bufslab/bufslab/device/internal/base"
 	"github.com/bufslab/bufslab/internal/intervals"
 )
 
@@ -26,24 +25,12 @@ type lostPages struct {
 	runs intervals.Set
 }
 
-// Quarantine gives back the whole pages within the n bytes from off, and makes them
-// inaccessible.
-func (r *mmapRegion) Quarantine(off, n int) error {
-	m := r.Bytes()
-	if err := base.CheckSpan("device", off, n, len(m), 1); err != nil {
-		return err
-	}
-	lo, hi := roundUp(off, r.dev.page), (off+n)&^(r.dev.page-1)
-	if lo >= hi {
-		return nil
-	}
-	if err := release(m, lo, hi); err != nil {
-		return err
-	}
+// shut makes pages inaccessible that were given back, while there are mappings for it. Else a
+// late reader finds zeros.
+func (r *mmapRegion) shut(m []byte, lo, hi int) {
 	if r.lost.add(lo, hi) && r.takeMappings(2) == nil {
-		_ = unix.Mprotect(m[lo:hi], unix.PROT_NONE) // else a late reader finds zeros
+		_ = unix.Mprotect(m[lo:hi], unix.PROT_NONE)
 	}
-	return nil
 }
 
 // add notes pages, unless there are mostRuns runs already.

@@ -1,4 +1,4 @@
-//go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd || solaris
+//go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd || solaris || windows
 
 package device
 
@@ -50,31 +50,4 @@ func TestQuarantineFaults(t *testing.T) {
 			t.Errorf("Quarantine(%d, %d): %v", c[0], c[1], err)
 		}
 	}
-}
-
-// Beyond mostRuns runs of pages the process keeps its mappings: late readers find zeros.
-func TestQuarantineKeepsMappings(t *testing.T) {
-	d, err := Open("mmap")
-	check.Must(t, err)
-	before := inaccessible.Load()
-	inaccessible.Store(mostRuns - 1)
-	b, err := d.Alloc(8 * page)
-	check.Must(t, err)
-	m := Bytes(b)
-	m[0], m[3*page], m[page] = 1, 1, 1
-	q := b.Region.(Quarantiner)
-	check.Must(t, q.Quarantine(0, page), q.Quarantine(3*page, page), q.Quarantine(page, page))
-	for i, want := range []bool{true, true, false, false} {
-		if got := faults(&m[i*page]); got != want {
-			t.Errorf("page %d: faults is %v", i, got)
-		}
-	}
-	if m[3*page] != 0 {
-		t.Error("old contents")
-	}
-	d.Free(b)
-	if n := inaccessible.Load(); n != mostRuns-1 {
-		t.Errorf("%d runs are left", n-mostRuns+1)
-	}
-	inaccessible.Store(before)
 }

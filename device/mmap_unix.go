@@ -5,90 +5,44 @@ package device
 import (
 	"errors"
 	"fmt"
-	"os"
-	"slices"
-	"strings"
 	"sync/atomic"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
 
-	"github.com/bufslab/bufslab/device/internal/base"
 	"github.com/bufslab/bufslab/internal/intervals"
 )
 
-// mmap is memory outside the Go heap: the collector neither scans nor counts
-// it. Regions are whole pages and page-aligned. Free unmaps a block, so a view
-// that outlives its block faults. Small blocks cost a page and a system call
-// each: use mmap below a strategy that cuts small blocks from large ones.
-type mmap struct {
-	hostMemory
-	fixed bool // told not to extend
-	page  int
-
-	pages     string // of ranges: huge, small, or "" as the system decides
-	rangePage int    // in which ranges commit
+// A mapping is what a region remembers on these systems.
+type mapping struct {
+	gone intervals.Set // of a range: below size, and unmapped
+	lost lostPages
+	maps atomic.Int64 // mappings that the region counts for
 }
-
-func openMmap(rest string) (Device, error) {
-	if !slices.Contains([]string{"", "fixed", "huge", "small"}, rest) {
-		return nil, badRest("mmap", rest, "fixed, huge or small")
-	}
-	name := strings.TrimSuffix("mmap:"+rest, ":")
-	d := &mmap{hostMemory: hostMemory{base.Named("device", name)}, fixed: rest == "fixed", page: os.Getpagesize()}
-	d.rangePage = d.page
-	switch rest {
-	case "huge":
-		d.pages, d.rangePage = rest, hugePage
-	case "small":
-		d.pages = rest
-	}
-	return d, d.tryPages()
-}
-
-// hugePage is the alignment of ranges: pages of this size can be behind them, and blocks can be
-// aligned to it.
-const hugePage = 2 << 20
 
 // tryPages fails where the system cannot be told which pages to use.
 func (d *mmap) tryPages() error {
 	if d.pages == "" {
 		return nil
 	}
-	r, err := d.mapped(d.page, 0, unix.PROT_NONE, mapNoReserve)
+	r, err := d.mapped(d.page, 0, unusable)
 	if err != nil {
 		return err
 	}
 	defer r.unmap()
 	if err := advise(r.Bytes(), d.pages); err != nil {
-		return fmt.Errorf("device: %s pages on mmap: %v: %w", d.pages, err, ErrUnavailable)
+		return fmt.Errorf("%v: %w", err, ErrUnavailable)
 	}
 	return nil
 }
 
-func (d *mmap) Alloc(size int) (Block, error) {
-	return d.AllocAligned(size, d.page)
-}
-
-// AllocAligned is Alloc of a region at a multiple of align, a power of two.
-func (d *mmap) AllocAligned(size, align int) (Block, error) {
-	if err := d.CheckAlloc(size); err != nil || size == 0 {
-		return Block{}, err
-	}
-	if size > addressable {
-		return Block{}, d.AllocError(size, ErrOutOfMemory)
-	}
-	r, err := d.mapped(roundUp(size, d.page), align, unix.PROT_READ|unix.PROT_WRITE, 0)
-	if err != nil {
-		return Block{}, err
-	}
-	r.lent = size
-	return Block{Region: r, Len: size}, nil
-}
-
 // mapped makes a region of size bytes at a multiple of align. It does not go
 // through unix.Mmap, which keeps a map of all mappings behind one lock.
-func (d *mmap) mapped(size, align, prot, flags int) (*mmapRegion, error) {
+func (d *mmap) mapped(size, align int, use bool) (*mmapRegion, error) {
+	prot, flags := unix.PROT_NONE, mapNoReserve
+	if use {
+		prot, flags = unix.PROT_READ|unix.PROT_WRITE, 0
+	}
 	r := &mmapRegion{dev: d}
 	if err := r.takeMappings(regionMappings); err != nil {
 		return nil, err
@@ -139,30 +93,6 @@ func sentinel(err error) error {
 	return ErrUnavailable
 }
 
-// Traits says that regions are whole pages.
-func (d *mmap) Traits() Traits { return Traits{Grain: d.page} }
-
-func (d *mmap) Free(b Block) {
-	if b == (Block{}) {
-		return
-	}
-	r, ok := b.Region.(*mmapRegion)
-	if !ok || r.dev != d || b.Off != 0 || b.Len != r.lent || r.lent == 0 || !r.unmap() {
-		d.BadFree(b.Len, b.Off)
-	}
-}
-
-// An mmapRegion is one mapping: a block of Alloc or a reserved range.
-type mmapRegion struct {
-	dev  *mmap
-	size atomic.Int64         // whole pages; only GiveUp lowers it
-	gone intervals.Set        // of a range: below size, and unmapped
-	lent int                  // bytes that Alloc was asked for; 0 for a range
-	mem  atomic.Pointer[byte] // nil once unmapped, which also tells a double Free
-	lost lostPages
-	maps atomic.Int64 // mappings that the region counts for
-}
-
 // regionMappings is the count of a region: a range has accessible pages and others.
 const regionMappings = 2
 
@@ -175,16 +105,6 @@ func (r *mmapRegion) takeMappings(n int64) error {
 }
 
 func (r *mmapRegion) giveMappings() { mappings.give(r.maps.Swap(0)) }
-
-func (r *mmapRegion) Size() int { return int(r.size.Load()) }
-
-func (r *mmapRegion) Bytes() []byte {
-	p := r.mem.Load()
-	if p == nil {
-		return nil
-	}
-	return unsafe.Slice(p, r.Size())
-}
 
 // release gives the pages of m[lo:hi] back, by MADV_DONTNEED. MADV_FREE would not lower
 // the resident set until memory is short. EINVAL says that the pages are locked, as all
@@ -203,23 +123,16 @@ func release(m []byte, lo, hi int) error {
 	return nil
 }
 
-// unmap reports false if the region was unmapped before. It cannot fail otherwise:
-// where the system has merged mappings and has no room to split them, the pages go
-// back and the addresses stay taken.
-func (r *mmapRegion) unmap() bool {
-	p := r.mem.Swap(nil)
-	if p == nil {
-		return false
-	}
+// free unmaps the memory m of a region. Where the system has merged mappings and has no room
+// to split them, the pages go back and the addresses stay taken.
+func (r *mmapRegion) free(m []byte) {
 	r.lost.unmapped()
-	m := unsafe.Slice(p, r.Size())
 	for _, x := range r.mapped() {
 		if err := unix.MunmapPtr(unsafe.Pointer(&m[x.Lo]), uintptr(x.Hi-x.Lo)); err != nil {
 			_ = release(m, x.Lo, x.Hi)
 		}
 	}
 	r.giveMappings()
-	return true
 }
 
 // mapped returns the parts of the region that are mapped.

@@ -32,7 +32,8 @@ var elsewhere = map[string]string{
 //
 //	heap                         Go memory
 //	mmap, mmap:fixed             memory outside the Go heap; fixed cannot Reserve
-//	mmap:huge, mmap:small        the same on Linux, whose ranges have pages of 2 MiB where there are any, or never
+//	mmap:huge, mmap:small        the same on Linux, whose ranges have pages of 2 MiB where there are any, or never;
+//	                             small on Windows, too
 //	virtual, virtual:fixed,SIZE  addresses without memory; SIZE limits how many
 //	NAME:pinned                  page-locked host memory of the device NAME, a [Pinner]
 //

@@ -30,6 +30,7 @@ func TestBlockCacheFigures(t *testing.T) {
 	}
 	figures := map[string][3]float64{}
 	for _, kind := range kinds {
+		check.StartsItself(t)
 		cmd := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v")
 		cmd.Env = append(os.Environ(), "BUFSLAB_BLOCKS="+kind)
 		out, err := cmd.CombinedOutput()

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/bufslab/bufslab/internal/check"
 )
 
 // What a hit calls is part of it: a call that is no longer inlined costs as much as the
@@ -18,6 +20,7 @@ func TestHitPathIsInlined(t *testing.T) {
 	if strconv.IntSize == 32 {
 		t.Skip("atomic operations of 64 bits are calls there")
 	}
+	check.GoCommand(t)
 	out, err := exec.Command("go", "build", "-gcflags=-m", ".").CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)

@@ -76,6 +76,7 @@ func TestALateReadEndsTheProgram(t *testing.T) {
 		device.Fill(view, 1)
 		return
 	}
+	check.StartsItself(t)
 	cmd := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$")
 	cmd.Env = append(os.Environ(), name+"=1")
 	out, err := cmd.CombinedOutput()

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bufslab/bufslab/internal/check"
 	"github.com/bufslab/bufslab/slab/internal/handle"
 )
 
@@ -150,6 +151,7 @@ const lateUseVariable = "BUFSLAB_LATE_USE"
 // lateUse makes the mistake in a process of its own, and returns what that says.
 func lateUse(t *testing.T, name string) (out string, err error) {
 	t.Helper()
+	check.StartsItself(t)
 	c := exec.Command(os.Args[0], "-test.run=^TestLateUse$", "-test.count=1")
 	c.Env = append(os.Environ(), lateUseVariable+"="+name)
 	text, err := c.CombinedOutput()

@@ -67,6 +67,7 @@ func TestMistakesOfABlockCache(t *testing.T) {
 func findMistake(t *testing.T, name, line string) (by string, after time.Duration) {
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
+	check.StartsItself(t)
 	child := exec.CommandContext(ctx, os.Args[0], "-test.run=^TestMistakesOfABlockCache$")
 	child.Env = append(os.Environ(), "BUFSLAB_MISTAKE="+name, "BUFSLAB_MISTAKE_LINE="+line, "GORACE=halt_on_error=1")
 	began := time.Now()

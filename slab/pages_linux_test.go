@@ -86,6 +86,7 @@ func TestPagesFigures(t *testing.T) {
 		return
 	}
 	for _, pages := range []string{"as-it-is", "small", "huge"} {
+		check.StartsItself(t)
 		cmd := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v")
 		cmd.Env = append(os.Environ(), "BUFSLAB_PAGES="+pages)
 		out, err := cmd.CombinedOutput()

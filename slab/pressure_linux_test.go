@@ -68,6 +68,7 @@ func runInGroup(t *testing.T, mib int64, name string, env ...string) (out []byte
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), podTime)
 	defer cancel()
+	check.StartsItself(t)
 	cmd := exec.CommandContext(ctx, os.Args[0], "-test.run=^"+name+"$", "-test.v")
 	cmd.WaitDelay = time.Second
 	cmd.Env = append(append(os.Environ(), "BUFSLAB_POD="+memoryGroup(t, mib<<20)), env...)

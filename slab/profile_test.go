@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/internal/check"
 	"github.com/bufslab/bufslab/internal/replaying"
 	"github.com/bufslab/bufslab/slab/internal/profile"
 	"github.com/bufslab/bufslab/slab/internal/watch"
@@ -313,9 +314,7 @@ func pprof(t *testing.T, p *Pool, commands ...string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := exec.LookPath("go"); err != nil {
-		t.Skip("there is no go command to look at the profile")
-	}
+	check.GoCommand(t)
 	run := exec.Command("go", "tool", "pprof", file)
 	run.Stdin = strings.NewReader(strings.Join(commands, "\n") + "\nquit\n")
 	run.Env = append(os.Environ(), "PPROF_TMPDIR="+t.TempDir())

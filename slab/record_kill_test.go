@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bufslab/bufslab/internal/check"
 	"github.com/bufslab/bufslab/slab"
 	"github.com/bufslab/bufslab/trace"
 )
@@ -66,6 +67,7 @@ func TestIdleRecordingSurvivesAKill(t *testing.T) {
 
 // startRecording runs the test in a process of its own, and returns what it prints.
 func startRecording(t *testing.T, path string) (*exec.Cmd, *bufio.Scanner) {
+	check.StartsItself(t)
 	cmd := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$")
 	cmd.Env = append(os.Environ(), "BUFSLAB_TEST_RECORD="+path)
 	if _, err := cmd.StdinPipe(); err != nil {

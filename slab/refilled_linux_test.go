@@ -15,6 +15,7 @@ import (
 // back (golang/go#61718). MADV_COLLAPSE does at once what khugepaged does by and by. With pages=small it
 // may not, with pages=huge all that is not whole is used.
 func TestWhatWentBackIsNotFilledAgain(t *testing.T) {
+	check.Kernel(t)
 	const size, n = 64 << 10, 512
 	for pages, filled := range map[string]bool{"": true, "small": false, "huge": false} {
 		p, err := OpenConfig(Config{Device: "mmap", Pages: pages})

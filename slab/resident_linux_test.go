@@ -13,6 +13,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/bufslab/bufslab/internal/check"
 )
 
 const residentOf = "BUFSLAB_RESIDENT_OF" // the configuration, in the child
@@ -32,6 +34,7 @@ func TestIdlePoolLeavesNothingResident(t *testing.T) {
 	}
 	for _, line := range []string{"device=mmap,idle=10ms", "device=mmap:fixed,idle=10ms"} {
 		t.Run(line, func(t *testing.T) {
+			check.StartsItself(t)
 			cmd := exec.Command(os.Args[0], "-test.run=^TestIdlePoolLeavesNothingResident$", "-test.v")
 			cmd.Env = append(os.Environ(), residentOf+"="+line)
 			out, err := cmd.CombinedOutput()

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -112,7 +113,7 @@ func TestReplayCounts(t *testing.T) {
 	p := open(t, "device=virtual,strategy=direct")
 	defer p.Close()
 	r, err := Replay(read(t, "a,0,100\na,1,50\nf,0,100\na,2,0\nf,2,0\nf,1,50\n"), p)
-	if r.NsPerOp <= 0 {
+	if r.NsPerOp < 0 || r.NsPerOp == 0 && runtime.GOOS != "windows" { // whose clock may tick each half millisecond
 		t.Errorf("%v ns an op", r.NsPerOp)
 	}
 	r.NsPerOp = 0

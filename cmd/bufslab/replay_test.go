@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -66,7 +67,7 @@ func TestTracesHaveOneName(t *testing.T) {
 		args := append([]string{"replay", "-config", "strategy=direct"}, form...)
 		_, out, stderr := command(append(args, a, b, other)...)
 		for _, name := range []string{a, b, "other"} {
-			if strings.Count(out, "| "+name+" ")+strings.Count(out, `"trace":"`+name+`"`) != 1 {
+			if strings.Count(out, "| "+name+" ")+strings.Count(out, `"trace":`+strconv.Quote(name)) != 1 {
 				t.Errorf("no %s in\n%s%s", name, out, stderr)
 			}
 		}

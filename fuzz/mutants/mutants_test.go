@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/bufslab/bufslab/internal/check"
 )
 
 // The seeds are in step with the source: each old text is there once.
@@ -55,6 +57,7 @@ func TestASeedThatIsNotInTheSource(t *testing.T) {
 
 // Packages are those of all modules that have tests.
 func TestPackages(t *testing.T) {
+	check.GoCommand(t)
 	t.Chdir("../..")
 	all, err := packages(nil)
 	if err != nil {

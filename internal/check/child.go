@@ -1,10 +1,13 @@
 package check
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"regexp"
 	"strings"
+	"sync"
+	"syscall"
 	"testing"
 )
 
@@ -16,6 +19,7 @@ func InChild(t *testing.T, env ...string) bool {
 	if os.Getenv(name) == t.Name() {
 		return true
 	}
+	StartsItself(t)
 	cmd := exec.Command(os.Args[0], "-test.run=^"+strings.ReplaceAll(regexp.QuoteMeta(t.Name()), "/", "$/^")+"$", "-test.v")
 	cmd.Env = append(append(os.Environ(), env...), name+"="+t.Name())
 	out, err := cmd.CombinedOutput()
@@ -27,4 +31,18 @@ func InChild(t *testing.T, env ...string) bool {
 	}
 	t.Logf("%s", out)
 	return false
+}
+
+// foreign reports whether the system cannot run this program by itself. It tries once.
+var foreign = sync.OnceValue(func() bool {
+	return errors.Is(exec.Command(os.Args[0], "-test.run=^$").Run(), syscall.ENOEXEC)
+})
+
+// StartsItself skips a test that starts its own program where an emulator runs that, which the system does not
+// know of.
+func StartsItself(t testing.TB) {
+	t.Helper()
+	if foreign() {
+		t.Skip("an emulator runs this program, and the system cannot start it")
+	}
 }

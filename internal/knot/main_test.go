@@ -3,6 +3,8 @@ package main
 import (
 	"slices"
 	"testing"
+
+	systemcheck "github.com/bufslab/bufslab/internal/check"
 )
 
 func TestLargestKnot(t *testing.T) {
@@ -25,6 +27,7 @@ func TestLargestKnot(t *testing.T) {
 
 // Package knotted is a ring of two files, by a method and a field, and a third one that uses both.
 func TestLoadFindsWhatFilesUse(t *testing.T) {
+	systemcheck.GoCommand(t)
 	list, err := load([]string{"./testdata/knotted"})
 	if err != nil || len(list) != 1 {
 		t.Fatalf("%d packages, %v", len(list), err)
@@ -42,6 +45,7 @@ func TestLoadFindsWhatFilesUse(t *testing.T) {
 }
 
 func TestRunFailsAboveTheBound(t *testing.T) {
+	systemcheck.GoCommand(t)
 	if err := run([]string{"./testdata/knotted"}, 2, false); err != nil {
 		t.Error(err)
 	}

@@ -140,7 +140,8 @@ func (c *ClassCache) invert(is func(limit int32) bool) {
 	}
 }
 
-// A moment is a class cache at a moment, as another goroutine sees it: see cpu.moment.
+// A moment is a class cache at a moment, as another goroutine sees it: see cpu.moment. Each load is atomic: a plain one
+// might come after those that follow it.
 type moment struct {
 	loaded, previous     *magazine
 	state                state
@@ -150,10 +151,14 @@ type moment struct {
 
 func (c *ClassCache) moment() moment {
 	return moment{
-		c.loaded, c.previous, state(atomic.LoadUint64((*uint64)(&c.state))),
+		at(&c.loaded), at(&c.previous), state(atomic.LoadUint64((*uint64)(&c.state))),
 		atomic.LoadInt64(&c.got), atomic.LoadInt64(&c.released), atomic.LoadInt64(&c.moved),
 		atomic.LoadInt32(&c.nprevious),
 	}
+}
+
+func at(m **magazine) *magazine {
+	return (*magazine)(atomic.LoadPointer((*unsafe.Pointer)(unsafe.Pointer(m))))
 }
 
 // served counts the calls since the class cache was armed, and all Releases. All blocks that magazines have not

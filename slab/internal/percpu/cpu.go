@@ -68,5 +68,12 @@ func (p *cpu) moment(class uint16) moment {
 
 // moving begins a move of blocks that is no hit, and moved ends it. The caller is pinned, or takes blocks out of closed
 // class caches.
-func (p *cpu) moving() { p.moves.Add(1) }
+func (p *cpu) moving() { begin(&p.moves) }
 func (p *cpu) moved()  { p.moves.Add(1) }
+
+// begin makes a count odd before the plain stores that follow are seen. Add alone does not on an arm64 without its
+// atomic instructions: there a store may pass the one of Add. No store passes the Load, and that does not pass Add.
+func begin(n *atomic.Uint32) {
+	n.Add(1)
+	n.Load()
+}

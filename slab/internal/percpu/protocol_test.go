@@ -16,7 +16,7 @@ import (
 
 // sources are those that were built, also where the go command was told of others by -overlay.
 //
-//go:embed classcache.go reclaim.go pin.go
+//go:embed classcache.go reclaim.go pin.go cpu.go
 var sources embed.FS
 
 // steps returns the names of the patterns, name=pattern, in the order in which a function

@@ -21,7 +21,7 @@ func (p *cpu) arm(class int) {
 	if n >= dueGets { // too far for the counter: begin again there, without a sample
 		n, scale = dueGets-1, profile.Never
 	}
-	p.arms.Add(1)
+	begin(&p.arms)
 	p.gets.Add(k.state.gets())
 	k.state = k.state.armed(n, scale)
 	p.arms.Add(1)

@@ -1,3 +1,5 @@
+//go:build openbsd || windows
+
 package device
 
 // addressLimit returns the largest uint64: there is no such limit here.
