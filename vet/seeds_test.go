@@ -95,7 +95,7 @@ func seedModule(t *testing.T, module string) {
 	write(t, filepath.Join(module, "leaks", "program", "main.go"), code)
 	wrong, end, _ := strings.Cut(code, "	b, err := pool.Get(1 << 20)\n")
 	_, end, _ = strings.Cut(end, "return b.Bytes(), nil // b is dropped here\n")
-	right := strings.Replace(wrong, "	for pool", "	defer pool.Put(page)\n	for pool", 1) + "	return pool.GetBytes(1 << 20)\n" + end
+	right := strings.Replace(wrong, "	runtime.GC", "	defer pool.Put(page)\n	runtime.GC", 1) + "	return pool.GetBytes(1 << 20)\n" + end
 	write(t, filepath.Join(module, "right", "leaks", "main.go"), right)
 	writeReadme(t, module)
 	for i, s := range seeds {
