@@ -16,6 +16,15 @@ func TestHasMemory(t *testing.T) {
 	}
 }
 
+// A file of zeros is no pagemap, and neither is a file that is not there or too short.
+func TestOpenPages(t *testing.T) {
+	for _, path := range []string{"/dev/zero", "/dev/null", "/proc/self/none"} {
+		if fd := openPages(path); fd >= 0 {
+			t.Errorf("%s is taken for a pagemap", path)
+		}
+	}
+}
+
 // Pages without memory stay without, also those that went back; without an answer of the kernel all are cleared.
 func TestClearTouchesNoPageWithoutMemory(t *testing.T) {
 	d, page := opened(t, "mmap"), os.Getpagesize()
@@ -43,6 +52,6 @@ func TestClearTouchesNoPageWithoutMemory(t *testing.T) {
 	pagemap = func() int { return -1 }
 	touch(page, 5)
 	if d.(Clearer).Clear(m); m[page*5+3] != 0 || residentPages(t, m) < n/page {
-		t.Errorf("%d pages have memory where nobody tells, the byte is %d", residentPages(t, m), m[page*5+3])
+		t.Errorf("%d pages have memory where the kernel does not tell, the byte is %d", residentPages(t, m), m[page*5+3])
 	}
 }

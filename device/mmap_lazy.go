@@ -40,10 +40,7 @@ func (g *mmapRange) Ready() int { return g.ready }
 // Commit makes the pages accessible, and finds memory for a few; at the top up to foundAhead bytes
 // behind them get memory, too.
 func (g *mmapRange) Commit(off, n int) error {
-	if err := g.r.dev.Usable(); err != nil {
-		return err
-	}
-	m, err := g.check(off, n)
+	m, err := g.toCommit(off, n)
 	if err != nil || n == 0 {
 		return err
 	}

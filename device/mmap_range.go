@@ -41,6 +41,14 @@ func (g *mmapRange) check(off, n int) ([]byte, error) {
 	return m, base.CheckSpan("device", off, n, len(m), g.r.dev.rangePage)
 }
 
+// toCommit is check for Commit, which a closed device refuses.
+func (g *mmapRange) toCommit(off, n int) ([]byte, error) {
+	if err := g.r.dev.Usable(); err != nil {
+		return nil, err
+	}
+	return g.check(off, n)
+}
+
 func (g *mmapRange) Close() error {
 	n := g.r.addresses()
 	if !g.r.unmap() {

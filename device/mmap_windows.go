@@ -118,10 +118,7 @@ func (g *mmapRange) Ready() int { return g.ready }
 
 // Commit makes no call for bytes above the top that are committed.
 func (g *mmapRange) Commit(off, n int) error {
-	if err := g.r.dev.Usable(); err != nil {
-		return err
-	}
-	m, err := g.check(off, n)
+	m, err := g.toCommit(off, n)
 	if err != nil || n == 0 {
 		return err
 	}
