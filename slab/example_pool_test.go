@@ -98,7 +98,7 @@ func ExamplePool_Close() {
 	fmt.Println(err)
 	fmt.Println(b.Release())
 	// Output:
-	// slab: pool device=heap closed with 1 buffers of 100 bytes out, which nobody has released
+	// slab: pool device=heap closed with 1 buffers of 100 bytes out, not released
 	// 	with on_forget=report the pool knows where they were got
 	// slab: pool closed
 	// <nil>

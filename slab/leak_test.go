@@ -16,7 +16,7 @@ import (
 func TestLeakErrorAddsUpBySite(t *testing.T) {
 	e := &LeakError{Pool: "api", Blocks: 4, Bytes: 1000, Leaks: []Leak{
 		{Bytes: 300, Site: "b.go:1"}, {Bytes: 100, Site: "a.go:2"}, {Bytes: 350, Site: "a.go:2", Forgotten: true}, {Bytes: 250, Site: "c.go:3"}}}
-	const want = `slab: pool api closed with 4 buffers of 1000 bytes out, which nobody has released
+	const want = `slab: pool api closed with 4 buffers of 1000 bytes out, not released
 	450 bytes in 2 buffers got at a.go:2, 1 of them found forgotten
 	300 bytes in 1 buffers got at b.go:1
 	250 bytes in 1 buffers got at c.go:3`

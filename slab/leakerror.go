@@ -34,7 +34,8 @@ type LeakError struct {
 // many others were found forgotten before.
 func (e *LeakError) Error() string {
 	var s strings.Builder
-	fmt.Fprintf(&s, "slab: pool %s closed with %d buffers of %d bytes%s out, which nobody has released", e.Pool, e.Blocks, e.Bytes, about(e.Bytes))
+	fmt.Fprintf(&s, "slab: pool %s closed with %d buffers of %d bytes%s out, not released",
+		e.Pool, e.Blocks, e.Bytes, about(e.Bytes))
 	sites := bySite(e.Leaks)
 	for _, at := range sites[:min(len(sites), leakLines)] {
 		s.WriteString(at.String())

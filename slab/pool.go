@@ -36,7 +36,7 @@ import (
 //	slices alone       GetBytes, GetBytesContext, Put
 //	less memory        FreeHeld, Trim, StopHolding, SetMaxBytes
 //	devices            GetOn, GetZeroed, Device
-//	who has what       Leaks, Metrics, Fragmentation, WriteProfile, ResetPeaks, GuardFault
+//	what is out        Leaks, Metrics, Fragmentation, WriteProfile, ResetPeaks, GuardFault
 //	the configuration  Explain, Name, Closed, WriteRecord
 //	packages on pools  Lookup, AddReclaimer, RemoveReclaimer, Offer
 type Pool struct{ pool *pool }

@@ -2,6 +2,7 @@ package vet
 
 import (
 	"go/types"
+	"slices"
 
 	"golang.org/x/tools/go/ssa"
 )
@@ -112,27 +113,31 @@ func isBefore(a, b ssa.Instruction) bool {
 // isArgument says whether an instruction puts a value into the list of arguments that the compiler makes for a call,
 // of which nothing is kept when that returns: not with append, go and defer.
 func isArgument(instr ssa.Instruction) bool {
+	users, ok := listUsers(instr)
+	return ok && !slices.ContainsFunc(users, func(user ssa.Instruction) bool {
+		call, isCall := user.(*ssa.Call)
+		return !isCall || isAppend(call)
+	})
+}
+
+// listUsers returns what uses the list of arguments that an instruction puts a value into, and whether it does that.
+func listUsers(instr ssa.Instruction) (users []ssa.Instruction, ok bool) {
 	store, ok := instr.(*ssa.Store)
 	if !ok {
-		return false
+		return nil, false
 	}
-	to, ok := store.Addr.(*ssa.IndexAddr)
+	element, ok := store.Addr.(*ssa.IndexAddr)
 	if !ok {
-		return false
+		return nil, false
 	}
-	list, ok := to.X.(*ssa.Alloc)
+	list, ok := element.X.(*ssa.Alloc)
 	if !ok || list.Comment != "varargs" {
-		return false
+		return nil, false
 	}
 	for _, r := range *list.Referrers() {
 		if whole, ok := r.(*ssa.Slice); ok {
-			for _, user := range *whole.Referrers() {
-				call, ok := user.(*ssa.Call)
-				if !ok || isAppend(call) {
-					return false
-				}
-			}
+			users = append(users, *whole.Referrers()...)
 		}
 	}
-	return true
+	return users, true
 }

@@ -28,7 +28,7 @@ func (b *body) leak(instr *ssa.Call, k *kind) {
 	got := first(instr)
 	switch {
 	case k.owned && len(*instr.Referrers()) == 0:
-		b.report(fmt.Sprint("dropped ", instr.Pos()), instr, "result of %s is dropped, and nobody can release it: keep it, and defer its %s", name,
+		b.report(fmt.Sprint("dropped ", instr.Pos()), instr, "result of %s is dropped, and can never be released: keep it, and defer its %s", name,
 			k.ends)
 		return
 	case (got == nil || len(*got.Referrers()) == 0) && b.call(instr).is(grow) && !asks(b.call(instr)):

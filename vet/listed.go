@@ -1,28 +1,19 @@
 package vet
 
-import "golang.org/x/tools/go/ssa"
+import (
+	"slices"
+
+	"golang.org/x/tools/go/ssa"
+)
 
 // isListed says whether an instruction is the part of an append that has a value, where the function returns the list,
 // or keeps it in a variable of the function that it is in.
 func (b *body) isListed(store *ssa.Store) bool {
-	element, ok := store.Addr.(*ssa.IndexAddr)
-	if !ok {
-		return false
-	}
-	elements, ok := element.X.(*ssa.Alloc)
-	if !ok || elements.Comment != "varargs" {
-		return false
-	}
-	for _, r := range *elements.Referrers() {
-		if all, ok := r.(*ssa.Slice); ok {
-			for _, user := range *all.Referrers() {
-				if list, ok := user.(*ssa.Call); ok && isAppend(list) && b.outlivesCall(list) {
-					return true
-				}
-			}
-		}
-	}
-	return false
+	users, _ := listUsers(store)
+	return slices.ContainsFunc(users, func(user ssa.Instruction) bool {
+		list, isCall := user.(*ssa.Call)
+		return isCall && isAppend(list) && b.outlivesCall(list)
+	})
 }
 
 // outlivesCall says whether a list is returned, or stored in a captured variable.

@@ -9,7 +9,7 @@ import (
 
 // outlives reports slices that are stored in a field, put into a list, sent, or used by a goroutine, while
 // the function goes on to release what they show. A function that waits for anything may
-// wait for whoever was sent the slice, so there is no report then.
+// wait for the receiver of the slice, so there is no report then.
 func (b *body) outlives() {
 	var waits *bool
 	for _, block := range b.fn.Blocks {
@@ -54,7 +54,7 @@ var instead = map[string]string{
 	stored:   "store a copy, or leave the %s to the owner of the field",
 	sent:     "send a copy, or leave the %s to the receiver",
 	launched: "leave the %s to the goroutine",
-	listed:   "append a copy, or leave the %s to who has the list",
+	listed:   "append a copy, or leave the %s to the owner of the list",
 }
 
 // given returns the views that an instruction gives to somebody who may use them later,

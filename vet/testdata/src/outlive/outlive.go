@@ -105,7 +105,7 @@ func slicesInSlice(p *slab.Pool) (out [][]byte, err error) {
 	a := arena.New(p)
 	defer a.Release()
 	m, err := a.Get(10)
-	return append(out, m), err // want `slice of the Arena is put into a list that is kept, and outlives the Release on line \d+: append a copy, or leave the Release to who has the list`
+	return append(out, m), err // want `slice of the Arena is put into a list that is kept, and outlives the Release on line \d+: append a copy, or leave the Release to the owner of the list`
 }
 
 func capturedList(p *slab.Pool) (all [][]byte) {
