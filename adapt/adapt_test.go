@@ -286,6 +286,9 @@ func TestGRPCPointersHaveOneUser(t *testing.T) {
 }
 
 func TestHTTPNeedsASize(t *testing.T) {
+	if b := adapt.HTTP(open(t, ""), 1).Get(); len(b) != 1 {
+		t.Errorf("%d bytes", len(b))
+	}
 	panics(t, func() { adapt.HTTP(open(t, ""), 0) })
 }
 

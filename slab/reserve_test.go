@@ -73,6 +73,7 @@ func TestReservesThatAConfigRefuses(t *testing.T) {
 		"device=heap,reserve=1MiB":                      "strategy sizeclass has no use for it",
 		"strategy=direct,reserve=learned:x":             "strategy direct has no use for it",
 		"strategy=slab,reserve=2MiB,max_bytes=1MiB":     "more than max_bytes",
+		"strategy=slab,reserve=2MiB,max_bytes=1":        "more than max_bytes",
 		"strategy=slab,reserve=2MiB,max_held=1MiB":      "more than max_held",
 		"strategy=slab,reserve=2MiB,max_held=0":         "more than max_held",
 		"strategy=bestfit,reserve=2MiB,max_bytes=2MiB":  "",

@@ -19,6 +19,15 @@ func TestTwice(t *testing.T) {
 	b.Release()
 }
 
+// A second release further on is no such count.
+func TestTwiceByMistake(t *testing.T) {
+	p := slab.MustOpen("")
+	b, _ := p.Get(10)
+	b.Release()
+	p.Close()
+	b.Release() // want `buffer is released again after Release`
+}
+
 // Or use what has ended, to see it panic.
 func TestPanics(t *testing.T) {
 	b, _ := slab.MustOpen("").Get(10)

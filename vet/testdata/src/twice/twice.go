@@ -66,6 +66,27 @@ func inTurns(p *slab.Pool, n int) {
 	b.Release()
 }
 
+// One of two buffers has ended, so what is either of them has.
+func oneOfTwo(b, c slab.PooledBuffer, first bool) {
+	b.Release()
+	c.Release()
+	d := b
+	if first {
+		d = c
+	}
+	d.Release() // want `buffer is released again after Release`
+}
+
+// The other one has not.
+func theOther(b, c slab.PooledBuffer, first bool) {
+	d := b
+	if first {
+		b.Release()
+		d = c
+	}
+	d.Release()
+}
+
 func put(p *slab.Pool) {
 	b, err := p.GetBytes(10)
 	if err != nil {

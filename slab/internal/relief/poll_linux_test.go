@@ -1,0 +1,93 @@
+package relief
+
+import (
+	"encoding/binary"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/bufslab/bufslab/internal/cgroup"
+)
+
+// grouped returns a system whose process is in the group of a folder, by what the two files of /proc say.
+func grouped(dir, own, mount string) cgroup.System {
+	return cgroup.Of(fstest.MapFS{
+		"proc/self/cgroup":                  {Data: []byte(own)},
+		"proc/self/mountinfo":               {Data: []byte(mount)},
+		strings.TrimPrefix(dir, "/") + "/x": {},
+	})
+}
+
+// ended stops a waiter, and checks that its next wait says so.
+func ended(t *testing.T, w waiter) {
+	t.Helper()
+	w.stop()
+	if _, more := w.wait(time.Minute); more {
+		t.Error("wait goes on after stop")
+	}
+}
+
+// The first threshold of stall information that the system takes is the only one. A named pipe stands in for the file: what is written to it can be read.
+func TestOneThresholdOfStallInformation(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "memory.pressure")
+	if err := unix.Mkfifo(file, 0o600); err != nil {
+		t.Skip("no named pipes: ", err)
+	}
+	pipe, err := os.OpenFile(file, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer pipe.Close()
+	w := newWaiter(grouped(dir, "0::/\n", "1 2 0:3 / "+dir+" rw - cgroup2 cgroup2 rw\n"))
+	if files, failed := w.watched(); !slices.Equal(files, []string{file}) || len(failed) != 0 {
+		t.Errorf("watches %q, failed %q", files, failed)
+	}
+	text := make([]byte, 512)
+	n, err := pipe.Read(text)
+	if got, want := string(text[:n]), triggers[0]+"\x00"; err != nil || got != want {
+		t.Errorf("wrote %q, %v, not %q", got, err, want)
+	}
+	ended(t, w)
+}
+
+// A group of version 1 counts up an eventfd, which wait reads empty: an event wakes it once.
+func TestEventsOfVersion1(t *testing.T) {
+	dir := t.TempDir()
+	control := filepath.Join(dir, "cgroup.event_control")
+	for _, name := range []string{control, filepath.Join(dir, "memory.pressure_level")} {
+		if err := os.WriteFile(name, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w := newWaiter(grouped(dir, "7:memory:/\n", "1 2 0:3 / "+dir+" rw - cgroup cgroup rw,memory\n"))
+	if files, _ := w.watched(); !slices.Contains(files, filepath.Join(dir, "memory.pressure_level")) {
+		t.Fatalf("watches %q", files)
+	}
+	text, err := os.ReadFile(control)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var event, of int
+	var level string
+	if _, err := fmt.Sscan(string(text), &event, &of, &level); err != nil || level != "medium" {
+		t.Fatalf("wrote %q: %v", text, err)
+	}
+	if _, err := unix.Write(event, binary.NativeEndian.AppendUint64(nil, 1)); err != nil {
+		t.Fatal(err)
+	}
+	if _, more := w.wait(time.Minute); !more { // all that is pending, so stall information of the machine may be in it
+		t.Error("an event ends the waiter")
+	}
+	if _, err := unix.Read(event, make([]byte, 8)); err != unix.EAGAIN {
+		t.Errorf("the event is still there: %v", err)
+	}
+	ended(t, w)
+}
