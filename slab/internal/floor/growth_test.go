@@ -60,6 +60,7 @@ func TestWhatIsNoLeak(t *testing.T) {
 		"much for good":      func(int) int64 { return 1 << 40 },
 		"filled once":        func(i int) int64 { return min(int64(i), 100) * mib },
 		"filled slowly":      func(i int) int64 { return min(int64(i), 200) * mib },
+		"filled, a trickle":  func(i int) int64 { return min(int64(i), 200)*mib + int64(i) },
 		"filled, later more": func(i int) int64 { return min(int64(i), 200)*mib + int64(i/1000)*mib },
 		"filled to a limit":  func(i int) int64 { return 100*mib - 100*mib/int64(i+1) },
 		"twice as much":      func(i int) int64 { return 10*mib + int64(i/4000)*10*mib },
