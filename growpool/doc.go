@@ -54,6 +54,7 @@
 //
 // # What it is not for
 //
-// Data that has to last: the next Get of the key may overwrite it. Elements with pointers: the
-// collector does not look into buffers.
+// Data that has to last, such as a series that grows: the contents are lost when the array grows, when a
+// budget takes it, and when the next caller writes. Keep a handle of package slab for it: its Grow keeps them.
+// Elements with pointers: the collector does not look into buffers.
 package growpool

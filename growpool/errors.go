@@ -40,8 +40,9 @@ func leasedError(key any) error {
 }
 
 // A BudgetError says that Config.MaxBytes has no room for a buffer, as the other buffers cannot
-// be dropped. No lease has lost anything, but keys that are not in use may have lost their
-// buffers, as always when a lease needs room. It wraps [device.ErrOutOfMemory].
+// be dropped. No lease has lost anything, but keys may have lost their buffers, as always when a
+// lease needs room: the buffer of a leased key stays with its lease until Release. It wraps
+// [device.ErrOutOfMemory].
 type BudgetError struct {
 	Bytes    int64 // of the buffer
 	Held     int64 // by the pool

@@ -143,7 +143,8 @@ func (l *Lease[T]) Shape() []int { return l.shown().Shape() }
 // Len is [View.Len].
 func (l *Lease[T]) Len() int { return l.shown().Len() }
 
-// Valid is [View.Valid].
+// Valid reports whether the key still has this buffer: see [View.Valid]. The lease may be used until
+// Release in any case. Do not ask a copy of the View after Release: the key may lease the buffer again.
 func (l *Lease[T]) Valid() bool { return l.shown().Valid() }
 
 // At is [View.At].

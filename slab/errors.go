@@ -10,17 +10,20 @@ import (
 	"github.com/bufslab/bufslab/slab/internal/upstream"
 )
 
+// ErrReleased says that a buffer was released before, by this handle or a copy of it.
+var ErrReleased = errors.New("slab: PooledBuffer released already")
+
+// ErrClosed says that the pool was closed.
+var ErrClosed = errors.New("slab: pool closed")
+
+// ErrForeign says that a slice is no active buffer of the pool.
+var ErrForeign = errors.New("slab: the slice begins no buffer of this pool that is out")
+
 var (
 	// ErrSize says that a size is negative or too large to be represented.
 	ErrSize = device.ErrSize
-	// ErrReleased says that a buffer was released before, by this handle or a copy of it.
-	ErrReleased = errors.New("slab: PooledBuffer released already")
-	// ErrForeign says that a slice is no active buffer of the pool.
-	ErrForeign = errors.New("slab: the slice begins no buffer of this pool that is out")
 	// ErrParts says that a buffer has as many parts as it can have.
 	ErrParts = errors.New("slab: PooledBuffer with too many parts")
-	// ErrClosed says that the pool was closed.
-	ErrClosed = errors.New("slab: pool closed")
 	// ErrUpstream says that an upstream broke the contract of Allocator.
 	ErrUpstream = upstream.ErrUpstream
 )
@@ -87,7 +90,7 @@ func (e *GuardError) Error() string {
 }
 
 // A WaitError says that a context was done before there was room. It wraps the context's
-// error, its cause, and the error of the last try, and so [device.ErrOutOfMemory].
+// error, its cause, and the error of the last try, most often an *[OutOfMemoryError]: look for a WaitError first.
 // Err is nil where the context was done before the call, and there was room.
 type WaitError struct {
 	Size   int           // bytes, as asked for

@@ -1,8 +1,12 @@
 package main
 
 import (
+	"encoding/binary"
+	"errors"
 	"fmt"
 	"log"
+	"math"
+	"time"
 
 	"github.com/bufslab/bufslab/device"
 	"github.com/bufslab/bufslab/device/sim"
@@ -20,21 +24,37 @@ func main() {
 		log.Fatal(err)
 	}
 	defer a.Free()
+	stream, err := dev.NewStream()
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer stream.Close()
 
-	copied := func(after string) {
+	// A kernel reads the first elements. On sim it is a function; a driver has its own way to launch one.
+	kernel := func(after string) {
+		block, err := a.Device() // copies what the device lacks
+		if err != nil {
+			log.Fatal(err)
+		}
+		first := float32(0)
+		err = stream.(*sim.Stream).Launch(time.Microsecond, func(args ...[]byte) {
+			first = math.Float32frombits(binary.NativeEndian.Uint32(args[0]))
+		}, block)
+		if err := errors.Join(err, stream.Sync()); err != nil {
+			log.Fatal(err)
+		}
 		s := dev.(*sim.Device).Stats()
-		fmt.Printf("%-34s %8d bytes went to the device\n", after, s.ToDeviceBytes)
+		fmt.Printf("%-21s the kernel reads %3g, %8d bytes went to the device\n", after, first, s.ToDeviceBytes)
 	}
 	if err := a.CopyFrom(make([]float32, 1<<20)); err != nil {
 		log.Fatal(err)
 	}
-	copied("written on the host:")
-	a.Device() // for a kernel that reads
-	copied("read on the device:")
-	a.Device()
-	copied("once more:")
-	part, _ := a.HostMutRange(10, 20) // ten elements
-	part[0] = 1
-	a.Device()
-	copied("ten elements written, then read:")
+	kernel("all written:")
+	kernel("nothing written:")
+	part, err := a.HostMutRange(0, 10) // ten elements
+	if err != nil {
+		log.Fatal(err)
+	}
+	part[0] = 1.5
+	kernel("ten elements written:")
 }

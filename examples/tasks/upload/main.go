@@ -15,7 +15,7 @@ import (
 var pool = slab.MustOpen("max_bytes=64KiB") // of all bodies together; a server has more
 
 func upload(w http.ResponseWriter, r *http.Request) {
-	body := iobuf.New(pool) // takes 512 bytes until more has come, whatever the peer announces
+	body := iobuf.New(pool) // takes nothing; its ReadFrom 512 bytes until more has come, whatever the peer announces
 	defer body.Release()
 	_, err := body.ReadFrom(http.MaxBytesReader(w, r.Body, 1<<20))
 	var tooLarge *http.MaxBytesError

@@ -23,7 +23,7 @@ func main() {
 	_, err = pool.GetContext(ctx, 1<<20)
 	var late *slab.WaitError
 	var full *slab.OutOfMemoryError
-	switch { // a WaitError is an OutOfMemoryError, too: look for it first
+	switch { // a WaitError wraps an OutOfMemoryError: look for it first
 	case errors.As(err, &late):
 		fmt.Println("waited in vain:", errors.Is(err, context.DeadlineExceeded))
 	case errors.As(err, &full):
