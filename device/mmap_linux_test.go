@@ -191,4 +191,7 @@ func TestRefusedRangesDoNotCount(t *testing.T) {
 	if n := rangeBytes.Load(); n != 0 {
 		t.Errorf("%d bytes are counted", n)
 	}
+	if n := addressLimit(); n != taken+16<<20 {
+		t.Errorf("the limit is %d bytes, not %d", n, taken+16<<20)
+	}
 }
