@@ -41,8 +41,18 @@ func (b PooledBuffer) Cap() int {
 // count in Stats.DoubleReleases. It wraps ErrClosed after Close, if Grow takes memory (see
 // Cap); a forgotten Pool still serves Grow. It is an *OutOfMemoryError where there is room
 // neither after b nor elsewhere. Device memory is copied by its device: where the device is
-// not known the error wraps device.ErrUnavailable. After an error b is as before.
-func (b PooledBuffer) Grow(n int) (c PooledBuffer, err error) {
+// not known the error wraps device.ErrUnavailable. After an error b is as before, and Grow returns it:
+// b, err = b.Grow(n) loses nothing.
+func (b PooledBuffer) Grow(n int) (PooledBuffer, error) {
+	c, err := b.grow(n)
+	if err != nil {
+		return b, err
+	}
+	return c, nil
+}
+
+// grow is Grow. Beside an error c means nothing.
+func (b PooledBuffer) grow(n int) (c PooledBuffer, err error) {
 	if n < 0 {
 		return c, fmt.Errorf("slab: Grow to %d bytes: %w", n, ErrSize)
 	}

@@ -29,8 +29,8 @@ func TestGrowThatFailsChangesNothing(t *testing.T) {
 		if err := p.Close(); err == nil {
 			t.Error("no leak")
 		}
-		if _, err := b.Grow(b.Cap() + 1); err != ErrClosed {
-			t.Errorf("of a closed pool: %v", err)
+		if c, err := b.Grow(b.Cap() + 1); err != ErrClosed || c != b {
+			t.Errorf("of a closed pool: %v, %v", c, err)
 		}
 		cut, err := b.Grow(10) // takes no memory
 		if err != nil || cut.Len() != 10 {
@@ -155,7 +155,7 @@ func TestGrowThatClearsDeviceMemoryNeedsRoom(t *testing.T) {
 	if err != nil || b.Cap() != 600 {
 		t.Fatalf("Cap %d, %v", b.Cap(), err)
 	}
-	if _, err := b.Grow(500); !outOfMemory(err) || b.Len() != 100 {
+	if b, err = b.Grow(500); !outOfMemory(err) || b.Len() != 100 { // the variable keeps the buffer
 		t.Errorf("%d bytes, %v", b.Len(), err)
 	}
 	if b, err = b.Grow(300); err != nil || b.Cap() != 300 {

@@ -25,22 +25,22 @@ the pool managed with those in STATS, of a process that ran on LINE.
 	             the JSON of package inspect's page, of which the first pool is taken;
 	             - is the standard input
 	TRACE        a recording of the program, as bufslab replay takes it
-	-most RATIO  the most that live may be by promised; 1.10 if it is left out
+	-most RATIO  the most that the process may have taken, by promised; 1.10 if it is left out
 	-procs N     as of bufslab replay
 	-json        one JSON object
 
 	promised     the most bytes managed in the replay; if the process had more out at a time than the
 	             program of TRACE, as much more
-	live         the most bytes managed in the process
+	took         the most bytes managed in the process
 
 On the Go heap the process is larger than what its pools manage: the collector lets garbage lie until the heap has
 grown by GOGC. What a pool has given back is such garbage, and no longer managed.
 
-It exits with 0 if the promise holds, with 1 if live by promised is above RATIO or the replay fails, with 2 if LINE or
+It exits with 0 if the promise holds, with 1 if took by promised is above RATIO or the replay fails, with 2 if LINE or
 an option is wrong, with 3 if STATS or TRACE is.
 `
 
-// mostOver is what live may be by promised.
+// mostOver is what a process may have taken, by what was promised.
 const mostOver = 1.10
 
 // A verdict says what was promised and what came of it.
@@ -176,7 +176,7 @@ func (v verdict) print(w io.Writer, assumed string, asJSON bool) error {
 		fmt.Fprintln(w, assumed)
 	}
 	_, err := fmt.Fprintf(w,
-		"promised %s (footprint %.3f, %s live at most), live %s (footprint %.3f, %s live at most): %.3f of the promise. %s\n",
+		"promised %s (footprint %.3f, %s live at most), the process took %s (footprint %.3f, %s live at most): %.3f of the promise. %s\n",
 		size(v.PromisedBytes), v.PromisedFootprint, size(v.ReplayedLiveBytes), size(v.LiveBytes), v.LiveFootprint,
 		size(v.LiveActiveBytes), v.Ratio, says)
 	return err

@@ -18,7 +18,7 @@ func main() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		a.Set(1.5, rows-1, 99) // alone until Release; old contents, as of each buffer
+		a.Set(1.5, rows-1, 99) // no other caller has it until Release; what was in it is undefined
 		fmt.Println(a.Shape(), a.Row(rows - 1)[99])
 		a.Release()
 	}

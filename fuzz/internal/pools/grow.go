@@ -46,6 +46,9 @@ func (m *poolModel) tryGrow(t *rapid.T, i, size int) error {
 	room := o.buffer.Cap()
 	b, err := o.buffer.Grow(size)
 	if err != nil {
+		if b != o.buffer {
+			t.Fatalf("Grow to %d bytes: %v, and the handle is lost", size, err)
+		}
 		if size <= room && !m.Stopped && !o.part && o.of.handles == 1 && !m.clears(o.buffer, size) {
 			t.Fatalf("Grow to %d bytes of a block of %d: %v", size, room, err)
 		}
