@@ -178,6 +178,19 @@ func TestAPartIsNotKnownByItsAddress(t *testing.T) {
 	runtime.KeepAlive(b)
 }
 
+// However many references there are, each is looked at about twice.
+func TestSweepsAreRare(t *testing.T) {
+	var x references[partial]
+	const n = 10_000
+	looks := 0
+	for slot := range uintptr(n) {
+		x.number(reference[partial]{slot: slot + 1}, func(reference[partial]) bool { looks++; return true })
+	}
+	if len(x.of) != n || looks > 3*n {
+		t.Errorf("%d looks at %d references", looks, len(x.of))
+	}
+}
+
 // Neither a closed table nor one that is forgotten leaves its number behind.
 func TestNoTableLeavesANumber(t *testing.T) {
 	have := func(number uint64) bool { _, ok := tables.Load(number); return ok }

@@ -112,6 +112,18 @@ func TestOneBlockIsNotEqual(t *testing.T) {
 	}
 }
 
+// A single block has no equal beside one of another size, also where it is a little larger than the first was.
+func TestASingleBlockHasNoEqual(t *testing.T) {
+	var e equals
+	for _, size := range []int{mib, mib + mib/64} {
+		e.grew(size, 0)
+	}
+	e.shrank(mib)
+	if got := e.without(3 * mib); e.out != mib+mib/64 || got.out != 0 {
+		t.Errorf("%d bytes are out, of which %d are of equals", e.out, got.out)
+	}
+}
+
 // What other blocks get among equal ones is little, too, and a small one gets a first step.
 func TestOthersGetLittleAmongEqualBlocks(t *testing.T) {
 	for _, c := range []struct{ equal, of, size, want int }{

@@ -91,3 +91,27 @@ func TestEventsOfVersion1(t *testing.T) {
 	}
 	ended(t, w)
 }
+
+// A source whose group was removed says so at each look. It is heard once.
+func TestARemovedGroupIsHeardOnce(t *testing.T) {
+	var pipe [2]int
+	if err := unix.Pipe2(pipe[:], unix.O_CLOEXEC|unix.O_NONBLOCK); err != nil {
+		t.Fatal(err)
+	}
+	w, ok := newWaiter(cgroup.Of(fstest.MapFS{})).(*poller)
+	if !ok {
+		t.Fatal("no poller")
+	}
+	if !w.add(source{fd: pipe[0], name: "removed", psi: true}, unix.EPOLLPRI) {
+		t.Fatalf("failed %q", w.failed)
+	}
+	unix.Close(pipe[1]) // the system says so of a removed group by an event of the same kind
+	for i, want := range []bool{true, false} {
+		var event string
+		err := w.conn.Control(func(fd uintptr) { event, _ = w.take(int(fd)) })
+		if err != nil || strings.HasSuffix(event, "removed") != want {
+			t.Errorf("look %d: %q, %v", i, event, err)
+		}
+	}
+	ended(t, w)
+}

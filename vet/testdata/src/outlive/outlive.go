@@ -89,6 +89,23 @@ func releasedThere(b slab.PooledBuffer, use func([]byte), ok bool) {
 	}()
 }
 
+// The goroutine releases what the function got, on the paths on which it runs.
+func handedOverHere(p *slab.Pool, use func([]byte), ok bool) {
+	b, err := p.Get(10)
+	if err != nil {
+		return
+	}
+	if ok {
+		go func() {
+			defer b.Release()
+			use(b.Bytes())
+		}()
+	}
+	if !ok {
+		b.Release()
+	}
+}
+
 func handedOver(b slab.PooledBuffer, use func([]byte), ok bool) {
 	if ok {
 		go func() {
