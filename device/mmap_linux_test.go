@@ -195,3 +195,25 @@ func TestRefusedRangesDoNotCount(t *testing.T) {
 		t.Errorf("the limit is %d bytes, not %d", n, taken+16<<20)
 	}
 }
+
+// A mapping at a multiple of much leaves nothing of what it took to find one, before and behind.
+func TestAlignedMappingsLeaveNoAddresses(t *testing.T) {
+	const align, n = 16 << 20, 32
+	taken := func() (pages int) {
+		_, err := fmt.Sscan(string(check.Ok(os.ReadFile("/proc/self/statm"))(t)), &pages)
+		check.Must(t, err)
+		return pages * os.Getpagesize()
+	}
+	before := taken()
+	for range n {
+		p, err := alignedMapping(os.Getpagesize(), align, unix.PROT_NONE, unix.MAP_ANON|unix.MAP_PRIVATE)
+		check.Must(t, err)
+		if uintptr(p)%align != 0 {
+			t.Errorf("%p is no multiple of %d", p, align)
+		}
+		defer func() { check.Must(t, unix.MunmapPtr(p, uintptr(os.Getpagesize()))) }()
+	}
+	if more := taken() - before; more > n*align/4 {
+		t.Errorf("%d pages take %d MiB of addresses", n, more>>20)
+	}
+}

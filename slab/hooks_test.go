@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -263,4 +264,18 @@ func panicOf(f func()) (what string) {
 	defer func() { what = fmt.Sprint(recover()) }()
 	f()
 	return ""
+}
+
+// Hooks of what goes back are called for a byte, and not for none.
+func TestHooksOfNothing(t *testing.T) {
+	var told []int64
+	tell := func(_ string, n int64) { told = append(told, n) }
+	h := &Hooks{Trimmed: tell, Pressure: func(pool string, n int64, _ string) { tell(pool, n) }}
+	for n := range int64(2) {
+		h.trimmed("", n)
+		h.pressure("", n, "")
+	}
+	if !slices.Equal(told, []int64{1, 1}) {
+		t.Errorf("told of %v", told)
+	}
 }

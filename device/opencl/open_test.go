@@ -279,6 +279,9 @@ func TestDevicesDescribes(t *testing.T) {
 		check.Wraps(t, err, device.ErrUnavailable)
 		t.Skipf("the device is not there: %v", err)
 	}
+	if len(infos) == 0 {
+		t.Error("no device and no error")
+	}
 	for i, in := range infos {
 		t.Log(in)
 		if in.Device == "" || in.Platform == "" || !strings.HasPrefix(in.Version, "OpenCL ") || in.AlignBytes < 1 ||
@@ -289,5 +292,26 @@ func TestDevicesDescribes(t *testing.T) {
 	d := opened(t, "", unchanged)
 	if p, id, c := d.Handles(); p == 0 || id == 0 || c == 0 || d.Info() != d.ctx.Info {
 		t.Errorf("%x %x %x", p, id, c)
+	}
+}
+
+// A list is asked for how many it has, then for as many. One is a list, too.
+func TestAListTakesTwoCalls(t *testing.T) {
+	for has := range uint32(3) {
+		calls := 0
+		got, c := all(func(room uint32, ids *uint32, n *uint32) code {
+			switch calls++; {
+			case calls == 1 && room == 0 && ids == nil && n != nil:
+				*n = has
+			case calls == 2 && room == has && ids != nil:
+				*ids = 7
+			default:
+				t.Errorf("call %d has room for %d", calls, room)
+			}
+			return succeeded
+		})
+		if c != succeeded || len(got) != int(has) || has > 0 && got[0] != 7 {
+			t.Errorf("of %d: %v, %v", has, got, c)
+		}
 	}
 }

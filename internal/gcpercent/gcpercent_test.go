@@ -70,8 +70,13 @@ func TestAdjust(t *testing.T) {
 			t.Errorf("%d %% where the program set 50, then %d where it set -1", half, n)
 		}
 		debug.SetGCPercent(80)
+		pass()
+		pass()
 		stop()
 		stop()
+		if n := current(); n <= 500 {
+			t.Errorf("%d %% where one of two has stopped", n)
+		}
 		also()
 		if n := current(); n != 80 {
 			t.Errorf("%d %% at the end", n)

@@ -182,7 +182,10 @@ func TestDraw(t *testing.T) {
 	if g.TurnIfDue(turnDraws * 200); begun != 1 {
 		t.Error("a turn began within another")
 	}
-	if drawn(turn, 100) != turn || g.InTurn() || ended != 1 {
+	if g.draw(longest+1) || !g.InTurn() {
+		t.Error("one that is too long was drawn, or ended the turn")
+	}
+	if drawn(turn-1, 100) != turn-1 || g.InTurn() || ended != 1 {
 		t.Errorf("a turn has ended %d times", ended)
 	}
 	if g.TurnIfDue(turnDraws*200 - 1); begun != 1 {

@@ -1,6 +1,10 @@
 package percpu
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/bufslab/bufslab/internal/pin"
+)
 
 func aByte(int) int64 { return 1 }
 
@@ -51,5 +55,34 @@ func TestReclaimLeavesStoppedCachesClosed(t *testing.T) {
 	s.release(e, 100)
 	if s.Reclaim(false); s.Usage().Blocks != 0 {
 		t.Errorf("%+v", s.Usage())
+	}
+}
+
+// A magazine with blocks that leaves a class cache goes to the depot, while that has room for it. An empty one does not.
+func TestTheDepotTakesWhatLeaves(t *testing.T) {
+	s := oneCPU(t, Options{Largest: 32 << 10, Bytes: 1 << 20, Depot: 1 << 20})
+	e := s.get(t, 1024)
+	m := &magazine{n: 1, class: int32(e.Slot.Class())}
+	m.entries[0] = e
+	s.putAway(m)
+	if n := s.depot.bytes.Load(); n != 1024 || s.freed != 0 {
+		t.Errorf("%d bytes are in the depot, %d blocks went back", n, s.freed)
+	}
+	s.putAway(&magazine{class: m.class})
+	if got := s.depot.take(int(m.class), 1024); got != m || s.depot.take(int(m.class), 1024) != nil {
+		t.Errorf("the depot has another magazine than %p", m)
+	}
+	s.release(e, 1024)
+}
+
+// A reclaim of empty caches closes none, where that would take a barrier.
+func TestEmptyCachesAreNotClosed(t *testing.T) {
+	s := oneCPU(t, Options{Largest: 32 << 10, Bytes: 1 << 20, Depot: 1 << 20})
+	if s.worthClosing(false) && pin.Exclusive {
+		t.Error("empty caches are worth it")
+	}
+	s.release(s.get(t, 1024), 1024)
+	if !s.worthClosing(false) {
+		t.Error("a block is not worth it")
 	}
 }
