@@ -259,6 +259,13 @@ func TestShort(t *testing.T) {
 		if why := n.short(); !strings.Contains(why, c.short) || (why == "") != (c.short == "") {
 			t.Errorf("%s: %q", name, why)
 		}
+		if why := n.short(); !strings.Contains(why, c.short) {
+			t.Errorf("%s, before an answer: %q", name, why)
+		}
+		n.answer()
+		if why := n.short(); name == "an event" && why != "" {
+			t.Errorf("%s, after it: %q", name, why)
+		}
 	}
 }
 
