@@ -133,3 +133,17 @@ func panics(f func()) (did bool) {
 	f()
 	return false
 }
+
+// Classes have bounds, beyond which an argument is a mistake.
+func TestGridHasBounds(t *testing.T) {
+	for _, good := range [][2]int{{1, 0}, {1 << 10, 1 << 20}} {
+		if panics(func() { Grid(good[0], good[1]) }) {
+			t.Errorf("Grid(%d, %d) panics", good[0], good[1])
+		}
+	}
+	for _, bad := range [][2]int{{0, 0}, {3, 0}, {1 << 11, 0}, {1, -1}, {1, 3}, {1, 1 << 21}} {
+		if !panics(func() { Grid(bad[0], bad[1]) }) {
+			t.Errorf("Grid(%d, %d) does not panic", bad[0], bad[1])
+		}
+	}
+}

@@ -63,6 +63,7 @@ func TestLimit(t *testing.T) {
 		"garbage within a good one":   {v2(a2+"memory.max", "x\n", pods2+"memory.max", "2000000\n"), 2000000, "/" + pods2 + "memory.max", `"x"`},
 		"a fraction":                  {files: v2(a2+"memory.max", "1.5\n"), odd: `"1.5"`},
 		"more than 64 bits":           {files: v2(a2+"memory.max", "99999999999999999999999\n")},
+		"less than 64 bits":           {files: v2(a2+"memory.max", "-99999999999999999999999\n"), odd: `"-999`},
 		"version 1":                   {v1(a1+"memory.limit_in_bytes", "104857600\n"), 104857600, "/" + a1 + "memory.limit_in_bytes", ""},
 		"version 1 unlimited":         {files: v1(a1+"memory.limit_in_bytes", "9223372036854771712\n")},
 		"version 1 unlimited, 64 KiB": {files: v1(a1+"memory.limit_in_bytes", "9223372036854710272\n")},

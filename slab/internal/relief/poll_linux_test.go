@@ -115,3 +115,22 @@ func TestARemovedGroupIsHeardOnce(t *testing.T) {
 	}
 	ended(t, w)
 }
+
+// Where a group has no stall information, that of the group around it is watched.
+func TestStallInformationOfTheGroupAround(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "memory.pressure")
+	if err := unix.Mkfifo(file, 0o600); err != nil {
+		t.Skip("no named pipes: ", err)
+	}
+	s := cgroup.Of(fstest.MapFS{
+		"proc/self/cgroup":                      {Data: []byte("0::/own\n")},
+		"proc/self/mountinfo":                   {Data: []byte("1 2 0:3 / " + dir + " rw - cgroup2 cgroup2 rw\n")},
+		strings.TrimPrefix(dir, "/") + "/own/x": {},
+	})
+	w := newWaiter(s)
+	if files, failed := w.watched(); !slices.Equal(files, []string{file}) || len(failed) != 0 {
+		t.Errorf("watches %q, failed %q", files, failed)
+	}
+	ended(t, w)
+}

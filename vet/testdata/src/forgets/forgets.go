@@ -324,3 +324,41 @@ func ofLength(want bool) {
 		slices.Put(b)
 	}
 }
+
+// What is no error is not a certain one.
+func noCertainError(p *slab.Pool) error {
+	b, err := p.Get(10)
+	if err != nil {
+		return err
+	}
+	if err == io.EOF {
+		return nil
+	}
+	return b.Release()
+}
+
+// Where many paths forget, three are named.
+func manyExits(p *slab.Pool, n int) int {
+	b, err := p.Get(10) // want `not released on the way to the return on line \d+, the return on line \d+, the return on line \d+ and 2 more`
+	if err != nil {
+		return 0
+	}
+	b.Bytes()[0] = 1
+	if n == 1 {
+		return 1
+	}
+	if n == 2 {
+		return 2
+	}
+	if n == 3 {
+		return 3
+	}
+	if n == 4 {
+		return 4
+	}
+	if n == 5 {
+		return 5
+	}
+	b.Release()
+	return 6
+}
