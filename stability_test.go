@@ -13,10 +13,8 @@ import (
 
 // Each name that docs/stability.md says stays is there.
 func TestNamesThatStayAreThere(t *testing.T) {
-	_, table, found := strings.Cut(read(t, "docs/stability.md"), "\n## Names that stay\n")
-	if table, _, found = strings.Cut(table, "\n## "); !found {
-		t.Fatal("docs/stability.md has no table of names")
-	}
+	_, table, _ := strings.Cut(read(t, "docs/stability.md"), "\n## Names that stay\n")
+	table, _, _ = strings.Cut(table, "\n## ")
 	has, names := map[string]map[string]bool{}, regexp.MustCompile("`([\\w.]+)`")
 	count := 0
 	for line := range strings.Lines(table) {
