@@ -228,6 +228,18 @@ func TestUnreachableMemoryIsNotGuarded(t *testing.T) {
 	}
 }
 
+// A fault elsewhere is not of a block that is withheld and can still be read.
+func TestAFaultElsewhereIsOfNone(t *testing.T) {
+	g, _ := opened(t, heap(t), Options{Every: 1})
+	g.Free(alloc(t, g, 100))
+	if len(g.withheld) != 1 {
+		t.Fatalf("%d blocks are withheld", len(g.withheld))
+	}
+	if f, ok := g.At(1); ok {
+		t.Errorf("address 1 is of %+v", f)
+	}
+}
+
 // A block whose view the collector has just found gone is the last that goes: its bytes cannot be
 // read until its region has them back.
 func TestAFoundBlockIsTheLastChoice(t *testing.T) {

@@ -67,6 +67,19 @@ func capturedHandle(p *slab.Pool, use func([]byte)) {
 	go func() { use(b.Bytes()) }() // want `buffer is used by a goroutine, and outlives the Release`
 }
 
+func capturedBesideAnother(p *slab.Pool, use func([]byte)) {
+	b, err := p.Get(10)
+	if err != nil {
+		return
+	}
+	defer b.Release()
+	n := 1
+	go func() { // want `buffer is used by a goroutine, and outlives the Release`
+		n++
+		use(b.Bytes())
+	}()
+}
+
 func waited(b slab.PooledBuffer, use func([]byte)) {
 	defer b.Release()
 	var all sync.WaitGroup
