@@ -362,3 +362,13 @@ func manyExits(p *slab.Pool, n int) int {
 	b.Release()
 	return 6
 }
+
+// Where a function looks at the error, no path is known to have a buffer.
+func errorGivenAway(p *slab.Pool, must func(error), ok bool) {
+	b, err := p.Get(10)
+	must(err)
+	if !ok {
+		return
+	}
+	b.Release()
+}

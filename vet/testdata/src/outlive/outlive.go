@@ -67,17 +67,21 @@ func capturedHandle(p *slab.Pool, use func([]byte)) {
 	go func() { use(b.Bytes()) }() // want `buffer is used by a goroutine, and outlives the Release`
 }
 
-func capturedBesideAnother(p *slab.Pool, use func([]byte)) {
+func capturedTheSecond(p *slab.Pool, use func([]byte)) {
 	b, err := p.Get(10)
 	if err != nil {
 		return
 	}
-	defer b.Release()
+	b.Release()
+	if b, err = p.Get(20); err != nil {
+		return
+	}
 	n := 1
 	go func() { // want `buffer is used by a goroutine, and outlives the Release`
 		n++
 		use(b.Bytes())
 	}()
+	b.Release()
 }
 
 func waited(b slab.PooledBuffer, use func([]byte)) {
