@@ -46,6 +46,9 @@ func TestOneThresholdOfStallInformation(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer pipe.Close()
+	if err := pipe.SetReadDeadline(time.Now().Add(10 * time.Second)); err != nil { // or nothing written would be no failure
+		t.Fatal(err)
+	}
 	w := newWaiter(grouped(dir, "0::/\n", "1 2 0:3 / "+dir+" rw - cgroup2 cgroup2 rw\n"))
 	if files, failed := w.watched(); !slices.Equal(files, []string{file}) || len(failed) != 0 {
 		t.Errorf("watches %q, failed %q", files, failed)
