@@ -31,13 +31,13 @@ the pool managed with those in STATS, of a process that ran on LINE.
 
 	promised     the most bytes managed in the replay; if the process had more out at a time than the
 	             program of TRACE, as much more
-	took         the most bytes managed in the process
+	the process took  the most bytes managed in it
 
 On the Go heap the process is larger than what its pools manage: the collector lets garbage lie until the heap has
 grown by GOGC. What a pool has given back is such garbage, and no longer managed.
 
-It exits with 0 if the promise holds, with 1 if took by promised is above RATIO or the replay fails, with 2 if LINE or
-an option is wrong, with 3 if STATS or TRACE is.
+It exits with 0 if the promise holds, with 1 if the process took more than RATIO of it or the replay fails, with 2 if
+LINE or an option is wrong, with 3 if STATS or TRACE is.
 `
 
 // mostOver is what a process may have taken, by what was promised.

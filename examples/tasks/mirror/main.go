@@ -30,17 +30,9 @@ func main() {
 	}
 	defer stream.Close()
 
-	// A kernel reads the first elements. On sim it is a function; a driver has its own way to launch one.
 	kernel := func(after string) {
-		block, err := a.Device() // copies what the device lacks
+		first, err := read(a, stream)
 		if err != nil {
-			log.Fatal(err)
-		}
-		first := float32(0)
-		err = stream.(*sim.Stream).Launch(time.Microsecond, func(args ...[]byte) {
-			first = math.Float32frombits(binary.NativeEndian.Uint32(args[0]))
-		}, block)
-		if err := errors.Join(err, stream.Sync()); err != nil {
 			log.Fatal(err)
 		}
 		s := dev.(*sim.Device).Stats()
@@ -57,4 +49,17 @@ func main() {
 	}
 	part[0] = 1.5
 	kernel("ten elements written:")
+}
+
+// read has a kernel read the first element. On sim a kernel is a function; a driver has its own way to launch one.
+func read(a *unified.Buffer[float32], s device.Stream) (first float32, err error) {
+	block, err := a.Device() // copies what the device lacks
+	if err != nil {
+		return 0, err
+	}
+	err = s.(*sim.Stream).Launch(time.Microsecond, func(args ...[]byte) {
+		first = math.Float32frombits(binary.NativeEndian.Uint32(args[0]))
+	}, block)
+	err = errors.Join(err, s.Sync()) // first is there from here on
+	return first, err
 }

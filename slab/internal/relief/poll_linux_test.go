@@ -16,13 +16,29 @@ import (
 	"github.com/bufslab/bufslab/internal/cgroup"
 )
 
-// grouped returns a system whose process is in the group of a folder, by what the two files of /proc say.
-func grouped(dir, own, mount string) cgroup.System {
+// grouped returns a system whose process is in a group of the hierarchy that is mounted at dir, of a version.
+func grouped(dir, group string, version int) cgroup.System {
+	own, kind := "0::/"+group, "cgroup2 cgroup2 rw"
+	if version == 1 {
+		own, kind = "7:memory:/"+group, "cgroup cgroup rw,memory"
+	}
 	return cgroup.Of(fstest.MapFS{
-		"proc/self/cgroup":                  {Data: []byte(own)},
-		"proc/self/mountinfo":               {Data: []byte(mount)},
-		strings.TrimPrefix(dir, "/") + "/x": {},
+		"proc/self/cgroup":    {Data: []byte(own + "\n")},
+		"proc/self/mountinfo": {Data: []byte("1 2 0:3 / " + dir + " rw - " + kind + "\n")},
+		strings.TrimPrefix(filepath.Join(dir, group, "x"), "/"): {},
 	})
+}
+
+// stall returns a folder with a named pipe in the place of a file of stall information: what is written to it can be
+// read.
+func stall(t *testing.T) (dir, file string) {
+	t.Helper()
+	dir = t.TempDir()
+	file = filepath.Join(dir, "memory.pressure")
+	if err := unix.Mkfifo(file, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return dir, file
 }
 
 // ended stops a waiter, and checks that its next wait says so.
@@ -34,13 +50,9 @@ func ended(t *testing.T, w waiter) {
 	}
 }
 
-// The first threshold of stall information that the system takes is the only one. A named pipe stands in for the file: what is written to it can be read.
+// The first threshold of stall information that the system takes is the only one.
 func TestOneThresholdOfStallInformation(t *testing.T) {
-	dir := t.TempDir()
-	file := filepath.Join(dir, "memory.pressure")
-	if err := unix.Mkfifo(file, 0o600); err != nil {
-		t.Skip("no named pipes: ", err)
-	}
+	dir, file := stall(t)
 	pipe, err := os.OpenFile(file, os.O_RDWR, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -49,7 +61,7 @@ func TestOneThresholdOfStallInformation(t *testing.T) {
 	if err := pipe.SetReadDeadline(time.Now().Add(10 * time.Second)); err != nil { // or nothing written would be no failure
 		t.Fatal(err)
 	}
-	w := newWaiter(grouped(dir, "0::/\n", "1 2 0:3 / "+dir+" rw - cgroup2 cgroup2 rw\n"))
+	w := newWaiter(grouped(dir, "", 2))
 	if files, failed := w.watched(); !slices.Equal(files, []string{file}) || len(failed) != 0 {
 		t.Errorf("watches %q, failed %q", files, failed)
 	}
@@ -70,7 +82,7 @@ func TestEventsOfVersion1(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	w := newWaiter(grouped(dir, "7:memory:/\n", "1 2 0:3 / "+dir+" rw - cgroup cgroup rw,memory\n"))
+	w := newWaiter(grouped(dir, "", 1))
 	if files, _ := w.watched(); !slices.Contains(files, filepath.Join(dir, "memory.pressure_level")) {
 		t.Fatalf("watches %q", files)
 	}
@@ -121,17 +133,8 @@ func TestARemovedGroupIsHeardOnce(t *testing.T) {
 
 // Where a group has no stall information, that of the group around it is watched.
 func TestStallInformationOfTheGroupAround(t *testing.T) {
-	dir := t.TempDir()
-	file := filepath.Join(dir, "memory.pressure")
-	if err := unix.Mkfifo(file, 0o600); err != nil {
-		t.Skip("no named pipes: ", err)
-	}
-	s := cgroup.Of(fstest.MapFS{
-		"proc/self/cgroup":                      {Data: []byte("0::/own\n")},
-		"proc/self/mountinfo":                   {Data: []byte("1 2 0:3 / " + dir + " rw - cgroup2 cgroup2 rw\n")},
-		strings.TrimPrefix(dir, "/") + "/own/x": {},
-	})
-	w := newWaiter(s)
+	dir, file := stall(t)
+	w := newWaiter(grouped(dir, "own", 2))
 	if files, failed := w.watched(); !slices.Equal(files, []string{file}) || len(failed) != 0 {
 		t.Errorf("watches %q, failed %q", files, failed)
 	}
