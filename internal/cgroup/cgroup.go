@@ -78,7 +78,7 @@ type mount struct{ at, top string }
 // below returns where group own is in the mount. A group outside of what the process may see has a
 // path that begins with /.. and counts as the top.
 func (m mount) below(own string) string {
-	rest, in := strings.CutPrefix(path.Clean(own), strings.TrimSuffix(m.top, "/"))
+	rest, in := strings.CutPrefix(path.Clean(own)+"/", strings.TrimSuffix(m.top, "/")+"/")
 	if !in || strings.HasPrefix(own, "/..") {
 		return "."
 	}

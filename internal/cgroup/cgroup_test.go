@@ -54,6 +54,9 @@ func TestLimit(t *testing.T) {
 		"nested, the outer is less":   {v2(a2+"memory.max", "2000000\n", pods2+"memory.max", "1000000\n"), 1000000, "/" + pods2 + "memory.max", ""},
 		"nested, the inner is less":   {v2(a2+"memory.max", "1000000\n", pods2+"memory.max", "2000000\n"), 1000000, "/" + a2 + "memory.max", ""},
 		"nested, the inner is max":    {v2(a2+"memory.max", "max\n", pods2+"memory.max", "2000000\n"), 2000000, "/" + pods2 + "memory.max", ""},
+		"a byte":                      {v2(a2+"memory.max", "1\n"), 1, "/" + a2 + "memory.max", ""},
+		"the least that is no limit":  {files: v2(a2+"memory.max", "1152921504606846976\n")}, // 1 EiB
+		"the most that is one":        {v2(a2+"memory.max", "1152921504606846975\n"), 1<<60 - 1, "/" + a2 + "memory.max", ""},
 		"high is not hard":            {files: v2(a2+"memory.max", "max\n", a2+"memory.high", "4096\n")},
 		"the group has vanished":      {v2(pods2+"memory.max", "2000000\n"), 2000000, "/" + pods2 + "memory.max", ""},
 		"0":                           {files: v2(a2+"memory.max", "0\n"), odd: `"0"`},
@@ -82,7 +85,8 @@ func TestLimit(t *testing.T) {
 		"a mount with a space": {machine(
 			"proc/self/cgroup", "0::/a\n", "proc/self/mountinfo", "1 2 0:3 / /my\\040cgroup rw - cgroup2 cgroup2 rw\n",
 			"my cgroup/a/memory.max", "3000000"), 3000000, "/my cgroup/a/memory.max", ""},
-		"lines that are none":               {files: machine("proc/self/cgroup", "x\n:\n0::\n\n", "proc/self/mountinfo", "1 2\n - \n")},
+		"lines that are none": {files: machine("proc/self/cgroup", "x\n:\n0::\n\n",
+			"proc/self/mountinfo", "1 2\n - \n1 2 0:3 / /top\n1 2 - cgroup2 cgroup2 rw\n")},
 		"a file that goes while it is read": {files: breaking{v2(a2+"memory.max", "4096\n"), "memory.max"}, odd: "no such device"},
 	} {
 		l := Of(c.files).Limit()
@@ -118,8 +122,12 @@ func TestUsage(t *testing.T) {
 		"the cache counts as free":    {v2(a2+"memory.max", "1000", a2+"memory.current", "900", a2+"memory.stat", stat), Group{a2, 2}, Usage{Bytes: 500, Limit: 1000, Source: "/" + a2 + "memory.max"}},
 		"a cache that is too large":   {v2(a2+"memory.max", "400", a2+"memory.current", "390", a2+"memory.stat", stat), Group{a2, 2}, Usage{Bytes: 0, Limit: 400, Source: "/" + a2 + "memory.max"}},
 		"no stat":                     {v2(a2+"memory.max", "1000", a2+"memory.current", "900"), Group{a2, 2}, Usage{Bytes: 900, Limit: 1000, Source: "/" + a2 + "memory.max"}},
+		"the cache is busy's share":   {v2(a2+"memory.max", "1000", a2+"memory.current", "800", a2+"memory.stat", stat), Group{a2, 2}, Usage{Bytes: 800, Limit: 1000, Source: "/" + a2 + "memory.max"}},
+		"no cache":                    {v2(a2+"memory.max", "1000", a2+"memory.current", "900", a2+"memory.stat", "inactive_file 0\n"), Group{a2, 2}, Usage{Bytes: 900, Limit: 1000, Source: "/" + a2 + "memory.max"}},
+		"less than no cache":          {v2(a2+"memory.max", "1000", a2+"memory.current", "900", a2+"memory.stat", "inactive_file -5\n"), Group{a2, 2}, Usage{Bytes: 900, Limit: 1000, Source: "/" + a2 + "memory.max"}},
+		"nothing is used":             {v2(a2+"memory.max", "1", a2+"memory.current", "0"), Group{a2, 2}, Usage{Bytes: 0, Limit: 1, Source: "/" + a2 + "memory.max"}},
 		"high is lower":               {v2(a2+"memory.max", "1000", a2+"memory.high", "600", a2+"memory.current", "100"), Group{a2, 2}, Usage{Bytes: 100, Limit: 600, Source: "/" + a2 + "memory.high"}},
-		"events":                      {v2(a2+"memory.events", "low 7\nhigh 3\nmax 2\noom 1\noom_kill 9\n"), Group{a2, 2}, Usage{Events: 6}},
+		"events":                      {v2(a2+"memory.events", "low 7\nhigh 3\nmax 0\noom 1\noom_kill 9\n"), Group{a2, 2}, Usage{Events: 4}},
 		"usage is garbage":            {v2(a2+"memory.max", "1000", a2+"memory.current", "x", a2+"memory.events", "max 1"), Group{a2, 2}, Usage{Events: 1}},
 		"usage has vanished":          {v2(a2+"memory.max", "1000"), Group{a2, 2}, Usage{}},
 		"a limit of 0":                {v2(a2+"memory.max", "0", a2+"memory.current", "500"), Group{a2, 2}, Usage{}},
@@ -127,8 +135,106 @@ func TestUsage(t *testing.T) {
 		"version 1 without any limit": {v1(a1+"memory.limit_in_bytes", "9223372036854771712", a1+"memory.usage_in_bytes", "900"), Group{a1, 1}, Usage{}},
 	} {
 		c.g.Dir = strings.TrimSuffix(c.g.Dir, "/")
-		if got := Of(c.files).Usage(c.g, 0.8); got != c.want {
+		got := Of(c.files).Usage(c.g, 0.8)
+		if got.Hard = 0; got != c.want { // of Hard is the next test
 			t.Errorf("%s: %+v, not %+v", name, got, c.want)
+		}
+	}
+}
+
+// The hard limit is known beside a lower one, and whatever is used. A file that says none is told from no file.
+func TestTheHardLimit(t *testing.T) {
+	one, two := Group{strings.TrimSuffix(a1, "/"), 1}, Group{strings.TrimSuffix(a2, "/"), 2}
+	for name, c := range map[string]struct {
+		files fs.FS
+		g     Group
+		want  int64
+	}{
+		"high is lower":      {v2(a2+"memory.max", "1000", a2+"memory.high", "600", a2+"memory.current", "100"), two, 1000},
+		"nothing says more":  {v2(a2+"memory.max", "1000"), two, 1000},
+		"none":               {v2(a2+"memory.max", "max\n", a2+"memory.high", "600", a2+"memory.current", "100"), two, NoLimit},
+		"no file":            {v2(a2+"memory.high", "600", a2+"memory.current", "100"), two, 0},
+		"garbage":            {v2(a2+"memory.max", "x"), two, 0},
+		"version 1":          {v1(a1+"memory.limit_in_bytes", "1000"), one, 1000},
+		"version 1 has none": {v1(a1+"memory.limit_in_bytes", "9223372036854771712"), one, NoLimit},
+	} {
+		if got := Of(c.files).Usage(c.g, 0.8).Hard; got != c.want {
+			t.Errorf("%s: %d, not %d", name, got, c.want)
+		}
+	}
+	if two.HardFile() != "/"+a2+"memory.max" || one.HardFile() != "/"+a1+"memory.limit_in_bytes" {
+		t.Error(one.HardFile(), two.HardFile())
+	}
+}
+
+// What share is used, where there is a limit.
+func TestUsed(t *testing.T) {
+	for u, want := range map[Usage]float64{
+		{}:                       0,
+		{Bytes: 500}:             0,
+		{Limit: 1}:               0,
+		{Bytes: 1, Limit: 1}:     1,
+		{Bytes: 250, Limit: 1e3}: 0.25,
+	} {
+		if got := u.Used(); got != want {
+			t.Errorf("%+v: %v, not %v", u, got, want)
+		}
+	}
+}
+
+// Of the lines of /proc/self/cgroup those with memory are told from others. The name of a group may have colons.
+func TestMemberOf(t *testing.T) {
+	for line, want := range map[string]Group{
+		"0::/a":             {"/a", 2},
+		"0::/a:b":           {"/a:b", 2},
+		"4:memory:/a":       {"/a", 1},
+		"4:cpu,memory:/a":   {"/a", 1},
+		"4:cpu,cpuacct:/a":  {},
+		"1:name=systemd:/a": {},
+		"0:cpu:/a":          {},
+		"7::/a":             {},
+		"4:memory":          {},
+		"":                  {},
+		"4:hugememory:/a":   {},
+	} {
+		if version, own := memberOf(line); version != want.Version || own != want.Dir {
+			t.Errorf("%q is of version %d, in %q", line, version, own)
+		}
+	}
+}
+
+// Where a group is in what is mounted: the top stands for what the process may not see.
+func TestBelow(t *testing.T) {
+	for _, c := range []struct{ top, own, want string }{
+		{"/", "/", "."},
+		{"/", "/a/b", "a/b"},
+		{"/docker/abc", "/docker/abc", "."},
+		{"/docker/abc", "/docker/abc/x", "x"},
+		{"/docker/abc", "/docker/other", "."},
+		{"/docker/abc", "/docker/abcd", "."},
+		{"/", "/../other", "."},
+	} {
+		if got := (mount{"", c.top}).below(c.own); got != c.want {
+			t.Errorf("%s below %s is %q, not %q", c.own, c.top, got, c.want)
+		}
+	}
+}
+
+// What is mounted is judged by its type and its options. Its source is a mere name.
+func TestIsMemory(t *testing.T) {
+	for of, want := range map[[3]string]int{
+		{"cgroup2", "none", "rw"}:             2,
+		{"none", "cgroup2", "rw"}:             0,
+		{"cgroup", "none", "rw,memory"}:       1,
+		{"cgroup", "none", "rw,cpu"}:          0,
+		{"none", "cgroup", "rw,memory"}:       0,
+		{"tmpfs", "cgroup", "rw,memory"}:      0,
+		{"cgroup", "memory", "rw,hugetlb,ro"}: 0,
+	} {
+		for version := 1; version <= 2; version++ {
+			if got := isMemory(of[:], version); got != (version == want) {
+				t.Errorf("%q, version %d: %v", of, version, got)
+			}
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 // A Usage is how much a group uses of its limit.
 type Usage struct {
 	Bytes, Limit int64  // Limit is 0 where there is none, or nothing says what is used
+	Hard         int64  // the hard limit of the two; NoLimit where there is none, 0 where no file says
 	Events       int64  // of version 2: how often the group was short
 	Source       string // the file of the limit
 }
@@ -25,9 +26,13 @@ func (u Usage) Used() float64 {
 // have back at once counts as free, if more than busy of the limit is used with it: that takes one
 // more file.
 func (s System) Usage(g Group, busy float64) (u Usage) {
-	for _, name := range files[g.Version] {
+	for i, name := range files[g.Version] {
 		name = path.Join(g.Dir, name)
-		if n, _ := s.bytes(name); n > 0 && (u.Limit == 0 || n < u.Limit) {
+		n, _ := s.bytes(name)
+		if i == 0 {
+			u.Hard = n
+		}
+		if isLimit(n) && (u.Limit == 0 || n < u.Limit) {
 			u.Limit, u.Source = n, "/"+name
 		}
 	}
@@ -38,7 +43,7 @@ func (s System) Usage(g Group, busy float64) (u Usage) {
 	text, err := s.read(path.Join(g.Dir, usageFile[g.Version]))
 	n, bad := strconv.ParseInt(strings.TrimSpace(text), 10, 64)
 	if err != nil || bad != nil || n < 0 {
-		return Usage{Events: u.Events}
+		return Usage{Hard: u.Hard, Events: u.Events}
 	}
 	if u.Bytes = n; u.Used() > busy {
 		u.Bytes = max(0, n-s.field(path.Join(g.Dir, "memory.stat"), cacheField[g.Version]))

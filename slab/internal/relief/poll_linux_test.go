@@ -3,8 +3,10 @@ package relief
 import (
 	"encoding/binary"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -70,7 +72,57 @@ func TestOneThresholdOfStallInformation(t *testing.T) {
 	if got, want := string(text[:n]), triggers[0]+"\x00"; err != nil || got != want {
 		t.Errorf("wrote %q, %v, not %q", got, err, want)
 	}
+	p := w.(*poller)
+	for _, s := range p.sources {
+		if !s.psi || s.drain {
+			t.Errorf("an event of it does not say that memory is short: %+v", s)
+		}
+	}
+	err = p.conn.Control(func(fd uintptr) {
+		if event, any := p.take(int(fd)); any {
+			t.Errorf("an event where there is none: %q", event)
+		}
+	})
+	if err != nil {
+		t.Error(err)
+	}
 	ended(t, w)
+}
+
+// A group of version 2 has one file of events, of which none says that memory is short.
+func TestEventsOfVersion2(t *testing.T) {
+	dir, _ := stall(t)
+	file := filepath.Join(dir, cgroup.EventsFile)
+	if err := unix.Mkfifo(file, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w := newWaiter(grouped(dir, "", 2))
+	if files, failed := w.watched(); len(files) != 2 || files[0] != file || len(failed) != 0 {
+		t.Errorf("watches %q, failed %q", files, failed)
+	}
+	for _, s := range w.(*poller).sources {
+		if s.name == file && (s.psi || !s.drain) {
+			t.Errorf("%+v", s)
+		}
+	}
+	ended(t, w)
+}
+
+// A stop ends a wait, whether that has begun or not.
+func TestStopEndsAWait(t *testing.T) {
+	dir, _ := stall(t)
+	for range 20 {
+		w := newWaiter(grouped(dir, "", 2))
+		over := make(chan bool)
+		go func() {
+			_, more := w.wait(time.Hour)
+			over <- more
+		}()
+		runtime.Gosched()
+		if w.stop(); <-over {
+			t.Error("wait goes on after stop")
+		}
+	}
 }
 
 // A group of version 1 counts up an eventfd, which wait reads empty: an event wakes it once.
@@ -103,6 +155,98 @@ func TestEventsOfVersion1(t *testing.T) {
 	}
 	if _, err := unix.Read(event, make([]byte, 8)); err != unix.EAGAIN {
 		t.Errorf("the event is still there: %v", err)
+	}
+	ended(t, w)
+}
+
+// opened counts the open files that events come from.
+func opened(t *testing.T) (n int) {
+	t.Helper()
+	list, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		t.Skip(err)
+	}
+	for _, e := range list {
+		at, _ := os.Readlink("/proc/self/fd/" + e.Name()) // but for that of the list
+		if strings.Contains(at, "[event") || strings.HasPrefix(at, "/proc/pressure") || strings.HasPrefix(at, os.TempDir()) {
+			n++
+		}
+	}
+	return n
+}
+
+// A group of version 1 that has a limit tells of two shares of it, too. Whether a group takes what is written or does not,
+// all files are closed in the end.
+func TestThresholdsOfVersion1(t *testing.T) {
+	for _, takes := range []bool{true, false} {
+		before := opened(t)
+		dir := t.TempDir()
+		control := filepath.Join(dir, "cgroup.event_control")
+		for name, text := range map[string]string{"memory.pressure_level": "", "memory.limit_in_bytes": "1000000\n", "memory.usage_in_bytes": "0\n"} {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if !takes {
+			if err := os.Mkdir(control, 0o700); err != nil {
+				t.Fatal(err)
+			}
+		}
+		w := newWaiter(grouped(dir, "", 1))
+		files, failed := w.watched()
+		of := func(list []string) (n int) { // the rest is of stall information
+			for _, text := range list {
+				n += strings.Count(text, dir)
+			}
+			return n
+		}
+		if takes {
+			if text, err := os.ReadFile(control); of(files) != 3 || of(failed) != 0 || !strings.HasSuffix(string(text), " 950000") {
+				t.Errorf("watches %q, failed %q, wrote %q last: %v", files, failed, text, err)
+			}
+		} else if of(files) != 0 || of(failed) != 3 {
+			t.Errorf("watches %q, failed %q", files, failed)
+		}
+		if ended(t, w); opened(t) != before {
+			t.Errorf("takes %v: %d files became %d", takes, before, opened(t))
+		}
+	}
+}
+
+// A file that is missing is no failure, as most systems have only one version; others are.
+func TestWhatFails(t *testing.T) {
+	p := new(poller)
+	for err, want := range map[error]int{fs.ErrNotExist: 0, unix.EOPNOTSUPP: 0, unix.EACCES: 1} {
+		p.failed = nil
+		if p.fails(fmt.Errorf("a file: %w", err)); len(p.failed) != want {
+			t.Errorf("%v: %q", err, p.failed)
+		}
+	}
+}
+
+// A file that the system does not watch is a failure, and is closed again.
+func TestAFileThatIsNotWatched(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "plain")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w := newWaiter(cgroup.Of(fstest.MapFS{}))
+	p, before := w.(*poller), opened(t)
+	p.failed = nil
+	if p.open(source{name: file}, unix.O_RDWR, "text") || len(p.failed) != 1 || !strings.Contains(p.failed[0], file) || opened(t) != before {
+		t.Errorf("failed %q, %d files became %d", p.failed, before, opened(t))
+	}
+	if text, err := os.ReadFile(file); string(text) != "text\x00" {
+		t.Errorf("wrote %q, %v", text, err)
+	}
+	ended(t, w)
+}
+
+// Where nothing happens wait ends when time is up.
+func TestWaitEnds(t *testing.T) {
+	w := newWaiter(cgroup.Of(fstest.MapFS{}))
+	if _, more := w.wait(0); !more {
+		t.Error("the waiter has ended")
 	}
 	ended(t, w)
 }

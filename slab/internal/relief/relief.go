@@ -59,15 +59,24 @@ func Join(m Member) { process.join(m) }
 func Leave(m Member) { process.leave(m) }
 
 func (g *group) join(m Member) {
+	if w := g.enter(m); w != nil {
+		w.report() // without a lock: a logger may open a pool
+	}
+}
+
+// enter returns the watcher if m is the first member and so starts it.
+func (g *group) enter(m Member) *watcher {
 	g.starting.Lock()
 	defer g.starting.Unlock()
 	g.mu.Lock()
 	g.members[m] = &use{since: time.Now()}
 	first := len(g.members) == 1
 	g.mu.Unlock()
-	if first {
-		g.watcher = startWatcher(g, m.Log())
+	if !first {
+		return nil
 	}
+	g.watcher = startWatcher(g, m.Log())
+	return g.watcher
 }
 
 func (g *group) leave(m Member) {

@@ -2,7 +2,9 @@ package relief
 
 import (
 	"bytes"
+	"context"
 	"fmt"
+	"io"
 	"io/fs"
 	"log/slog"
 	"math"
@@ -17,6 +19,7 @@ import (
 	"runtime/debug"
 
 	"github.com/bufslab/bufslab/internal/cgroup"
+	"github.com/bufslab/bufslab/internal/poolset"
 )
 
 // A holder is a member that notes what it is asked for.
@@ -286,6 +289,30 @@ func TestShortOfTheMemoryLimit(t *testing.T) {
 	}
 }
 
+// offHeap is a pool with memory that the collector does not see.
+type offHeap struct {
+	poolset.Member
+	bytes int64
+}
+
+func (o *offHeap) OffHeapBytes() int64 { return o.bytes }
+
+// What pools have off the heap counts for the memory limit.
+func TestMemoryOffTheHeapCounts(t *testing.T) {
+	const limit = 1 << 40
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(limit))
+	pool := new(offHeap)
+	poolset.Add(pool)
+	n := newSensor(cgroup.Of(fstest.MapFS{}))
+	for share, short := range map[float64]bool{0.5: false, 0.95: true} {
+		pool.bytes = int64(share * limit)
+		if why := n.short(); (why != "") != short || math.Abs(n.used-share) > 0.05 {
+			t.Errorf("%.2f of the limit: %.2f is used, %q", share, n.used, why)
+		}
+	}
+	pool.bytes = 0 // it is in the set until the next collection
+}
+
 // While nothing can be given back the watcher asks at most once in again, and looks no more than ten times a
 // second.
 func TestWatcherDoesNotSpin(t *testing.T) {
@@ -359,6 +386,46 @@ func TestOddFilesAreALogLine(t *testing.T) {
 	}
 }
 
+// A logging member logs by a handler that may do anything.
+type logging struct {
+	holder
+	slog.Handler
+	handle func()
+}
+
+func (l *logging) Log() *slog.Logger { return slog.New(l) }
+
+func (l *logging) Handle(context.Context, slog.Record) error {
+	l.handle()
+	return nil
+}
+
+// A logger may open a pool that joins, or close one: no lock is held meanwhile.
+func TestALoggerMayJoin(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, lines := newPod(1), 0
+		p.set("memory.max", "garbage")
+		g, other := p.group(), &holder{}
+		m := &logging{Handler: slog.NewTextHandler(io.Discard, nil)}
+		m.handle = func() {
+			lines++
+			if !g.starting.TryLock() {
+				t.Error("a logger that opens a pool would wait for ever")
+				return
+			}
+			g.starting.Unlock()
+			g.join(other)
+			g.leave(other)
+		}
+		g.join(m)
+		if lines != 1 {
+			t.Errorf("%d lines", lines)
+		}
+		g.leave(m)
+		pass(2 * calm)
+	})
+}
+
 // A hard limit that changes is one line of the log, and told to members; it counts from then on. A file that vanishes for a while is none.
 func TestAChangedLimitIsALogLine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -382,6 +449,52 @@ func TestAChangedLimitIsALogLine(t *testing.T) {
 		}
 		if m.now().asked == 0 || m.now().changes != 1 {
 			t.Errorf("asked %d times below the new limit, of which it was told %d times", m.now().asked, m.now().changes)
+		}
+		g.leave(m)
+		pass(2 * calm)
+	})
+}
+
+// A hard limit that changes is told to members beside a lower memory.high, and also when it goes or comes.
+func TestAHardLimitIsSeenBesideAHigh(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, m := newPod(512), &holder{}
+		p.set("memory.high", "100")
+		g := p.group()
+		g.join(m)
+		pass(time.Minute)
+		for i, max := range []string{"1024", "max", "256"} {
+			p.set("memory.max", max)
+			if pass(time.Second); m.now().changes != i+1 {
+				t.Errorf("members were told %d times of %d changes, the last to %s", m.now().changes, i+1, max)
+			}
+		}
+		for _, text := range []string{"is 1024 bytes and was 512", "is no limit and was 1024", "is 256 bytes and was no limit"} {
+			if !strings.Contains(m.log.String(), "memory.max "+text) {
+				t.Errorf("no line says that it %s: %s", text, &m.log)
+			}
+		}
+		p.remove("memory.high")
+		p.remove("memory.max")
+		pass(time.Minute)
+		p.set("memory.max", "256")
+		if pass(time.Minute); m.now().changes != 3 {
+			t.Error("a file that vanished for a while changed a limit")
+		}
+		g.leave(m)
+		pass(2 * calm)
+	})
+}
+
+// A group that never had a limit changes none.
+func TestNoLimitIsNoChange(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, m := newPod(512), &holder{}
+		p.set("memory.max", "max")
+		g := p.group()
+		g.join(m)
+		if pass(time.Minute); m.now().changes != 0 || m.log.Len() > 0 {
+			t.Errorf("told %d times: %s", m.now().changes, &m.log)
 		}
 		g.leave(m)
 		pass(2 * calm)

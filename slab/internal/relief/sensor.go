@@ -3,7 +3,6 @@ package relief
 import (
 	"fmt"
 	"maps"
-	"path"
 	"runtime/metrics"
 
 	"github.com/bufslab/bufslab/internal/cgroup"
@@ -75,11 +74,20 @@ func (n *sensor) short() (why string) {
 // noteLimit notes that a hard limit has changed. A limit of memory.high may change at any time, and is not noted.
 func (n *sensor) noteLimit(g cgroup.Group, u cgroup.Usage) {
 	was := n.limits[g]
-	if u.Limit == 0 || u.Limit == was || path.Base(u.Source) == "memory.high" {
+	if u.Hard == 0 || u.Hard == was {
 		return
 	}
-	n.limits[g] = u.Limit
-	n.changed = fmt.Sprintf("%s is %d bytes and was %d", u.Source, u.Limit, was)
+	n.limits[g] = u.Hard
+	if was > 0 || u.Hard < cgroup.NoLimit { // else it is the first look at a group without a limit
+		n.changed = fmt.Sprintf("%s is %s and was %s", g.HardFile(), limitText(u.Hard), limitText(was))
+	}
+}
+
+func limitText(n int64) string {
+	if n == 0 || n == cgroup.NoLimit {
+		return "no limit"
+	}
+	return fmt.Sprintf("%d bytes", n)
 }
 
 // answer says that a step has followed the events that were read.

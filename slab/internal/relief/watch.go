@@ -49,7 +49,6 @@ func startWatcher(g *group, log *slog.Logger) *watcher {
 	system := g.system()
 	w := &watcher{group: g, sensor: newSensor(system), log: log, aged: time.Now()}
 	w.waiter = g.waiter(system)
-	w.report()
 	go w.run()
 	return w
 }
