@@ -30,7 +30,7 @@ import (
 func Pools() iter.Seq[*slab.Pool] {
 	return func(yield func(*slab.Pool) bool) {
 		for _, m := range poolset.All() {
-			if p, ok := m.Front().(*slab.Pool); ok && p != nil && !yield(p) {
+			if p, ok := m.Front().(*slab.Pool); ok && !yield(p) {
 				return
 			}
 		}

@@ -1,13 +1,17 @@
 package pressure
 
 import (
+	"errors"
 	"math"
 	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
 	"slices"
+	"strings"
+	"sync/atomic"
 	"testing"
 
+	"github.com/bufslab/bufslab/device"
 	"github.com/bufslab/bufslab/internal/check"
 	"github.com/bufslab/bufslab/slab"
 )
@@ -54,6 +58,41 @@ func TestPoolsKeepsNoneAlive(t *testing.T) {
 	}
 }
 
+// A pool that a loop sees is complete, however soon it sees it: it explains itself, and its Close closes its device.
+func TestAPoolIsCompleteOnceOthersSeeIt(t *testing.T) {
+	var stop atomic.Bool
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		for !stop.Load() {
+			for p := range Pools() {
+				if p.Name() == "at once" {
+					if !strings.Contains(p.Explain(), " default\n") {
+						t.Error(p.Explain())
+					}
+					p.Close()
+				}
+			}
+		}
+	}()
+	var devices []device.Device
+	for range 500 {
+		p, err := slab.OpenConfig(slab.Config{Name: "at once"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		devices = append(devices, p.Device())
+		p.Close()
+	}
+	stop.Store(true)
+	<-ended
+	for i, d := range devices {
+		if _, _, err := d.MemInfo(); !errors.Is(err, device.ErrClosed) {
+			t.Fatalf("the device of pool %d is open: %v", i, err)
+		}
+	}
+}
+
 // FreeAll gives back what all pools hold, and says how much that was.
 func TestFreeAll(t *testing.T) {
 	FreeAll()
@@ -63,13 +102,14 @@ func TestFreeAll(t *testing.T) {
 		check.Must(t, x.Release())
 	}
 	held := a.Stats().ManagedBytes + b.Stats().ManagedBytes
+	out := check.Ok(a.Get(4 << 20))(t) // which stays
 	if n := FreeAll(); n != held || held < 2<<20 {
 		t.Errorf("%d bytes went back of %d", n, held)
 	}
 	if n := FreeAll(); n != 0 {
 		t.Errorf("%d bytes more", n)
 	}
-	check.Must(t, a.Close(), b.Close())
+	check.Must(t, out.Release(), a.Close(), b.Close())
 }
 
 // OffHeapBytes counts mmap and page-locked memory, and not the heap, nor what is no memory of the

@@ -2,6 +2,7 @@
 package gcpercent
 
 import (
+	"math"
 	"runtime/debug"
 	"runtime/metrics"
 	"sync"
@@ -62,11 +63,14 @@ func apply(active int64) {
 		state.before, state.now = n, n
 	}
 	n := percent(state.before, heap(), active)
-	if d := n - state.now; d*worthShare > state.now || -d*worthShare > state.now {
+	if isWorth(n, state.now) {
 		state.now = n
 		debug.SetGCPercent(n)
 	}
 }
+
+// isWorth reports whether n is far enough from now to be set. What is set already never is.
+func isWorth(n, now int) bool { return n != now && max(n-now, now-n)*worthShare > now }
 
 // current returns the percentage that is set, below 0 if the collector is off.
 func current() int {
@@ -95,7 +99,7 @@ func percent(set int, h size, active int64) int {
 	}
 	more := float64(set) / 100 * (h.scanned + float64(active))
 	n := 100 * more / max(h.scanned, 1)
-	return max(set, int(min(n, 100*(h.live+more)/leastHeap)))
+	return max(set, int(min(n, 100*(h.live+more)/leastHeap, math.MaxInt32))) // the runtime keeps 32 bits
 }
 
 func end() {
