@@ -44,7 +44,7 @@ func formatOf(first [][]byte) (f format, header bool, err error) {
 		names[i] = string(field)
 	}
 	switch {
-	case names[0] == "op":
+	case len(names[0]) > 1 && slices.Contains(names, "op"): // a row has a letter there
 		f, err = byColumns(names)
 		return f, true, err
 	case names[0] == "g" && len(names) >= 3 && len(names) <= len(keyedColumns):
@@ -57,25 +57,33 @@ func formatOf(first [][]byte) (f format, header bool, err error) {
 	return f, false, err
 }
 
-// byColumns returns the format of rows whose columns have these names.
+// A place is where the fields of a column stand.
+type place struct {
+	column
+	at int
+}
+
+// byColumns returns the format of rows whose columns have these names. The op is parsed first, wherever it stands: what
+// an id and a key are depends on it.
 func byColumns(names []string) (format, error) {
-	var order []column
-	for _, name := range names {
+	var order []place
+	for i, name := range names {
 		c := column(slices.Index(columns, name))
-		if c < 0 || slices.Contains(order, c) {
+		if c < 0 || slices.Contains(names[:i], name) {
 			return nil, fmt.Errorf("%w: column %q, want each once of %s", ErrMalformed, name,
 				strings.Join(columns, ","))
 		}
-		order = append(order, c)
+		order = append(order, place{c, i})
 	}
+	slices.SortFunc(order, func(a, b place) int { return int(a.column - b.column) })
 	return func(fields [][]byte, op *Op) error { return op.parseRow(order, fields) }, nil
 }
 
-func (op *Op) parseRow(order []column, fields [][]byte) error {
+func (op *Op) parseRow(order []place, fields [][]byte) error {
 	op.Size = noSize
 	named := false
-	for i, text := range fields {
-		c := order[i]
+	for _, p := range order {
+		c, text := p.column, fields[p.at]
 		if len(text) > maxField {
 			if err := checkLength(len(text), c.longest()); err != nil {
 				return err

@@ -47,6 +47,7 @@ func TestGrowOrGet(t *testing.T) {
 		"op,id,size,key\ng,3,8,x\ng,,9,y\n":  {{Kind: Get, Size: 8, Key: "x"}, {Kind: Get, Size: 9, Key: "y"}},
 		"op,id,size,key\ng,,8,x\ng,4,9,y\n":  {{Kind: Get, Size: 8, Key: "x"}, {Kind: Get, Size: 9, Key: "y"}},
 		"a,3,8\ng,3,0\n":                     {{Kind: Alloc, ID: 3, Size: 8}, {Kind: Grow, ID: 3, Size: 0}},
+		"id,size,op\n3,8,a\n3,9,g\n3,,f\n":   {{Kind: Alloc, ID: 3, Size: 8}, {Kind: Grow, ID: 3, Size: 9}, {Kind: Free, ID: 3, Size: 9}},
 		"op,size,id\na,8,3\ng,9,3\nf,,3\n":   {{Kind: Alloc, ID: 3, Size: 8}, {Kind: Grow, ID: 3, Size: 9}, {Kind: Free, ID: 3, Size: 9}},
 		"op,id,size\na,0,1\ng,0,5000000\n":   {{Kind: Alloc, ID: 0, Size: 1}, {Kind: Grow, ID: 0, Size: 5000000}},
 	} {

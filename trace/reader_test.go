@@ -38,6 +38,7 @@ func TestReaderTakesAllFormsOfOneTrace(t *testing.T) {
 		"no header":          "a,7,100\na,8,0\nf,7,100\nf,8,0\n",
 		"sizes of frees":     "op,id,size\na,7,100\na,8,0\nf,7,\nf,8,\n",
 		"another order":      "op,size,id\na,100,7\na,0,8\nf,100,7\nf,0,8\n",
+		"the op last":        "id,size,op\n7,100,a\n8,0,a\n7,100,f\n8,0,f\n",
 		"carriage returns":   "op,id,size\r\na,7,100\r\na,8,0\r\nf,7,100\r\nf,8,0\r\n",
 		"gzip":               string(zipped("op,id,size\na,7,100\na,8,0\nf,7,100\nf,8,0\n")),
 		"gzip in two pieces": string(zipped("op,id,size\na,7,100\na,8,0\n")) + string(zipped("f,7,100\nf,8,0\n")),
@@ -80,6 +81,7 @@ func TestReaderTakesKeyedTraces(t *testing.T) {
 	for name, text := range map[string]string{
 		"header":    "op,key,size\ng,a,100\ng,\"b,c\",200\ng,a,50\ng,,1\n",
 		"no header": "g,a,100\ng,\"b,c\",200\ng,a,50\ng,,1\n",
+		"op last":   "key,size,op\na,100,g\n\"b,c\",200,g\na,50,g\n,1,g\n",
 		"with ids":  "op,id,size,key\ng,,100,a\ng,,200,\"b,c\"\ng,,50,a\ng,,1,\n",
 	} {
 		if got, err := ops(text); err != nil || !slices.Equal(got, want) {
