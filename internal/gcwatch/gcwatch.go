@@ -40,7 +40,7 @@ func CollectThen(collected func(), progress func() int64) {
 		runtime.GC() // which ends with all finalizers queued
 	}()
 	if due, ok := counter("/gc/finalizers/queued:finalizers"); ok {
-		yieldUntil(func() bool { return ran() >= due }, atMost)
+		waitFor(due)
 		return
 	}
 	for last := progress(); yieldUntil(func() bool { return progress() != last }, quiet); last = progress() {
@@ -55,6 +55,9 @@ const (
 
 	mostTurns = 1 << 18 // while the clock stands still: longer than the tick of any clock
 )
+
+// waitFor waits until due finalizers have run since the process began, and reports whether they have.
+func waitFor(due uint64) bool { return yieldUntil(func() bool { return ran() >= due }, atMost) }
 
 func ran() uint64 {
 	n, _ := counter("/gc/finalizers/executed:finalizers")

@@ -84,6 +84,35 @@ func TestCollectWaitsForASlowFinalizer(t *testing.T) {
 	}
 }
 
+// What has happened delays Collect no longer, and neither does what happens meanwhile.
+func TestWhatHappensIsNotWaitedFor(t *testing.T) {
+	Collect(still)
+	if !waitFor(ran()) {
+		t.Error("it has waited in vain for finalizers that had run")
+	}
+	synctest.Test(t, func(t *testing.T) { // whose clock stands still
+		turns := 0
+		if !yieldUntil(func() bool { turns++; return turns > 1000 }, time.Millisecond) || turns != 1001 {
+			t.Errorf("gave up after %d turns", turns)
+		}
+	})
+}
+
+// What the runtime does not count, as finalizers before Go 1.26, is told from 0.
+func TestCounter(t *testing.T) {
+	memory := make([]byte, 16<<20)
+	runtime.GC()
+	if n, ok := counter("/gc/heap/live:bytes"); !ok || n < 16<<20 || Live() < 16<<20 {
+		t.Errorf("%d bytes, %d are live: %v", n, Live(), ok)
+	}
+	runtime.KeepAlive(memory)
+	for _, name := range []string{"/gc/heap/none:bytes", "/gc/heap/allocs-by-size:bytes"} { // a histogram
+		if n, ok := counter(name); ok {
+			t.Errorf("%s is %d", name, n)
+		}
+	}
+}
+
 // A finalizer that never returns delays Collect, but not for ever.
 func TestCollectGivesUp(t *testing.T) {
 	if yieldUntil(func() bool { return false }, time.Millisecond) {

@@ -39,9 +39,9 @@ func checkIntervals(t *testing.T, s Set, model []bool) {
 			t.Fatalf("%v holds %d: %v, want %v", s, i, got, model[i])
 		}
 	}
-	for i := 1; i < len(s); i++ {
-		if s[i-1].Hi >= s[i].Lo {
-			t.Fatalf("%v: intervals touch", s)
+	for i := range s {
+		if s[i].Lo >= s[i].Hi || i > 0 && s[i-1].Hi >= s[i].Lo {
+			t.Fatalf("%v: intervals touch, or have nothing", s)
 		}
 	}
 }

@@ -62,7 +62,7 @@ func Adjust(bytes int64, offHeap func() int64) (stop func()) {
 	if len(state.totals) == 0 {
 		state.before = debug.SetMemoryLimit(-1)
 	}
-	if bytes == 0 {
+	if bytes == 0 || bytes > state.before {
 		bytes = state.before
 	}
 	if bytes == None {

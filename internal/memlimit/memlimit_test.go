@@ -51,6 +51,31 @@ func TestAdjustFollows(t *testing.T) {
 	})
 }
 
+// A change that is small beside the total is not worth it, but the total itself is reached. Where nothing changes
+// the limit is not set again.
+func TestAdjustSetsWhatIsWorthIt(t *testing.T) {
+	limit(t, None)
+	synctest.Test(t, func(t *testing.T) {
+		const total, little = 1 << 30, 64 << 10
+		var off atomic.Int64
+		defer Adjust(total, off.Load)()
+		step := func(n, want int64, when string) {
+			t.Helper()
+			off.Store(n)
+			time.Sleep(every)
+			synctest.Wait()
+			wantLimit(t, want, when)
+		}
+		step(total/4, total*3/4, "with a quarter off the heap")
+		step(total/4+little, total*3/4, "with a little more")
+		step(total/4-little, total*3/4, "with a little less")
+		step(little, total-little, "with a little off the heap")
+		step(0, total, "with nothing")
+		debug.SetMemoryLimit(total / 2)
+		step(0, total/2, "with nothing still")
+	})
+}
+
 // The limit is never 0 and never negative, however much is off the heap.
 func TestAdjustLeavesTheHeapSome(t *testing.T) {
 	limit(t, None)
@@ -66,7 +91,7 @@ func TestAdjustLeavesTheHeapSome(t *testing.T) {
 // A limit that the program has set is never raised: 0 takes it, and so does a total above it.
 func TestAdjustHonoursTheLimitThatIsSet(t *testing.T) {
 	limit(t, 1<<30)
-	for _, total := range []int64{0, 8 << 30} {
+	for _, total := range []int64{0, 8 << 30, None} {
 		stop := Adjust(total, func() int64 { return 256 << 20 })
 		wantLimit(t, 768<<20, "with 256 MiB off the heap")
 		if Total() != 1<<30 {

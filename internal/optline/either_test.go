@@ -1,6 +1,7 @@
 package optline
 
 import (
+	"math"
 	"math/rand/v2"
 	"strconv"
 	"strings"
@@ -62,6 +63,16 @@ func TestSharesReadBack(t *testing.T) {
 		v := rand.Float64()
 		if got, err := Shares.Parse(Shares.Format(v)); got != v || err != nil {
 			t.Fatal(strconv.FormatFloat(v, 'g', -1, 64), got, err)
+		}
+	}
+}
+
+// The value of a word may be written as a number where it is in range; else only the word is text for it.
+func TestTheValueOfAWordAsANumber(t *testing.T) {
+	k := Key[int, int]{Kind: Counts, Range: Positive[int]("a number"), Words: map[string]int{"0": -1, "none": math.MaxInt}}
+	for text, want := range map[string]bool{"0": true, "none": true, "-1": false, strconv.Itoa(math.MaxInt): true, "5": true} {
+		if _, ok := k.read(text); ok != want {
+			t.Errorf("%s is read: %v", text, ok)
 		}
 	}
 }

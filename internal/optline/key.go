@@ -90,7 +90,8 @@ func (k Key[C, T]) read(text string) (v T, ok bool) {
 	}
 	v, err := k.Kind.Parse(text)
 	if err != nil || !isZero(v) {
-		return v, err == nil
+		_, is := k.word(v) // fault lets the value of a word pass, and only the word is text for it
+		return v, err == nil && (!is || k.Range.has(v))
 	}
 	if off, ok := k.Words["0"]; ok {
 		return off, true

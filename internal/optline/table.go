@@ -67,6 +67,7 @@ func (t Table[C]) read(pairs []pair, faults []string) (C, []string) {
 func (t Table[C]) split(pairs []pair) (list []pair) {
 	for _, p := range pairs {
 		value, rest, _ := strings.Cut(p.value, ":")
+		value, rest = strings.TrimSpace(value), strings.TrimSpace(rest)
 		i := slices.IndexFunc(t, func(o Option[C]) bool { return o.name() == p.key })
 		if i < 0 || rest == "" || t[i].own(value) == "" {
 			list = append(list, p)

@@ -31,7 +31,7 @@ func TestANameIsOfOneValue(t *testing.T) {
 
 // A text is read back, and no other spelling of it.
 func TestTextsAreReadBack(t *testing.T) {
-	for _, n := range []Name{{}, {1, 2}, {^uint64(0), ^uint64(0)}} {
+	for _, n := range []Name{{}, {1, 2}, {0x10, 0xabc}, {^uint64(0), ^uint64(0)}} {
 		text := n.Text("ref-")
 		if got, ok := Parse("ref-", text); !ok || got != n {
 			t.Errorf("%q is read as %v, %v", text, got, ok)

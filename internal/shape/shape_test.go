@@ -40,7 +40,7 @@ func TestPointer(t *testing.T) {
 		X, Y float32
 		Tag  [3]uint8
 	}
-	for _, v := range []any{true, int8(1), uint64(1), uintptr(1), 1.5, complex64(1), [2]int{}, point{}, struct{}{}, [0]*int{}} {
+	for _, v := range []any{true, int8(1), uint64(1), uintptr(1), 1.5, complex64(1), 1i, [2]int{}, point{}, struct{}{}, [0]*int{}} {
 		if at := Pointer(reflect.TypeOf(v)); at != "" {
 			t.Errorf("%T holds %s", v, at)
 		}

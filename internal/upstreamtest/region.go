@@ -65,7 +65,8 @@ const (
 	Misaligned
 )
 
-func (b Breach) String() string {
+// GoString is how rapid prints what a program draws.
+func (b Breach) GoString() string {
 	return [...]string{"none", "no region", "too short", "misaligned"}[b]
 }
 
