@@ -1,8 +1,12 @@
 package device
 
 import (
+	"bytes"
 	"os"
+	"path/filepath"
 	"testing"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/bufslab/bufslab/internal/check"
 )
@@ -22,6 +26,33 @@ func TestOpenPages(t *testing.T) {
 		if fd := openPages(path); fd >= 0 {
 			t.Errorf("%s is taken for a pagemap", path)
 		}
+	}
+}
+
+// What the kernel says is of all pages that are asked for, or it says nothing.
+func TestPagesOf(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "pages")
+	check.Must(t, os.WriteFile(name, bytes.Repeat([]byte{7}, 3*8), 0o600))
+	f := check.Ok(os.Open(name))(t)
+	defer f.Close()
+	for _, c := range []struct {
+		fd, first, pages int
+		want             bool
+	}{{0, 0, 3, true}, {0, 2, 1, true}, {0, 1, 3, false}, {0, 3, 1, false}, {-1, 0, 1, false}} {
+		if c.fd == 0 {
+			c.fd = int(f.Fd())
+		}
+		pages := make([]uint64, c.pages)
+		if got := pagesOf(c.fd, uintptr(c.first), pages); got != c.want || got && pages[c.pages-1] != 0x0707070707070707 {
+			t.Errorf("%d pages from %d on: %v, %x", c.pages, c.first, got, pages)
+		}
+	}
+}
+
+// No program that this one starts has the file that stays open.
+func TestPagemapIsOfThisProcess(t *testing.T) {
+	if fd := pagemap(); fd >= 0 && check.Ok(unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0))(t)&unix.FD_CLOEXEC == 0 {
+		t.Error("it stays open in what the process starts")
 	}
 }
 

@@ -3,6 +3,7 @@ package device
 import (
 	"bytes"
 	"math/rand/v2"
+	"os"
 	"testing"
 )
 
@@ -28,6 +29,31 @@ func TestClearPages(t *testing.T) {
 		if !bytes.Equal(memory, want) {
 			t.Fatalf("seed %d: %d to %d of the pages %x left %v", seed, from, to, pages, memory)
 		}
+	}
+}
+
+// Whatever byte of a page or of a piece a Clear begins and ends with, it clears those bytes and no others.
+func TestClearFromAndTo(t *testing.T) {
+	page := os.Getpagesize()
+	ends := []int{0, 1, page - 1, page, page + 1, clearPiece - 1, clearPiece, clearPiece + 1, clearPiece + page + 1}
+	for _, name := range []string{"heap", "mmap"} {
+		d := opened(t, name)
+		b, err := d.Alloc(clearPiece + 2*page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := Bytes(b)
+		Fill(m, 1)
+		for i, from := range ends {
+			for _, to := range ends[i:] {
+				d.(Clearer).Clear(m[from:to])
+				if n := bytes.Count(m, []byte{0}); n != to-from || bytes.Count(m[from:to], []byte{0}) != n {
+					t.Errorf("%s: %d bytes are clear after a Clear from %d to %d", name, n, from, to)
+				}
+				Fill(m[from:to], 1)
+			}
+		}
+		d.Free(b)
 	}
 }
 

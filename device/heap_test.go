@@ -41,6 +41,27 @@ func TestHeapAlignment(t *testing.T) {
 	}
 }
 
+// The allocation has all the bytes from the offset on, and less than the alignment more.
+func TestMakeAligned(t *testing.T) {
+	for _, size := range []int{1, 15, 16, 17, 100, 2560, 3584, 4095, 4096, 4097, 5120, 40 << 10} {
+		for align := 16; align <= 1<<16; align *= 2 {
+			for range 4 {
+				m, off := makeAligned(size, align)
+				if off < 0 || len(m)-off < size || len(m) >= size+align || address(m[off:])%uintptr(align) != 0 {
+					t.Errorf("%d bytes aligned to %d are at %d of %d bytes at %#x", size, align, off, len(m), address(m))
+				}
+			}
+		}
+	}
+}
+
+// More than the machine has is not even tried.
+func TestHeapLimit(t *testing.T) {
+	if _, total, err := systemMemory(); err == nil && int64(heapLimit()) != min(total, addressable) {
+		t.Errorf("%d bytes are tried where the machine has %d", heapLimit(), total)
+	}
+}
+
 func TestHeapRefusesWhatMakeWouldDieOf(t *testing.T) {
 	d := opened(t, "heap")
 	for _, n := range []int{heapLimit() + 1, math.MaxInt - 62, math.MaxInt} {

@@ -18,13 +18,15 @@ func systemMemory() (free, total int64, err error) {
 	if err := unix.Sysinfo(&s); err != nil {
 		return 0, 0, fmt.Errorf("device: sysinfo: %v: %w", err, ErrUnavailable)
 	}
+	text, _ := os.ReadFile("/proc/meminfo") // without it what is free counts
+	free, total = memoryOf(&s, string(text))
+	return free, total, nil
+}
+
+func memoryOf(s *unix.Sysinfo_t, meminfo string) (free, total int64) {
 	unit := int64(max(s.Unit, 1)) // 0 in kernels where it was always 1
 	total = int64(s.Totalram) * unit
-	free = int64(s.Freeram) * unit
-	if text, err := os.ReadFile("/proc/meminfo"); err == nil {
-		free = max(free, available(string(text)))
-	}
-	return min(free, total), total, nil
+	return min(max(int64(s.Freeram)*unit, available(meminfo)), total), total
 }
 
 // available finds the line "MemAvailable: 123 kB", in bytes, or returns 0.

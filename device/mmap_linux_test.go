@@ -186,37 +186,99 @@ func TestRefusedRangesDoNotCount(t *testing.T) {
 	var pages uint64
 	_, err := fmt.Sscan(string(check.Ok(os.ReadFile("/proc/self/statm"))(t)), &pages)
 	taken := pages * uint64(os.Getpagesize())
-	check.Must(t, err, unix.Setrlimit(unix.RLIMIT_AS, &unix.Rlimit{Cur: taken + 16<<20, Max: taken + 16<<20}))
+	limit := roundUp(int(taken)+16<<20, 16*page) + 16*page/2 // whose sixteenth is no multiple of a page
+	check.Must(t, err, unix.Setrlimit(unix.RLIMIT_AS, &unix.Rlimit{Cur: uint64(limit), Max: uint64(limit)}))
 	check.Wraps(t, check.Err(opened(t, "mmap").(Reserver).Reserve(leastRange)), ErrOutOfMemory)
 	if n := rangeBytes.Load(); n != 0 {
 		t.Errorf("%d bytes are counted", n)
 	}
-	if one, all := rangeShares(); one > int64(taken+16<<20)/16 || all != int64(taken+16<<20)/4 {
-		t.Errorf("a range may have %d bytes of addresses, all %d, of %d", one, all, taken+16<<20)
+	one, all := rangeShares()
+	if one > int64(limit)/16 || all != int64(limit)/4 {
+		t.Errorf("a range may have %d bytes of addresses, all %d, of %d", one, all, limit)
 	}
-	if n := addressLimit(); n != taken+16<<20 {
-		t.Errorf("the limit is %d bytes, not %d", n, taken+16<<20)
+	if n := addressLimit(); n != uint64(limit) {
+		t.Errorf("the limit is %d bytes, not %d", n, limit)
+	}
+	n := check.Ok(takeAddresses(addressable, page))(t)
+	if n%page != 0 || int64(n) > one || int64(n+page) <= one {
+		t.Errorf("a range has %d bytes of addresses, in pages of %d, where it may have %d", n, page, one)
+	}
+}
+
+// Where the system has no room to cut a mapping, the pages of a freed block go back all the same, and what has to be at
+// a multiple of a page needs no cut. A system that takes no advice has no huge pages.
+func TestWhatTheSystemRefuses(t *testing.T) {
+	switch check.Way() {
+	case "":
+		check.Again(t, "munmap")
+		check.Again(t, "madvise")
+	case "munmap":
+		d := opened(t, "mmap")
+		b := check.Ok(d.Alloc(3 * page))(t)
+		m := Bytes(b)
+		Fill(m, 1)
+		check.RefuseSyscall(t, unix.SYS_MUNMAP, unix.ENOMEM)
+		if d.Free(b); m[0] != 0 || m[len(m)-1] != 0 {
+			t.Error("freed pages keep their contents")
+		}
+		for range 8 {
+			check.Ok(d.Alloc(page))(t)
+		}
+	case "madvise":
+		check.RefuseSyscall(t, unix.SYS_MADVISE, unix.EINVAL)
+		check.Must(t, opened(t, "mmap").Close())
+		for _, name := range []string{"mmap:huge", "mmap:small"} {
+			check.Wraps(t, check.Err(Open(name)), ErrUnavailable)
+		}
+	}
+}
+
+// Each mapping of the process is counted, however many there are, and the system says how many there may be.
+func TestCountMappings(t *testing.T) {
+	check.Kernel(t)
+	const more = 4000
+	text, err := os.ReadFile("/proc/sys/vm/max_map_count")
+	if err != nil {
+		t.Skip("the system does not tell: ", err)
+	}
+	most, ok := mostMappings()
+	if !ok || strconv.FormatInt(most, 10) != strings.TrimSpace(string(text)) {
+		t.Errorf("%d mappings, %v, where the system says %q", most, ok, text)
+	}
+	if most < 3*more {
+		t.Skip("too few to try")
+	}
+	before, ok := countMappings()
+	b := check.Ok(opened(t, "mmap").Alloc(more * page))(t)
+	m := Bytes(b)
+	for at := page; at < len(m); at += 2 * page {
+		check.Must(t, unix.Mprotect(m[at:][:page], unix.PROT_NONE))
+	}
+	if after, too := countMappings(); !ok || !too || after-before < more || after-before > more+more/4 {
+		t.Errorf("%d mappings after %d and some %d more", after, before, more)
 	}
 }
 
 // A mapping at a multiple of much leaves nothing of what it took to find one, before and behind.
 func TestAlignedMappingsLeaveNoAddresses(t *testing.T) {
-	const align, n = 16 << 20, 32
+	const least, most, n = 2, 4096, 4 // pages, and mappings of each
 	taken := func() (pages int) {
 		_, err := fmt.Sscan(string(check.Ok(os.ReadFile("/proc/self/statm"))(t)), &pages)
 		check.Must(t, err)
 		return pages * os.Getpagesize()
 	}
-	before := taken()
-	for range n {
-		p, err := alignedMapping(os.Getpagesize(), align, unix.PROT_NONE, unix.MAP_ANON|unix.MAP_PRIVATE)
-		check.Must(t, err)
-		if uintptr(p)%align != 0 {
-			t.Errorf("%p is no multiple of %d", p, align)
+	for align := least * page; align <= most*page; align *= 2 {
+		before := taken()
+		for range n {
+			p, err := alignedMapping(page, align, unix.PROT_NONE, unix.MAP_ANON|unix.MAP_PRIVATE)
+			check.Must(t, err)
+			if uintptr(p)%uintptr(align) != 0 {
+				t.Errorf("%p is no multiple of %d", p, align)
+			}
+			defer func() { check.Must(t, unix.MunmapPtr(p, uintptr(page))) }()
 		}
-		defer func() { check.Must(t, unix.MunmapPtr(p, uintptr(os.Getpagesize()))) }()
-	}
-	if more := taken() - before; more > n*align/4 {
-		t.Errorf("%d pages take %d MiB of addresses", n, more>>20)
+		if more := taken() - before; align == most*page && more > n*align/4 {
+			t.Errorf("%d pages take %d MiB of addresses", n, more>>20)
+		}
 	}
 }

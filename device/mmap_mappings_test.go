@@ -58,6 +58,34 @@ func TestMappingBudget(t *testing.T) {
 	check.Wraps(t, x.take(b, 10), ErrOutOfMemory)
 }
 
+// Some are left to the runtime, and never more than half of few.
+func TestSpare(t *testing.T) {
+	for most, want := range map[int64][2]int64{
+		0: {0, 0}, 100: {1, 50}, 2000: {100, 1000}, 65_530: {1000, 2000}, 1 << 30: {1000, 1 << 26},
+	} {
+		if n := spare(most); n < want[0] || n > want[1] {
+			t.Errorf("%d of %d are left to the runtime", n, most)
+		}
+	}
+}
+
+// A refusal is good for a while: the process is not counted for each, unless some came back.
+func TestRefusalsDoNotCount(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) { // whose clock stands still
+		for _, over := range []int64{0, 1, 5} {
+			x := &table{most: 65_530}
+			x.has = x.most - spare(x.most) + over
+			b := x.budget()
+			for range 10 {
+				check.Wraps(t, x.take(b, 2), ErrOutOfMemory)
+			}
+			if x.counts != 1 || b.own.Load() != 0 {
+				t.Errorf("%d mappings too many: the process was counted %d times, own are %d", over, x.counts, b.own.Load())
+			}
+		}
+	})
+}
+
 // Others take mappings, too: that is noticed soon, also when they are back.
 func TestMappingBudgetSeesOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -105,7 +133,8 @@ func TestRegionsGiveMappingsBack(t *testing.T) {
 	d := opened(t, "mmap")
 	before := mappings.own.Load()
 	b := check.Ok(d.Alloc(16 * page))(t)
-	check.Must(t, b.Region.(Quarantiner).Quarantine(page, page))
+	q := b.Region.(Quarantiner)
+	check.Must(t, q.Quarantine(page, page), q.Quarantine(3*page+1, 2*page-2), q.Quarantine(5*page, 0)) // no page in the last two
 	g := check.Ok(d.(Reserver).Reserve(leastRange))(t)
 	check.Must(t, g.Commit(32<<20, page), g.Region().(Shrinker).GiveUp(48<<20, page))
 	if n := mappings.own.Load() - before; n != 2*regionMappings+5 {

@@ -36,7 +36,7 @@ func TestQuarantineFaults(t *testing.T) {
 		m[i] = 7
 	}
 	q := b.Region.(Quarantiner)
-	check.Must(t, q.Quarantine(1, 2*page-1), q.Quarantine(page, 0))
+	check.Must(t, q.Quarantine(1, 2*page), q.Quarantine(page, 0))
 	for i, want := range []bool{false, true, false, false} {
 		if got := faults(&m[i*page+100]); got != want {
 			t.Errorf("page %d: faults is %v", i, got)

@@ -74,8 +74,8 @@ func alignedMapping(size, align, prot, flags int) (unsafe.Pointer, error) {
 	if before > 0 {
 		err = unix.MunmapPtr(p, uintptr(before))
 	}
-	if behind := align - before; behind > 0 && err == nil {
-		err = unix.MunmapPtr(unsafe.Add(p, before+size), uintptr(behind))
+	if err == nil {
+		err = unix.MunmapPtr(unsafe.Add(p, before+size), uintptr(align-before))
 	}
 	if err != nil { // no mapping is left to cut this one
 		_ = unix.MunmapPtr(p, uintptr(size+align))

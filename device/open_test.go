@@ -142,7 +142,7 @@ func TestParseSize(t *testing.T) {
 			t.Errorf("%q: %d, %v, want %d", text, n, err, want)
 		}
 	}
-	for _, text := range []string{"", " ", "GiB", "-1", "-1GiB", "8EiB", "9223372036854775808", "1e400", "1.2.3", "1..2", ".", ".k", "9223372036854775.808kB", "5 apples", "NaN", "inf", "٣"} {
+	for _, text := range []string{"", " ", "GiB", "-1", "-1GiB", "8EiB", "9223372036854775808", "1e400", "1.2.3", "1..2", ".", ".k", "9223372036854775.808kB", "5 apples", "36.9EB", "1kmB", "1iB", "1mgiB", "1i", "NaN", "inf", "٣"} {
 		check.Wraps(t, check.Err(ParseSize(text)), ErrSize)
 	}
 }

@@ -33,6 +33,16 @@ func TestVirtualCapacityIsExact(t *testing.T) {
 	if free, _, _ := d.MemInfo(); free != 10000-8192 {
 		t.Errorf("%d bytes free with 8192 of 10000 committed", free)
 	}
+	for range 3 { // what is not committed is given back once, and taken again
+		check.Must(t, g.Decommit(4096, 4096), g.Decommit(4096, 4096))
+		if free, _, _ := d.MemInfo(); free != 10000-4096 {
+			t.Errorf("%d bytes free with 4096 of 10000 committed", free)
+		}
+		check.Must(t, g.Commit(4096, 4096), g.Commit(0, 8192))
+		if free, _, _ := d.MemInfo(); free != 10000-8192 {
+			t.Errorf("%d bytes free with 8192 of 10000 committed again", free)
+		}
+	}
 	check.Must(t, g.Close())
 	if free, _, _ := d.MemInfo(); free != 10000 {
 		t.Errorf("%d bytes free of 10000 after Close", free)
@@ -80,15 +90,31 @@ func TestReserveIsOfWholePages(t *testing.T) {
 
 func TestVirtualHasNoContents(t *testing.T) {
 	d := opened(t, "virtual")
-	b := check.Ok(d.Alloc(10))(t)
-	s, _ := d.NewStream()
-	check.Wraps(t, d.Copy(b, b), ErrUnavailable)
-	check.Wraps(t, s.Fill(b, 1), ErrUnavailable)
-	check.Wraps(t, s.Sync(), ErrUnavailable)
-	check.Wraps(t, s.Wait(past{}), ErrUnavailable)
-	if Bytes(b) != nil {
-		t.Error("a virtual block has bytes")
+	for _, n := range []int{1, 10} {
+		b := check.Ok(d.Alloc(n))(t)
+		s, _ := d.NewStream()
+		check.Must(t, d.Copy(Block{}, Block{}), s.Fill(Block{}, 1))
+		check.Wraps(t, d.Copy(b, b), ErrUnavailable)
+		check.Wraps(t, s.Fill(b, 1), ErrUnavailable)
+		check.Wraps(t, s.Sync(), ErrUnavailable)
+		check.Wraps(t, s.Wait(past{}), ErrUnavailable)
+		if Bytes(b) != nil {
+			t.Error("a virtual block has bytes")
+		}
 	}
+}
+
+// A stream of the host accepts what the CPU reaches, and that of no memory anything.
+func TestAccepts(t *testing.T) {
+	host, none := opened(t, "heap"), opened(t, "virtual")
+	h, n := check.Ok(host.NewStream())(t), check.Ok(none.NewStream())(t)
+	memory, addresses := Host([]byte{1}), check.Ok(none.Alloc(1))(t)
+	check.Must(t, Accepts(h, memory), Accepts(n, memory), Accepts(n, addresses))
+	check.Must(t, Accepts(h, Block{}), Accepts(h, Block{Region: addresses.Region}))
+	check.Wraps(t, Accepts(h, addresses), ErrUnavailable)
+	check.Wraps(t, Accepts(nil, memory), ErrUnavailable)
+	check.Must(t, h.Close())
+	check.Wraps(t, Accepts(h, memory), ErrClosed)
 }
 
 func BenchmarkVirtual(b *testing.B) {

@@ -3,6 +3,7 @@ package metal
 import (
 	"errors"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/bufslab/bufslab/device"
@@ -24,6 +25,12 @@ func TestEveryCodeMeansSomething(t *testing.T) {
 			t.Errorf("code %d means %v", code, e.Unwrap())
 		}
 	}
+	for code := range 20 { // those of MTLCommandBufferError
+		known := slices.Contains([]int{1, 2, 3, 4, 7, 8, 9, 10, 11, 12}, code)
+		if known == (nameOf(code) == nameOf(77)) {
+			t.Errorf("code %d is %q", code, nameOf(code))
+		}
+	}
 	for want, e := range map[string]*Error{
 		"metal: commit of a copy of 4 bytes: out of memory (8), no room: out of memory":    {Call: "commit", Code: 8, Text: "no room", Detail: "a copy of 4 bytes"},
 		"metal: newBufferWithLength:options: of 9 bytes: returned nil: out of memory":      {Call: selectorNames[selNewBuffer], Detail: "9 bytes"},
@@ -34,6 +41,40 @@ func TestEveryCodeMeansSomething(t *testing.T) {
 			t.Errorf("%s, not %s", e, want)
 		}
 	}
+}
+
+// The error of a stream is that of its earliest work that failed, the first that was said of it.
+func TestTheEarliestFailureCounts(t *testing.T) {
+	five, three, other := errors.New("five"), errors.New("three"), errors.New("other")
+	s := &Stream{}
+	for _, c := range []struct {
+		number    uint64
+		err, want error
+		from      uint64
+	}{{4, nil, nil, 0}, {5, five, five, 5}, {5, other, five, 5}, {6, other, five, 5}, {3, three, three, 3}, {3, other, three, 3}, {2, nil, three, 3}} {
+		s.fail(c.number, c.err)
+		if s.err != c.want || s.failed != c.from {
+			t.Errorf("%d, %v: %v from %d", c.number, c.err, s.err, s.failed)
+		}
+	}
+	if s.failure(2) != nil || s.failure(3) != three || s.failure(9) != three {
+		t.Error("work before the failure has failed, or work behind it has not")
+	}
+}
+
+// A call that is refused fails its stream, and not the work before it.
+func TestARefusedCallFailsNoWorkBeforeIt(t *testing.T) {
+	d := opened(t, "metal:0")
+	s, b := streamOn(t, d), allocated(t, d, 8)
+	gone := devcheck.Alloc(t, d, 8)
+	d.Free(gone)
+	check.Must(t, s.Fill(b, 1))
+	e := devcheck.Record(t, s)
+	check.Wraps(t, s.Fill(gone, 2), device.ErrUnavailable)
+	check.Must(t, e.Sync())
+	check.Wraps(t, s.Sync(), device.ErrUnavailable)
+	check.Wraps(t, streamOn(t, d).Copy(gone, b), device.ErrUnavailable)
+	check.Wraps(t, streamOn(t, d).Copy(b, gone), device.ErrUnavailable)
 }
 
 // A refused Alloc changes nothing: too much for a buffer, more than there is, and nil.
@@ -128,7 +169,7 @@ func TestLostDevice(t *testing.T) {
 			lazy(t)
 			found := anew(t)
 			d := check.Ok(openOn(found, "0:private"))(t)
-			b, s := devcheck.Alloc(t, d, 100), devcheck.Stream(t, d)
+			b, s, idle := devcheck.Alloc(t, d, 100), devcheck.Stream(t, d), devcheck.Stream(t, d)
 			check.Must(t, s.Fill(b, 1))
 			double.Fail(1, 11)
 			defer double.Fail(0, 0)
@@ -151,11 +192,12 @@ func TestLostDevice(t *testing.T) {
 			check.Wraps(t, err, device.ErrDeviceLost)
 			check.Wraps(t, s.Fill(b, 1), device.ErrDeviceLost)
 			check.Wraps(t, s.Sync(), device.ErrDeviceLost)
+			check.Wraps(t, idle.Sync(), device.ErrDeviceLost)
 			check.Wraps(t, e.Sync(), device.ErrDeviceLost)
 			again := check.Ok(openOn(found, "0"))(t)
 			check.Wraps(t, check.Err(again.Alloc(1)), device.ErrDeviceLost)
 			d.Free(b)
-			check.Must(t, s.Close(), d.Close())
+			check.Must(t, s.Close(), idle.Close(), d.Close())
 		})
 	}
 }

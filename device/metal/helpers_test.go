@@ -38,7 +38,11 @@ func opened(t testing.TB, name string) *Device {
 
 func needsGPU(t testing.TB) {
 	t.Helper()
-	if _, err := system(); err != nil {
+	_, err := system()
+	if err != nil && double.Present() {
+		t.Fatalf("the double is there, and no device: %v", err)
+	}
+	if err != nil {
 		t.Skipf("the device is not there: %v", err)
 	}
 }

@@ -1,6 +1,7 @@
 package metal
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -19,6 +20,16 @@ func TestOpenRefusesWhatItCannotUse(t *testing.T) {
 	}
 }
 
+// The number behind the last GPU's is none.
+func TestOpenKnowsHowManyThereAre(t *testing.T) {
+	needsGPU(t)
+	n := len(check.Ok(Devices())(t))
+	_, err := device.Open(fmt.Sprintf("metal:%d", n))
+	if check.Wraps(t, err, device.ErrUnavailable); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("only 0 to %d:", n-1)) {
+		t.Error(err)
+	}
+}
+
 // Without Metal, and on linux without a double, the sentence says so.
 func TestWithoutMetal(t *testing.T) {
 	t.Setenv("BUFSLAB_METAL_DOUBLE", "")
@@ -32,6 +43,14 @@ func TestWithoutMetal(t *testing.T) {
 	if _, err := load(); err != nil {
 		check.Wraps(t, err, device.ErrUnavailable)
 	}
+}
+
+// A device frees its own blocks only, not those of another of the same GPU.
+func TestFreeIsOfTheDevice(t *testing.T) {
+	d := opened(t, "metal:0")
+	b := allocated(t, d, 100)
+	check.Panics(t, "a block of another device", func() { pinnedOf(t, d).Free(b) })
+	check.Panics(t, "a block of the heap", func() { d.Free(device.Host(make([]byte, 100))) })
 }
 
 // The default GPU is the first, whatever the order of the list.

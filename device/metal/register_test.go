@@ -62,6 +62,24 @@ func TestRegisterRefuses(t *testing.T) {
 	check.Wraps(t, check.Err(d.Register(m)), device.ErrClosed)
 }
 
+// Metal has no part in giving the memory back: it gets no block of code to call.
+func TestRegisterHasNoDeallocator(t *testing.T) {
+	d := check.Ok(openOn(anew(t), "0"))(t)
+	a, call, asked := d.hw.api, d.hw.call, 0
+	a.call = func(fn uintptr, args ...uintptr) (r1, r2, errno uintptr) {
+		if fn == a.send && args[1] == a.sel[selNewWithoutCopy] {
+			if asked++; args[4] != storageShared || args[5] != 0 {
+				t.Errorf("options %d, deallocator %d", args[4], args[5])
+			}
+		}
+		return call(fn, args...)
+	}
+	d.Free(check.Ok(d.Register(pages(1)))(t))
+	if asked != 1 {
+		t.Errorf("%d regions are made", asked)
+	}
+}
+
 // A GPU with memory of its own does not use the CPU's.
 func TestRegisterOfMemoryThatIsNotUnified(t *testing.T) {
 	set(t, "UNIFIED", 0)

@@ -1,6 +1,7 @@
 package metal
 
 import (
+	"fmt"
 	"runtime"
 	"strings"
 	"sync"
@@ -106,6 +107,81 @@ func TestManyBatches(t *testing.T) {
 		}
 	}
 	check.Same(t, device.Bytes(b), []byte{9, 9, 9, 9}, "bytes")
+}
+
+// A batch waits for the one before, as Metal does not say that they end in order, and the first for none.
+func TestABatchWaitsForTheOneBefore(t *testing.T) {
+	d := check.Ok(openOn(anew(t), "0"))(t)
+	b, s := allocated(t, d, 8), streamOn(t, d)
+	a, call, told := d.hw.api, d.hw.call, ""
+	a.call = func(fn uintptr, args ...uintptr) (r1, r2, errno uintptr) {
+		if fn == a.send {
+			switch args[1] {
+			case a.sel[selEncodeWait]:
+				told += fmt.Sprintf("wait %d,", args[3])
+			case a.sel[selFill]:
+				told += "fill,"
+			case a.sel[selEncodeSignal]:
+				told += fmt.Sprintf("signal %d,", args[3])
+			case a.sel[selCommit]:
+				told += "commit "
+			}
+		}
+		return call(fn, args...)
+	}
+	var last device.Event
+	for range 3 {
+		check.Must(t, s.Fill(b, 1), s.Fill(b, 2))
+		last = devcheck.Record(t, s)
+	}
+	if !last.Done() { // the double does work at once
+		t.Error("of three batches that are over the last is not done")
+	}
+	if told != "fill,fill,signal 1,commit wait 1,fill,fill,signal 2,commit wait 2,fill,fill,signal 3,commit " {
+		t.Error(told)
+	}
+}
+
+// A stream that has more to do than Metal takes waits for the oldest work, and not for all of it.
+func TestManyBatchesWaitForTheOldest(t *testing.T) {
+	lazy(t)
+	d := opened(t, "metal:0")
+	b, s := allocated(t, d, 4), streamOn(t, d)
+	var events []device.Event
+	for range mostPending + 12 {
+		check.Must(t, s.Fill(b, 1))
+		events = append(events, devcheck.Record(t, s))
+	}
+	if n := len(events); !events[0].Done() || events[n-2].Done() {
+		t.Errorf("of %d events the first is done: %t, the last but one: %t", n, events[0].Done(), events[n-2].Done())
+	}
+}
+
+// The GPU begins with work that nothing waits for.
+func TestMuchWorkBeginsWithoutARecord(t *testing.T) {
+	d := opened(t, "metal:0")
+	b, s := allocated(t, d, 4), streamOn(t, d)
+	for range 2000 {
+		check.Must(t, s.Fill(b, 1))
+	}
+	if s.next() == 1 {
+		t.Error("2000 calls are not committed")
+	}
+}
+
+// Streams that wait for each other's past do all their work, and no look at one ends in a look at itself.
+func TestStreamsThatWaitForEachOther(t *testing.T) {
+	for _, when := range []func(testing.TB){lazy, late} {
+		when(t)
+		d := opened(t, "metal:0")
+		a, b, x, y := allocated(t, d, 4), allocated(t, d, 4), streamOn(t, d), streamOn(t, d)
+		check.Must(t, x.Fill(a, 1), y.Fill(b, 2))
+		ex, ey := devcheck.Record(t, x), devcheck.Record(t, y)
+		check.Must(t, x.Wait(ey), y.Wait(ex), x.Fill(b, 3), y.Fill(a, 4))
+		last := devcheck.Record(t, x)
+		check.Must(t, devcheck.Record(t, y).Sync(), last.Sync(), x.Sync(), y.Sync())
+		check.Same(t, append(device.Bytes(a)[:4:4], device.Bytes(b)[:4]...), []byte{4, 4, 4, 4, 3, 3, 3, 3}, "bytes")
+	}
 }
 
 // A wait ends the encoder that is open, and comes between what was asked for before it and after it.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/bufslab/bufslab/device"
 	"github.com/bufslab/bufslab/device/internal/devcheck"
+	"github.com/bufslab/bufslab/device/sim"
 	"github.com/bufslab/bufslab/internal/check"
 	"github.com/bufslab/bufslab/slab"
 )
@@ -33,6 +34,7 @@ func TestUnderWay(t *testing.T) {
 	wants("committed", a, true)
 	wants("its own stream", a, false, s)
 	wants("a stream that has nothing to do with it", a, true, idle)
+	wants("a stream of another device", a, true, check.Ok(sim.New(100).NewStream())(t))
 	check.Must(t, next.Wait(e))
 	wants("a stream that waits", a, false, idle, next)
 	check.Must(t, last.Wait(devcheck.Record(t, next)))

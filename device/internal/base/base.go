@@ -75,7 +75,7 @@ func (d *Device) BadFree(size, off int) {
 // CheckSpan returns an error unless n bytes from off lie in size bytes, on
 // whole pages.
 func CheckSpan(pkg string, off, n, size, page int) error {
-	if off < 0 || n < 0 || off > size || n > size-off || (off|n)&(page-1) != 0 {
+	if off < 0 || n < 0 || n > size-off || (off|n)&(page-1) != 0 {
 		return fmt.Errorf("%s: %d bytes at offset %d of %d in pages of %d: %w", pkg, n, off, size, page, ErrSize)
 	}
 	return nil

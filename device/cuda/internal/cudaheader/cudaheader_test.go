@@ -61,19 +61,51 @@ func TestToolkitsThatCanBeUsed(t *testing.T) {
 	}
 }
 
-// A toolkit is used instead, if it can be linked with.
+// A toolkit is used instead, if its header can be used and it can be linked with.
 func TestToolkitIsFound(t *testing.T) {
 	root := t.TempDir()
 	header := filepath.Join(root, "include", "cuda.h")
-	must(t, write(header, "#define CUDA_VERSION 12040\n"))
 	t.Setenv("CUDA_HOME", root)
-	if k, _ := findToolkit(); k.include == filepath.Dir(header) {
-		t.Error("a toolkit without a library is found")
+	finds := func(what string, want bool) toolkit {
+		t.Helper()
+		k, found := findToolkit()
+		if here := k.include == filepath.Dir(header); here != want || found != (k != toolkit{}) {
+			t.Errorf("%s: %v, found: %v", what, k, found)
+		}
+		return k
 	}
+	must(t, write(header, "#define CUDA_VERSION 12040\n"))
+	finds("no library", false)
 	must(t, write(filepath.Join(root, "lib64/stubs/libcuda.so"), ""))
-	k, found := findToolkit()
-	if !found || k.include != filepath.Dir(header) || !strings.Contains(k.environment(), "-I"+k.include) {
-		t.Errorf("%v, found: %v", k, found)
+	if k := finds("a toolkit", true); !strings.Contains(k.environment(), "-I"+k.include) {
+		t.Error(k.environment())
+	}
+	must(t, write(header, "#define CUDA_VERSION 13000\n"))
+	finds("a toolkit that cannot be used", false)
+	must(t, os.Remove(header))
+	finds("no header", false)
+}
+
+// The command prints the environment of a toolkit that is there, and writes nothing then.
+func TestCommandPrefersAToolkit(t *testing.T) {
+	root, dir := t.TempDir(), filepath.Join(t.TempDir(), "new")
+	must(t, write(filepath.Join(root, "include/cuda.h"), "#define CUDA_VERSION 12040\n"))
+	must(t, write(filepath.Join(root, "lib64/stubs/libcuda.so"), ""))
+	t.Setenv("CUDA_HOME", root)
+	out, err := os.Create(filepath.Join(t.TempDir(), "out"))
+	must(t, err)
+	args, stdout := os.Args, os.Stdout
+	os.Args, os.Stdout = []string{"cudaheader", dir}, out
+	main()
+	os.Args, os.Stdout = args, stdout
+	must(t, out.Close())
+	text, err := os.ReadFile(out.Name())
+	must(t, err)
+	if k, _ := findToolkit(); string(text) != k.environment() {
+		t.Errorf("%s", text)
+	}
+	if _, err := os.Stat(dir); err == nil {
+		t.Error("the directory was made")
 	}
 }
 
@@ -99,10 +131,11 @@ func TestGenerate(t *testing.T) {
 // repaired is the header that is generated, or skips where the module is not there.
 func repaired(t *testing.T) string {
 	t.Helper()
-	original, err := source()
-	if err != nil {
-		t.Skipf("module cu cannot be had: %v", err)
+	if out, err := exec.Command("go", "mod", "download", "gorgonia.org/cu").CombinedOutput(); err != nil {
+		t.Skipf("module cu cannot be had: %v: %s", err, out)
 	}
+	original, err := source()
+	must(t, err)
 	header, err := repair(original)
 	must(t, err)
 	return header
