@@ -9,8 +9,8 @@ import (
 
 // Time is simulated: calls and waits move the clock on, nothing else does, and
 // no goroutine ever sleeps. Work of a stream is given its end when it is
-// enqueuec. It is done when the clock gets there, in order of these ends. So
-// what happens depends on the order of calls alone, and a run can be repeatec.
+// enqueued. It is done when the clock gets there, in order of these ends. So
+// what happens depends on the order of calls alone, and a run can be repeated.
 
 const (
 	lateCall  = time.Microsecond // for a call, on average
@@ -79,7 +79,7 @@ func (c *clock) reach(t time.Duration) {
 	}
 }
 
-// settle does all that is enqueuec.
+// settle does all that is enqueued.
 func (c *clock) settle() {
 	last := c.now
 	for _, w := range c.queue {

@@ -12,6 +12,15 @@ import (
 
 const kB = 1000
 
+// A bandwidth may be below a byte a second; 0 is without bound.
+func TestASlowBandwidth(t *testing.T) {
+	for perSecond, want := range map[float64]time.Duration{0: time.Second, 0.5: 7 * time.Second, 1: 4 * time.Second} {
+		if took := (Costs{Latency: time.Second}).transfer(3, perSecond); took != want {
+			t.Errorf("%v bytes a second: 3 bytes take %v, not %v", perSecond, took, want)
+		}
+	}
+}
+
 // A device on which everything takes another time.
 func costly() *Device {
 	d := New(1 << 20)
@@ -42,24 +51,62 @@ func TestCosts(t *testing.T) {
 		{"device to pageable", func() error { return s.Copy(pageable, a) }, 2001, 2001},
 		{"by the device", func() error { return d.Copy(a, host) }, 1001, 1001},
 		{"on the host", func() error { return s.Copy(host, pageable) }, 0, 0},
+		{"on the host, behind a launch", func() error {
+			check.Must(t, s.(*Stream).Launch(7*time.Millisecond, func(...[]byte) {}, a))
+			return s.Copy(host, pageable)
+		}, 7, 7},
 		{"nothing", func() error { return s.Sync() }, 0, 0},
 	} {
 		from := d.Clock()
 		check.Must(t, c.call())
-		if got := (d.Clock() - from).Milliseconds(); got != int64(c.wait) {
-			t.Errorf("%s: the call took %d ms, not %d", c.what, got, c.wait)
+		if got := d.Clock() - from; got != c.wait*time.Millisecond {
+			t.Errorf("%s: the call took %v, not %d ms", c.what, got, c.wait)
 		}
 		check.Must(t, s.Sync())
-		if got := (d.Clock() - from).Milliseconds(); got != int64(c.sync) {
-			t.Errorf("%s: took %d ms, not %d", c.what, got, c.sync)
+		if got := d.Clock() - from; got != c.sync*time.Millisecond {
+			t.Errorf("%s: took %v, not %d ms", c.what, got, c.sync)
 		}
 	}
 	d.Costs(Costs{Call: time.Second})
 	from := d.Clock()
 	d.Free(devcheck.Alloc(t, d, 1))
 	d.Advance(5 * time.Second)
+	d.Advance(0)
+	d.Advance(-time.Second) // does nothing
 	if got := d.Clock() - from; got != 7*time.Second {
 		t.Errorf("two calls of a second and an Advance by 5 took %v", got)
+	}
+}
+
+// Work has the first gap that is wide enough, and not before its stream gets there.
+func TestOccupy(t *testing.T) {
+	var c clock
+	for i, w := range []struct{ cost, after, end time.Duration }{
+		{1, 0, 1}, {1, 4, 5}, {3, 0, 4}, {5, 7, 12}, {2, 0, 7}, {1, 0, 13}, {0, 20, 20}, {0, 0, 0}, {1, 0, 14},
+	} {
+		if end := c.occupy(engineWithin, w.cost, w.after); end != w.end {
+			t.Errorf("work %d ends at %d, not %d", i, end, w.end)
+		}
+	}
+	c.now = 30
+	if end := c.occupy(engineWithin, 1, 0); end != 31 {
+		t.Errorf("work ends at %d, not %d", end, 31)
+	}
+}
+
+// A loop that polls an event ends, though nothing else takes time.
+func TestPollingEnds(t *testing.T) {
+	d := slow()
+	s, b := devcheck.Stream(t, d), devcheck.Alloc(t, d, 1)
+	check.Must(t, s.Fill(b, 1))
+	e := devcheck.Record(t, s)
+	for polls := 0; !e.Done(); polls++ {
+		if polls > 1e6 {
+			t.Fatal("an event is not done after a million polls")
+		}
+	}
+	if from := d.Clock(); !e.Done() || d.Clock() != from {
+		t.Error("a look at what is done takes time")
 	}
 }
 
@@ -101,6 +148,10 @@ func TestLaunch(t *testing.T) {
 	}
 	if got := d.Stats().LaunchCalls; got != 1 {
 		t.Errorf("%d launches", got)
+	}
+	check.Must(t, s.Launch(0, func(args ...[]byte) { args[1][0] = byte(7 + len(args[0])) }, device.Block{}, a), s.Sync())
+	if got := first(t, d, a); got != 7 {
+		t.Errorf("byte 0 is %d, not 7", got)
 	}
 	check.Wraps(t, s.Launch(0, nil, device.Host([]byte{1})), device.ErrUnavailable)
 	check.Wraps(t, devcheck.Stream(t, d).(*Stream).Launch(0, nil, devcheck.Part(a, 1, n)), device.ErrSize)

@@ -96,14 +96,68 @@ func TestUsedAfterFree(t *testing.T) {
 	d.Late(1)
 	d.Costs(Costs{Latency: time.Second})
 	pinned := check.Ok(d.Pinned())(t)
-	for i, of := range []device.Device{d, pinned, opened(t, "heap")} {
+	noticed := int64(0)
+	want := func(s device.Stream, what string) {
+		t.Helper()
+		check.Wraps(t, s.Sync(), device.ErrUnavailable)
+		if noticed++; d.Stats().UsedAfterFree != noticed {
+			t.Errorf("%s: noticed %d times, not %d", what, d.Stats().UsedAfterFree, noticed)
+		}
+	}
+	for _, of := range []device.Device{d, pinned, opened(t, "heap")} {
 		b, c := devcheck.Alloc(t, of, 10), devcheck.Alloc(t, d, 10)
 		s := devcheck.Stream(t, d)
 		check.Must(t, s.Copy(c, b))
 		of.Free(b)
-		check.Wraps(t, s.Sync(), device.ErrUnavailable)
-		if n := d.Stats().UsedAfterFree; n != int64(i+1) {
-			t.Errorf("%s: noticed %d times, not %d", of.Name(), n, i+1)
+		want(s, of.Name())
+	}
+	for what, use := range map[string]func(*Stream, device.Block) error{
+		"fill":   func(s *Stream, b device.Block) error { return s.Fill(b, 1) },
+		"launch": func(s *Stream, b device.Block) error { return s.Launch(time.Second, nil, b) },
+	} {
+		b, s := devcheck.Alloc(t, d, 10), devcheck.Stream(t, d).(*Stream)
+		check.Must(t, use(s, b))
+		d.Free(b)
+		want(s, what)
+	}
+}
+
+// Each piece of work is late by up to 255 µs, and later than the one before it: a long queue is done late.
+func TestLateDelaysAddUp(t *testing.T) {
+	const works, most = 100, 255 * time.Microsecond
+	d, s, b := lateDevice(t, 1)
+	for range works {
+		check.Must(t, s.Fill(b, 1))
+	}
+	begin := d.Clock()
+	check.Must(t, s.Sync())
+	if late := d.Clock() - begin; late <= most {
+		t.Errorf("%d pieces of work were late by %v", works, late)
+	}
+	for range works {
+		begin := d.Clock()
+		check.Must(t, s.Fill(b, 1), s.Sync())
+		if late := d.Clock() - begin; late > most+4*lateCall { // two calls
+			t.Fatalf("work was late by %v", late)
 		}
 	}
+}
+
+// An Alloc that asks for nothing, or for less, is no call: faults wait for one that takes memory.
+func TestAllocOfNothingIsNoCall(t *testing.T) {
+	d := New(100)
+	d.FailAlloc(1, errTest)
+	check.Ok(d.Alloc(0))(t)
+	_, err := d.Alloc(-1)
+	check.Wraps(t, err, device.ErrSize)
+	if n := d.Stats().AllocCalls; n != 0 {
+		t.Errorf("%d calls", n)
+	}
+	_, err = d.Alloc(1)
+	check.Wraps(t, err, errTest)
+	d.Lose(1)
+	check.Ok(d.Alloc(0))(t)
+	_, err = d.Alloc(1)
+	check.Wraps(t, err, device.ErrDeviceLost)
+	check.Ok(d.Alloc(0))(t)
 }

@@ -13,6 +13,17 @@ func TestNewHasANameThatOpens(t *testing.T) {
 	}
 }
 
+// A name has the seed in decimal digits.
+func TestOpenLate(t *testing.T) {
+	d, same := opened(t, "sim:1KiB:late=120").(*Device), New(1024)
+	same.Late(120)
+	for range 20 {
+		if a, b := d.delay(), same.delay(); a != b {
+			t.Fatalf("delays of %v and %v", a, b)
+		}
+	}
+}
+
 func TestOpenRefusesWhatItCannotUse(t *testing.T) {
 	for name, want := range map[string]error{
 		"sim:pinned:pinned": device.ErrUnavailable,

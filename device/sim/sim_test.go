@@ -23,6 +23,30 @@ func TestCapacityIsExact(t *testing.T) {
 	}
 }
 
+// A device of no capacity, or less, is always full.
+func TestNoCapacity(t *testing.T) {
+	for _, capacity := range []int64{0, -1, -1 << 40} {
+		d := New(capacity)
+		check.Wraps(t, check.Err(d.Alloc(1)), device.ErrOutOfMemory)
+		if free, total, err := d.MemInfo(); free != 0 || total != 0 || err != nil {
+			t.Errorf("%d of %d free, %v", free, total, err)
+		}
+	}
+}
+
+// Memory of another device is not taken back.
+func TestFreeOfAnothersMemory(t *testing.T) {
+	one, two := New(100), New(100)
+	for _, of := range [][2]device.Device{{one, two}, {&one.pinned, &two.pinned}, {one, &one.pinned}, {&one.pinned, one}} {
+		b := devcheck.Alloc(t, of[0], 10)
+		check.Panics(t, "Free of another's memory", func() { of[1].Free(b) })
+		of[0].Free(b)
+	}
+	if s := one.Stats(); s.FreeCalls != 4 || s.ActiveBlocks != 0 || s.PinnedBlocks != 0 || two.Stats() != (Stats{}) {
+		t.Errorf("%+v, and of another device %+v", s, two.Stats())
+	}
+}
+
 // A device larger than the machine costs what is written to it.
 func TestIsLazy(t *testing.T) {
 	d := New(1 << 30)

@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"testing"
+	"time"
+	"unsafe"
 
 	"github.com/bufslab/bufslab/device"
 	"github.com/bufslab/bufslab/device/internal/devcheck"
@@ -124,4 +126,59 @@ func TestPinned(t *testing.T) {
 	check.Wraps(t, check.Err(d.Pinned()), device.ErrDeviceLost)
 	check.Wraps(t, check.Err(p.Alloc(1)), device.ErrDeviceLost)
 	p.Free(b)
+	if s := d.Stats(); s.PinnedBlocks != 0 || s.PinnedBytes != 0 || s.FreeCalls != 1 {
+		t.Errorf("after Free of all: %+v", s)
+	}
+}
+
+// Pinned memory is aligned as asked, and has the bytes asked for.
+func TestPinnedIsAligned(t *testing.T) {
+	p := &New(1).pinned
+	for _, size := range []int{1, 100, hostAlign, 10 * hostAlign} {
+		for align := hostAlign / 2; align <= 16*hostAlign; align *= 2 {
+			for range 4 { // one of them would not lie there by chance
+				m := device.Bytes(check.Ok(p.AllocAligned(size, align))(t))
+				at, multiple := uintptr(unsafe.Pointer(unsafe.SliceData(m))), align
+				if align <= hostAlign {
+					multiple = min(align, size&-size)
+				}
+				if len(m) != size || cap(m) != size || at%uintptr(multiple) != 0 {
+					t.Errorf("%d bytes of %d at %#x, aligned to %d", len(m), cap(m), at, align)
+				}
+				device.Fill(m, 1)
+			}
+		}
+	}
+	check.Wraps(t, check.Err(p.AllocAligned(math.MaxInt-1<<20, 1<<16)), device.ErrOutOfMemory)
+}
+
+// A stream waits for an event of its device without a wait of the host, and the host waits for those of others.
+func TestHostsWaitForEventsOfOthers(t *testing.T) {
+	d, other := slow(), slow()
+	b, c := devcheck.Alloc(t, d, 1), devcheck.Alloc(t, other, 1)
+	s, o, away := devcheck.Stream(t, d), devcheck.Stream(t, d), devcheck.Stream(t, other)
+	check.Must(t, s.Fill(b, 1))
+	e := devcheck.Record(t, s)
+	check.Must(t, o.Wait(e))
+	if now := d.Clock(); now != 0 {
+		t.Errorf("the host has waited for %v", now)
+	}
+	check.Must(t, away.Wait(e), away.Fill(c, 1))
+	if d.Clock() != time.Millisecond || other.Clock() != 0 {
+		t.Errorf("it is %v where the event is, and %v where it is waited for", d.Clock(), other.Clock())
+	}
+	check.Must(t, away.Sync())
+	if now := other.Clock(); now != time.Millisecond {
+		t.Errorf("a fill behind it ended at %v", now)
+	}
+}
+
+// A stream accepts no byte that was freed.
+func TestAcceptsNothingFreed(t *testing.T) {
+	d := New(10)
+	s, b := devcheck.Stream(t, d).(*Stream), devcheck.Alloc(t, d, 1)
+	check.Must(t, s.Accepts(b), s.Accepts(device.Block{}))
+	d.Free(b)
+	check.Wraps(t, s.Accepts(b), device.ErrUnavailable)
+	check.Must(t, s.Accepts(devcheck.Part(b, 0, 0)))
 }
