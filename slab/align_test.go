@@ -88,7 +88,8 @@ func TestAlignOverALimit(t *testing.T) {
 // The heap says in a sentence what it cannot do, before anything happens; other devices that cannot
 // be trusted with it do so, too.
 func TestAlignThatADeviceCannot(t *testing.T) {
-	for _, line := range []string{"align=8192", "device=heap,strategy=slab,align=2097152", "device=cuda:0,align=65536", "device=opencl:0,align=65536"} {
+	for _, line := range []string{"align=8192", "device=heap,strategy=slab,align=2097152", "device=cuda:0,align=65536", "device=opencl:0,align=65536",
+		"device=cuda:0:pinned,align=8KiB", "device=metal:0,align=16KiB", "device=metal:0:pinned,align=2MiB"} {
 		var bad *ConfigError
 		_, err := ParseConfig(line)
 		if !errors.As(err, &bad) || !strings.Contains(err.Error(), "aligns blocks to 4096 bytes at most") {

@@ -25,8 +25,8 @@ type Config struct {
 	Strategy string // one of Strategies; "" is sizeclass on heap, slab elsewhere
 	Bits     int    // bitlog: bits kept below the leading one; 0 is 4, -1 keeps none
 	Steps    int    // sizeclass: classes a doubling, a power of two; 0 is 4
-	// alignment of blocks in bytes, a power of two up to 2 MiB, on heap, cuda and opencl up to 4096; 0 is 64 above 256
-	// bytes, less below except with bestfit, and never less than the device needs
+	// alignment of blocks in bytes, a power of two up to 2 MiB, on heap, cuda, opencl and metal up to 4096; 0 is 64
+	// above 256 bytes, less below except with bestfit, and never less than the device needs
 	Align      int
 	MissTarget float64 // bestfit, slab: share of allocations that may go upstream; 0 is 0.01
 	Pages      string  // bestfit, slab on mmap: huge or small, the pages of ranges; "" leaves it to the system

@@ -43,8 +43,39 @@ func TestKeys(t *testing.T) {
 			t.Errorf("%q is %+v, written %s and %s, %v", line, c, c, object, err)
 		}
 	}
-	if c, err := ParseConfig("reserve=none,max_bytes=none,max_held=none"); err != nil || c != (Config{}) {
+	if c, err := ParseConfig("reserve=none,max_bytes=none,max_held=none,guard=none,profile_rate=none"); err != nil || c != (Config{}) {
 		t.Errorf("%+v, %v", c, err)
+	}
+}
+
+// The bounds of a range are within it.
+func TestBoundsOfValues(t *testing.T) {
+	for line, good := range map[string]bool{
+		"align=8": true, "align=4": false, "device=mmap,align=2MiB": true, "device=mmap,align=4MiB": false,
+		"strategy=slab,miss_target=1": true, "strategy=slab,miss_target=1.01": false, "strategy=slab,miss_target=2": false,
+		"max_held_blocks=1": false, "strategy=exact,max_held_blocks=1": true, "strategy=slab,reserve=1MiB,max_bytes=1MiB": true,
+		"strategy=slab,reserve=1MiB,max_held=1MiB": true, "strategy=slab,reserve=1MiB,max_held=1048575": false,
+		"guard=1": true, "guard=0": false, "profile_rate=0": true, "profile_rate=1": true, "max_bytes=100%": true, "max_bytes=101%": false,
+		"trim_after=none": true, "trim_after=-1ns": false, "idle=keep": true, "idle=-1ns": false, "idle=-2ns": false,
+	} {
+		if c, err := ParseConfig(line); (err == nil) != good || c.Guard > 1 || c.ProfileRate > 1 {
+			t.Errorf("%s: %+v, %v", line, c, err)
+		}
+	}
+	if c, _ := ParseConfig("profile_rate=0"); c.ProfileRate != 0 {
+		t.Errorf("profile_rate=0 is %d", c.ProfileRate)
+	}
+}
+
+// The pages that a Config asks for name the device.
+func TestPagesNameTheDevice(t *testing.T) {
+	for c, want := range map[Config]string{
+		{}: "heap", {Device: "mmap"}: "mmap", {Device: "mmap", Pages: "huge"}: "mmap:huge", {Device: "mmap:small", Pages: "small"}: "mmap:small",
+		{Device: "sim:1GiB"}: "sim:1GiB",
+	} {
+		if got := c.deviceName(); got != want {
+			t.Errorf("%+v opens %s, want %s", c, got, want)
+		}
 	}
 }
 
@@ -55,6 +86,7 @@ func TestAStrategysOptionFollowsItsName(t *testing.T) {
 		"strategy=bitlog:0":                        {Strategy: "bitlog", Bits: -1},
 		"strategy=sizeclass:8":                     {Strategy: "sizeclass", Steps: 8},
 		"strategy=bestfit:2%":                      {Strategy: "bestfit", MissTarget: 0.02},
+		"strategy = bitlog : 2 ":                   {Strategy: "bitlog", Bits: 2},
 		"device=mmap,strategy=slab:0.5":            {Device: "mmap", Strategy: "slab", MissTarget: 0.5},
 		`{"strategy": "bitlog:2", "zero": "true"}`: {Strategy: "bitlog", Bits: 2, Zero: true},
 	} {

@@ -158,7 +158,7 @@ func (c Config) deviceName() string {
 // mostAlign is the alignment that a device can be trusted with. Memory that the CPU reaches is verified, too.
 func mostAlign(c Config) int {
 	s := c.scheme()
-	if onHeap(c) || !strings.HasSuffix(c.Device, ":pinned") && (s == "cuda" || s == "opencl") {
+	if onHeap(c) || s == "cuda" || s == "metal" || s == "opencl" && !strings.HasSuffix(c.Device, ":pinned") {
 		return 4096
 	}
 	return 2 << 20

@@ -37,16 +37,16 @@ type cached struct {
 
 // rows lists the built-in strategies, the simplest first.
 var rows = []row{
-	{name: "direct", align: 16, none: true,
+	{name: "direct", none: true,
 		open: func(up upstream.Checked, _ Config, f front) Allocator {
 			return strategy.NewDirect(up, f.lock != nil)
 		}},
-	{name: "exact", align: 16, keys: []string{"max_held_blocks", "max_block_bytes"}, maxBlocks: 100,
+	{name: "exact", keys: []string{"max_held_blocks", "max_block_bytes"}, maxBlocks: 100,
 		maxBlockBytes: 1 << 30,
 		open: func(up upstream.Checked, c Config, f front) Allocator {
 			return strategy.NewExact(up, freelistOptions(c, f))
 		}},
-	{name: "bitlog", align: 16, keys: []string{"bits", "max_held_blocks", "max_block_bytes"}, own: "bits",
+	{name: "bitlog", keys: []string{"bits", "max_held_blocks", "max_block_bytes"}, own: "bits",
 		open: func(up upstream.Checked, c Config, f front) Allocator {
 			return strategy.NewBitlog(up, max(c.Bits, 0), freelistOptions(c, f)) // -1 is 0 bits
 		}},

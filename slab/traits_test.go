@@ -112,6 +112,23 @@ func TestPoolExplainsItsDevice(t *testing.T) {
 	}
 }
 
+// Explain names each key that is in effect, also one that is left out.
+func TestExplainNamesWhatIsLeftOut(t *testing.T) {
+	for name, p := range map[string]*Pool{
+		"mmap":                      openPool(t, "mmap", Config{Strategy: "sizeclass"}),
+		"a device that needs 16":    mustOpen(t, openFussy(t, 16, false), Config{Strategy: "sizeclass"}),
+		"a device that needs 8":     mustOpen(t, openFussy(t, 8, false), Config{Strategy: "slab"}),
+		"heap":                      openPool(t, "heap", Config{}),
+		"a device that needs 4,096": mustOpen(t, openFussy(t, 4096, false), Config{}),
+	} {
+		for _, key := range []string{"align", "max_bytes", "max_held", "guard", "trim_after"} {
+			if text := p.Explain(); !strings.Contains(text, "\n"+key+" ") {
+				t.Errorf("%s: %s is missing:\n%s", name, key, text)
+			}
+		}
+	}
+}
+
 // A deferred device is warned of when the pool is opened and in Explain; others are not.
 func TestPoolWarnsOfADeferredDevice(t *testing.T) {
 	var log bytes.Buffer
@@ -129,6 +146,15 @@ func TestPoolWarnsOfADeferredDevice(t *testing.T) {
 	for _, text := range []string{log.String(), p.Explain()} {
 		if !strings.Contains(text, "device sim:64MiB finds memory for a block when it is first used") {
 			t.Errorf("no warning in %q", text)
+		}
+	}
+}
+
+// A strategy by itself has the alignment that is asked for, or its own, and what the device needs if that is more.
+func TestAlignOfAStrategyByItself(t *testing.T) {
+	for _, c := range []struct{ device, asked, want int }{{1, 0, 16}, {8, 0, 16}, {8, 16, 16}, {256, 0, 256}, {256, 16, 256}, {256, 512, 512}} {
+		if got := (Config{Align: c.asked}).forStrategy("slab", openFussy(t, c.device, false)).Align; got != c.want {
+			t.Errorf("align=%d on a device that needs %d: %d, want %d", c.asked, c.device, got, c.want)
 		}
 	}
 }

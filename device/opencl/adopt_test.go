@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"unsafe"
 
 	"github.com/bufslab/bufslab/device"
 	"github.com/bufslab/bufslab/device/devicetest"
@@ -118,6 +119,67 @@ func TestNewRetainsTheContext(t *testing.T) {
 	}
 }
 
+// The name is that which Open takes for the hardware and the form.
+func TestNewHasANameForOpen(t *testing.T) {
+	c := newCaller(t, unchanged)
+	for form, want := range map[string]string{"": "opencl:0", "deferred": "opencl:0:deferred"} {
+		d := check.Ok(adopt(c.found, Options{Context: c.context, Form: form}))(t)
+		if d.Name() != want || d.pinned.Name() != want+":pinned" {
+			t.Errorf("form %q: %s, %s", form, d.Name(), d.pinned.Name())
+		}
+		check.Must(t, d.Close())
+	}
+}
+
+// The host has what its flag leaves it, and the driver refuses the rest.
+func TestHostFlagsForbid(t *testing.T) {
+	c := newCaller(t, unchanged)
+	for flags, can := range map[MemFlags]struct{ write, read bool }{
+		0: {true, true}, HostWriteOnly: {write: true}, HostReadOnly: {read: true}, HostNoAccess: {},
+	} {
+		d := check.Ok(adopt(c.found, Options{Context: c.context, Flags: flags}))(t)
+		b, host := devcheck.Alloc(t, d, 100), device.Host(make([]byte, 100))
+		for what, x := range map[string]struct {
+			err error
+			can bool
+		}{"write": {d.Copy(b, host), can.write}, "read": {d.Copy(host, b), can.read}} {
+			if x.can {
+				check.Must(t, x.err)
+			} else if check.Wraps(t, x.err, device.ErrUnavailable); x.err == nil {
+				t.Errorf("flags %#x: a %s", flags, what)
+			}
+		}
+		d.Free(b)
+		check.Must(t, d.Close())
+	}
+}
+
+// Of several devices the first counts, unless another is named. A context without one is refused.
+func TestNewInAContextOfSeveralDevices(t *testing.T) {
+	var has []deviceID
+	c := newCaller(t, func(a *api) {
+		a.GetContextInfo = func(_ contextID, _ uint32, room uintptr, value unsafe.Pointer, size *uintptr) code {
+			if size != nil {
+				*size = uintptr(len(has)) * unsafe.Sizeof(has[0])
+			}
+			if value != nil {
+				copy(unsafe.Slice((*deviceID)(value), room/unsafe.Sizeof(has[0])), has)
+			}
+			return succeeded
+		}
+	})
+	id := c.found[0].id
+	has = []deviceID{id, id + 8}
+	check.Must(t, check.Ok(adopt(c.found, Options{Context: c.context}))(t).Close())
+	has = []deviceID{id + 8, id}
+	check.Must(t, check.Ok(adopt(c.found, Options{Context: c.context, Device: uintptr(id)}))(t).Close())
+	has = nil
+	var e *OptionsError
+	if _, err := adopt(c.found, Options{Context: c.context}); !errors.As(err, &e) || e.Option != "Context" {
+		t.Error(err)
+	}
+}
+
 // The memory is that of the hardware, in any context.
 func TestNewSharesTheRoom(t *testing.T) {
 	c := newCaller(t, unchanged)
@@ -191,9 +253,9 @@ func TestNewWithoutADriver(t *testing.T) {
 
 // Buffers, and the parts that kernels get of them, have the flags.
 func TestFlagsReachTheDriver(t *testing.T) {
-	var made, parts uint64
+	var made, parts, shared uint64
 	c := newCaller(t, func(a *api) {
-		for name, flags := range map[string]*uint64{"CreateBuffer": &made, "CreateSubBuffer": &parts} {
+		for name, flags := range map[string]*uint64{"CreateBuffer": &made, "CreateSubBuffer": &parts, "SVMAlloc": &shared} {
 			wrap(a, func(call func() []reflect.Value, args []reflect.Value) []reflect.Value {
 				*flags = args[1].Uint()
 				return call()
@@ -216,6 +278,18 @@ func TestFlagsReachTheDriver(t *testing.T) {
 			p.Free(devcheck.Alloc(t, p, 100))
 			if MemFlags(made) != ReadWrite|AllocHostPtr {
 				t.Errorf("flags %#x: pinned memory has %#x", given, made)
+			}
+			check.Must(t, d.Close())
+		}
+	}
+	for form, more := range map[string]MemFlags{"svm": 0, "svm-fine": memSVMFine} {
+		if f := check.Ok(formOf(form))(t); f.lacks(c.found[0].Info) != "" {
+			continue
+		}
+		for given, want := range map[MemFlags]MemFlags{0: ReadWrite, ReadOnly: ReadOnly} {
+			d := check.Ok(adopt(c.found, Options{Context: c.context, Form: form, Flags: given}))(t)
+			if d.Free(devcheck.Alloc(t, d, 100)); MemFlags(shared) != want|more {
+				t.Errorf("form %q, flags %#x: memory %#x", form, given, shared)
 			}
 			check.Must(t, d.Close())
 		}

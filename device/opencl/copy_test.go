@@ -1,6 +1,7 @@
 package opencl
 
 import (
+	"reflect"
 	"testing"
 
 	"github.com/bufslab/bufslab/device"
@@ -44,6 +45,66 @@ func TestCopiesBetweenForms(t *testing.T) {
 			holds(t, any, devcheck.Part(to, 7, n-7), devcheck.Pattern(n, i)[:n-7])
 			check.Must(t, s.Copy(devcheck.Part(to, 0, n-9), devcheck.Part(from, 9, n-9)), s.Sync())
 			holds(t, any, devcheck.Part(to, 0, n-9), devcheck.Pattern(n, i)[9:])
+		}
+	}
+}
+
+// Bytes that overlap go by way of a buffer, for which there has to be room; others go straight.
+func TestCopiesWithinARegion(t *testing.T) {
+	var copies, buffers int
+	d := opened(t, "", func(a *api) {
+		for name, n := range map[string]*int{"EnqueueCopyBuffer": &copies, "CreateBuffer": &buffers} {
+			wrap(a, func(call func() []reflect.Value, _ []reflect.Value) []reflect.Value {
+				*n++
+				return call()
+			}, name)
+		}
+	})
+	b, s := devcheck.Alloc(t, d, 100), mustStream(t, d)
+	defer d.Free(b)
+	d.room().Total = 110
+	for _, c := range []struct {
+		to, from, n int
+		overlaps    bool
+	}{{0, 10, 10, false}, {10, 0, 10, false}, {0, 9, 10, true}, {9, 0, 10, true}, {0, 50, 50, false}, {50, 0, 50, false}, {7, 3, 8, true}} {
+		want := devcheck.Pattern(100, 1)
+		devcheck.Write(t, d, b, want)
+		copy(want[c.to:], want[c.from:c.from+c.n])
+		copies, buffers = 0, 0
+		check.Must(t, d.Copy(devcheck.Part(b, c.to, c.n), devcheck.Part(b, c.from, c.n)))
+		if c.overlaps != (copies == 2 && buffers == 1) || c.overlaps == (copies == 1 && buffers == 0) || inUse(d) != 100 {
+			t.Errorf("%+v: %d copies, %d buffers, %d bytes in use", c, copies, buffers, inUse(d))
+		}
+		holds(t, d, b, want)
+	}
+	buffers = 0
+	check.Wraps(t, d.Copy(devcheck.Part(b, 0, 11), devcheck.Part(b, 1, 11)), device.ErrOutOfMemory)
+	check.Wraps(t, s.Copy(devcheck.Part(b, 0, 11), devcheck.Part(b, 1, 11)), device.ErrOutOfMemory)
+	if buffers != 0 || inUse(d) != 100 {
+		t.Error("the driver was asked for more than there is")
+	}
+}
+
+// A queue moves what the CPU does not reach, and fine memory where that does not overlap. The caller's own memory
+// is done with when the call returns.
+func TestWhoCopies(t *testing.T) {
+	m, other := make([]byte, 100), make([]byte, 100)
+	of := &region{}
+	buffer, coarse := place{region: of, mem: 1}, place{region: of, host: m[:50]}
+	fine, far := place{region: of, host: m[:50], fine: true}, place{region: of, host: m[50:], fine: true}
+	near := place{region: of, host: m[49:99], fine: true}
+	mine, aside := place{host: other[:50]}, place{host: other[50:]}
+	for i, c := range []struct {
+		to, from         place
+		byQueue, borrows bool
+	}{
+		{buffer, buffer, true, false}, {buffer, coarse, true, false}, {coarse, buffer, true, false},
+		{buffer, mine, true, true}, {mine, buffer, true, true},
+		{coarse, mine, false, true}, {mine, coarse, false, true}, {mine, aside, false, true}, {coarse, place{region: of, host: m[50:]}, false, false},
+		{fine, far, true, false}, {fine, near, false, false}, {near, fine, false, false}, {fine, mine, true, true}, {mine, fine, true, true},
+	} {
+		if x := (&transfer{to: c.to, from: c.from, n: 50}); x.byQueue() != c.byQueue || x.borrows() != c.borrows {
+			t.Errorf("copy %d: by a queue %t, borrows %t", i, x.byQueue(), x.borrows())
 		}
 	}
 }

@@ -59,7 +59,7 @@ func (l *eventLedger) watch(a *api) {
 		r, wait := call(), args[len(args)-3:]
 		l.made(r[0].Interface().(code), wait[0].Interface().(uint32), wait[1].Interface().(*eventID), wait[2].Interface().(*eventID))
 		return r
-	}, "EnqueueMigrate", "EnqueueCopyBuffer", "EnqueueFillBuffer", "EnqueueReadBuffer", "EnqueueWriteBuffer", "EnqueueMarker", "EnqueueBarrier")
+	}, "EnqueueMigrate", "EnqueueCopyBuffer", "EnqueueFillBuffer", "EnqueueReadBuffer", "EnqueueWriteBuffer", "EnqueueMarker", "EnqueueBarrier", "EnqueueSVMMap", "EnqueueSVMUnmap")
 	real := *a
 	a.RetainEvent = func(e eventID) code { l.count(e, 1); return real.RetainEvent(e) }
 	a.ReleaseEvent = func(e eventID) code { l.count(e, -1); return real.ReleaseEvent(e) }
@@ -85,6 +85,64 @@ func TestEventsAreGivenBack(t *testing.T) {
 		if time.Now().After(deadline) {
 			t.Fatalf("%d events stay behind", events)
 		}
+	}
+}
+
+// So does that of memory which changes hands, and which goes.
+func TestEventsOfSharedVirtualMemory(t *testing.T) {
+	var l eventLedger
+	d := opened(t, "svm", l.watch)
+	s := devcheck.Stream(t, d)
+	b, lent := devcheck.Alloc(t, d, 100), devcheck.Alloc(t, d, 100)
+	r := b.Region.(*SVM)
+	check.Must(t, r.Unmap(s), r.Map(s), lent.Region.(*SVM).Unmap(s), s.Close())
+	d.Free(b)
+	d.Free(lent)
+	if events, stale := l.out(); events != 0 || stale != 0 {
+		t.Errorf("%d events stay behind, %d were used after they were given back", events, stale)
+	}
+}
+
+// An event is over when it is complete or has failed, and when the driver knows nothing of it any more.
+func TestOutcome(t *testing.T) {
+	const queued, submitted, running, complete = 3, 2, 1, 0
+	for status, want := range map[int32]bool{queued: false, submitted: false, running: false, complete: true, -5: true} {
+		for _, answer := range []code{succeeded, -58} {
+			c := &context{hardware: &hardware{api: &api{
+				GetEventInfo: func(_ eventID, _ uint32, _ uintptr, value unsafe.Pointer, _ *uintptr) code {
+					*(*int32)(value) = status
+					return answer
+				},
+			}}}
+			over, k := c.outcome(7)
+			if answer != succeeded {
+				if !over || k != answer {
+					t.Errorf("an event that is not known: over %t, %d", over, k)
+				}
+			} else if over != want || over && k != code(status) {
+				t.Errorf("status %d: over %t, %d", status, over, k)
+			}
+		}
+	}
+}
+
+// Streams that wait for each other's past find their failures in the order of their work.
+func TestTheFirstFailureIsFoundFirst(t *testing.T) {
+	status := map[eventID]int32{1: -4, 2: -6, 3: -5}
+	c := &context{hardware: &hardware{api: &api{
+		GetEventInfo: func(e eventID, _ uint32, _ uintptr, value unsafe.Pointer, _ *uintptr) code {
+			*(*int32)(value) = status[e]
+			return succeeded
+		},
+		ReleaseEvent: func(eventID) code { return succeeded },
+	}}}
+	x, y := &Stream{ctx: c, count: 2}, &Stream{ctx: c, count: 1}
+	x.pending = []work{{done: 1, number: 0, cause: &Event{stream: y, count: 1}}, {done: 2, number: 1}}
+	y.pending = []work{{done: 3, number: 0, cause: &Event{stream: x, count: 1}}}
+	x.reap()
+	var e *Error
+	if !errors.As(x.err, &e) || e.Code != -5 || x.good != 0 || len(x.pending) != 0 { // that of y, for which x waited
+		t.Errorf("%v behind %d calls, %d under way", x.err, x.good, len(x.pending))
 	}
 }
 

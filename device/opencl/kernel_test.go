@@ -5,6 +5,8 @@ package opencl
 import (
 	"encoding/binary"
 	"errors"
+	"reflect"
+	"strings"
 	"testing"
 	"unsafe"
 
@@ -171,6 +173,60 @@ func lent(t *testing.T, d *Device, s *Stream, b device.Block) {
 	check.Wraps(t, o.Copy(device.Host(make([]byte, b.Len)), b), device.ErrUnavailable)
 }
 
+// Memory that the CPU has is taken from it before it goes, and all of it goes once.
+func TestSharedVirtualMemoryGoes(t *testing.T) {
+	for _, c := range []struct {
+		form         string
+		lend         bool
+		unmaps, gone int
+	}{{"svm", false, 1, 1}, {"svm", true, 0, 1}, {"svm-fine", false, 0, 1}, {"svm-fine", true, 0, 1}} {
+		var unmaps, gone int
+		d := opened(t, c.form, func(a *api) {
+			for name, n := range map[string]*int{"EnqueueSVMUnmap": &unmaps, "SVMFree": &gone} {
+				wrap(a, func(call func() []reflect.Value, _ []reflect.Value) []reflect.Value {
+					r := call()
+					if len(r) == 0 || r[0].IsZero() { // no error
+						*n++
+					}
+					return r
+				}, name)
+			}
+		})
+		b, s := devcheck.Alloc(t, d, 100), mustStream(t, d)
+		if c.lend {
+			check.Must(t, b.Region.(*SVM).Unmap(s), s.Sync())
+		}
+		unmaps = 0
+		if d.Free(b); unmaps != c.unmaps || gone != c.gone {
+			t.Errorf("%+v: %d unmaps, %d gone", c, unmaps, gone)
+		}
+		if device.Bytes(b) != nil {
+			t.Errorf("%+v: bytes of a freed region", c)
+		}
+	}
+}
+
+// Unmap only enqueues, and Map waits for all that comes before it.
+func TestMapWaitsAndUnmapDoesNot(t *testing.T) {
+	waits := 0
+	d := opened(t, "svm", func(a *api) {
+		wrap(a, func(call func() []reflect.Value, _ []reflect.Value) []reflect.Value {
+			waits++
+			return call()
+		}, "WaitForEvents")
+	})
+	b, s := devcheck.Alloc(t, d, 100), mustStream(t, d)
+	defer d.Free(b)
+	r := b.Region.(*SVM)
+	waits = 0
+	if check.Must(t, r.Unmap(s)); waits != 0 {
+		t.Errorf("Unmap waits %d times", waits)
+	}
+	if check.Must(t, r.Map(s)); waits == 0 {
+		t.Error("Map does not wait")
+	}
+}
+
 func TestMapMistakes(t *testing.T) {
 	d, other := opened(t, "svm", unchanged), opened(t, "svm", unchanged)
 	b := devcheck.Alloc(t, d, 100)
@@ -192,8 +248,30 @@ func TestLoadSaysWhatIsMissing(t *testing.T) {
 	for _, name := range []string{"libnosuchthing.so.1", "libc.so.6", "/usr/lib/libSystem.B.dylib"} {
 		a, err := load([]string{name})
 		check.Wraps(t, err, device.ErrUnavailable)
-		if err == nil || errors.Is(err, device.ErrDeviceLost) {
+		if err == nil || errors.Is(err, device.ErrDeviceLost) || strings.Contains(err.Error(), "%!") {
 			t.Errorf("%s: %v, %v", name, a, err)
 		}
+	}
+}
+
+// A library may lack what only later versions have, and nothing else.
+func TestBind(t *testing.T) {
+	lib, name, err := dlopen(libraries())
+	if err != nil {
+		t.Skip(err)
+	}
+	var later struct {
+		Flush  func(queueID) code
+		Barter func(queueID) code `since:"4.0"`
+	}
+	if check.Must(t, bind(lib, name, &later)); later.Flush == nil || later.Barter != nil {
+		t.Error("a function that is there is nil, or one that is not is there")
+	}
+	var always struct {
+		Barter func(queueID) code `cl:"clBarterForEver"`
+	}
+	err = bind(lib, name, &always)
+	if check.Wraps(t, err, device.ErrUnavailable); err == nil || !strings.Contains(err.Error(), "clBarterForEver") {
+		t.Error(err)
 	}
 }

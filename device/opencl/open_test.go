@@ -1,7 +1,10 @@
 package opencl
 
 import (
+	"fmt"
+	"math"
 	"reflect"
+	"strconv"
 	"strings"
 	"testing"
 	"unsafe"
@@ -15,6 +18,8 @@ import (
 func TestOpenSaysWhatIsMissing(t *testing.T) {
 	found := doubles(t, unchanged)
 	for rest, want := range map[string]string{
+		strconv.Itoa(len(found)): fmt.Sprintf(`no device "%d", only 0 to %d`, len(found), len(found)-1),
+
 		"x":           `no device "x"`,
 		"-1":          `no device "-1"`,
 		"99":          `no device "99", only 0 to`,
@@ -63,22 +68,25 @@ func TestOpenReturnsADevice(t *testing.T) {
 // A driver that fails while it is looked at, or while its device is opened.
 func TestDriverThatDoesNotOpen(t *testing.T) {
 	real := *doubles(t, unchanged)[0].api
-	for what, change := range map[string]func(*api){
-		"no platform":           failing("GetPlatformIDs", -1001),
-		"no room for platforms": failing("GetPlatformIDs", -6),
-		"no device":             failing("GetDeviceIDs", noDevice),
-		"no answer":             failing("GetDeviceInfo", -6),
-		"device list":           failing("GetDeviceIDs", -5),
-		"no platform left": func(a *api) {
+	for what, c := range map[string]struct {
+		change func(*api)
+		says   string
+	}{
+		"no platform":           {failing("GetPlatformIDs", -1001), "CL_PLATFORM_NOT_FOUND_KHR"},
+		"no room for platforms": {failing("GetPlatformIDs", -6), "CL_OUT_OF_HOST_MEMORY"},
+		"no device":             {failing("GetDeviceIDs", noDevice), "CL_DEVICE_NOT_FOUND"},
+		"no answer":             {failing("GetDeviceInfo", -6), "CL_OUT_OF_HOST_MEMORY"},
+		"device list":           {failing("GetDeviceIDs", -5), "CL_OUT_OF_RESOURCES"},
+		"no platform left": {func(a *api) {
 			a.GetPlatformIDs = func(_ uint32, _ *platformID, n *uint32) code { *n = 0; return succeeded }
-		},
+		}, "0 platforms"},
 	} {
 		a := real
-		change(&a)
+		c.change(&a)
 		found, err := list(&a)
 		check.Wraps(t, err, device.ErrUnavailable)
-		if found != nil {
-			t.Errorf("%s: found %d", what, len(found))
+		if found != nil || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: found %d, %v", what, len(found), err)
 		}
 	}
 	for _, k := range []code{-2, -5, -6, -33} {
@@ -133,6 +141,111 @@ func TestDriverBesideABrokenOne(t *testing.T) {
 	d := check.Ok(openOn(found, "0"))(t)
 	d.Free(devcheck.Alloc(t, d, 100))
 	check.Must(t, d.Close())
+}
+
+// A device that does not say what it is is left out, and the others have numbers without a gap.
+func TestDeviceBesideABrokenOne(t *testing.T) {
+	const broken = deviceID(1)
+	found := doubles(t, func(a *api) {
+		real := *a
+		a.GetDeviceIDs = func(p platformID, kinds uint64, room uint32, ids *deviceID, n *uint32) code {
+			if ids == nil {
+				*n = 3
+				return succeeded
+			}
+			list := unsafe.Slice(ids, 3)
+			k := real.GetDeviceIDs(p, kinds, 1, ids, nil)
+			list[1], list[2] = broken, list[0]
+			return k
+		}
+		a.GetDeviceInfo = func(d deviceID, what uint32, room uintptr, value unsafe.Pointer, size *uintptr) code {
+			if d == broken {
+				return -33
+			}
+			return real.GetDeviceInfo(d, what, room, value, size)
+		}
+	})
+	if len(found)%2 != 0 { // two of each platform
+		t.Fatalf("%d devices", len(found))
+	}
+	for i, h := range found {
+		d := check.Ok(openOn(found, strconv.Itoa(i)))(t)
+		if want := fmt.Sprintf("opencl:%d", i); d.Name() != want || h.Info.Name != want {
+			t.Errorf("device %d is %s", i, d.Name())
+		}
+		check.Must(t, d.Close())
+	}
+}
+
+// What a driver says of a device is kept in bytes, and a region never has more than the device.
+func TestInfoIsWhatTheDriverSays(t *testing.T) {
+	for _, c := range []struct {
+		bits, most, total, svm uint64
+		want                   Info
+	}{
+		{1024, 1 << 30, 4 << 30, 1 | 2, Info{AlignBytes: 128, MaxBytes: 1 << 30, GlobalBytes: 4 << 30, SVM: true, SVMFine: true}},
+		{8, 3 << 30, 1 << 30, 1, Info{AlignBytes: 1, MaxBytes: 1 << 30, GlobalBytes: 1 << 30, SVM: true}},
+		{0, math.MaxUint64, math.MaxUint64, 4, Info{AlignBytes: 1, MaxBytes: math.MaxInt, GlobalBytes: math.MaxInt64}},
+	} {
+		says := map[uint32]uint64{deviceBaseAddrAlign: c.bits, deviceMaxAlloc: c.most, deviceGlobalMem: c.total, deviceSVM: c.svm}
+		h := doubles(t, func(a *api) {
+			real := a.GetDeviceInfo
+			a.GetDeviceInfo = func(d deviceID, what uint32, room uintptr, value unsafe.Pointer, size *uintptr) code {
+				n, ok := says[what]
+				if !ok {
+					return real(d, what, room, value, size)
+				}
+				if room == 4 {
+					*(*uint32)(value) = uint32(n)
+				} else {
+					*(*uint64)(value) = n
+				}
+				return succeeded
+			}
+		})[0]
+		c.want.Name, c.want.Platform, c.want.Device, c.want.Version, c.want.Driver = h.Name, h.Platform, h.Device, h.Version, h.Driver
+		if h.Info != c.want || h.memory.Total != c.want.GlobalBytes {
+			t.Errorf("%+v, and there is room for %d", h.Info, h.memory.Total)
+		}
+	}
+}
+
+// Text of a driver ends where C's does. Where it says nothing there is none.
+func TestTextOfADriver(t *testing.T) {
+	for says, want := range map[string]string{"one\x00two": "one", "one": "one", "": "", "\x00": ""} {
+		for _, fails := range []int{0, 1, 2} {
+			calls := 0
+			got := text(func(room uintptr, m unsafe.Pointer, n *uintptr) code {
+				if calls++; calls == fails {
+					return -30
+				}
+				if m == nil {
+					if *n = uintptr(len(says)); room != 0 {
+						t.Errorf("%d bytes at no address", room)
+					}
+				} else {
+					copy(unsafe.Slice((*byte)(m), room), says)
+				}
+				return succeeded
+			})
+			if fails == 0 && got != want || fails != 0 && got != "" && calls >= fails {
+				t.Errorf("%q, call %d fails: %q", says, fails, got)
+			}
+		}
+	}
+}
+
+// Pinned memory has the room that the machine tells.
+func TestHostBytes(t *testing.T) {
+	heap := check.Ok(device.Open("heap"))(t)
+	defer heap.Close()
+	_, total, err := heap.MemInfo()
+	if err != nil {
+		total = math.MaxInt64
+	}
+	if n := hostBytes(); n != total {
+		t.Errorf("%d bytes, not %d", n, total)
+	}
 }
 
 // Hardware without a form says so, and is asked for nothing that it lacks.
@@ -271,6 +384,15 @@ func TestRoomIsTheDevices(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A device frees its own blocks only, not those of another of the same hardware.
+func TestFreeIsOfTheDevice(t *testing.T) {
+	d := opened(t, "", unchanged)
+	b := devcheck.Alloc(t, d, 100)
+	check.Panics(t, "a block of another device", func() { d.pinned.Free(b) })
+	check.Panics(t, "a block of the heap", func() { d.Free(device.Host(make([]byte, 100))) })
+	d.Free(b)
 }
 
 func TestDevicesDescribes(t *testing.T) {

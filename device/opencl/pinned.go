@@ -41,6 +41,12 @@ func newPinned(d *Device, size int) (device.Region, error) {
 	return r, nil
 }
 
+func (p *Pinned) cut(size, align int) {
+	skip := skipped(p.m, align)
+	p.m = p.m[skip : skip+size : skip+size]
+	p.resize(size)
+}
+
 // Bytes returns the memory, nil when it is freed.
 func (p *Pinned) Bytes() []byte {
 	if p.life.Freed() {

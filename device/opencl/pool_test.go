@@ -114,3 +114,68 @@ func TestPoolsAnswerOutOfMemory(t *testing.T) {
 		}
 	}
 }
+
+// openOrSkip opens a device, or skips where it is not there.
+func openOrSkip(t *testing.T, name string) device.Device {
+	t.Helper()
+	d, err := device.Open(name)
+	if errors.Is(err, device.ErrUnavailable) {
+		t.Skipf("the form is not there: %v", err)
+	}
+	check.Must(t, err)
+	return d
+}
+
+// Memory that the CPU reaches begins where a Config says, whatever the driver aligns it to, and all of it goes back.
+func TestPoolsOfHostMemoryAreAligned(t *testing.T) {
+	for name, align := range map[string]int{
+		"opencl:0:pinned": 2 << 20, "opencl:0:svm": 4096, "opencl:0:svm-fine": 4096,
+	} {
+		for _, strategy := range []string{"sizeclass", "bestfit", "slab"} {
+			d := openOrSkip(t, name)
+			before, _, err := d.MemInfo()
+			check.Must(t, err)
+			p := check.Ok(slab.Open(d, slab.Config{Strategy: strategy, Align: align}))(t)
+			for i := range 30 {
+				b := check.Ok(p.Get([]int{1, 5000, 100_000}[i%3]))(t)
+				m := b.Bytes()
+				if a := uintptr(unsafe.Pointer(&m[0])); a%uintptr(align) != 0 {
+					t.Fatalf("%s, %s: %d bytes at %#x", name, strategy, len(m), a)
+				}
+				m[0], m[len(m)-1] = 1, 2
+				check.Must(t, d.Copy(b.Block(), device.Host(make([]byte, len(m)))))
+				if m[0] != 0 || m[len(m)-1] != 0 {
+					t.Fatalf("%s: a copy went elsewhere", name)
+				}
+				check.Must(t, b.Release())
+			}
+			check.Must(t, p.Close())
+			if after, _, _ := d.MemInfo(); after != before {
+				t.Errorf("%s, %s: %d bytes did not come back", name, strategy, before-after)
+			}
+			check.Must(t, d.Close())
+		}
+	}
+}
+
+// A region of shared memory that was aligned changes hands as a whole, and its address is that of its bytes.
+func TestAlignedSharedMemoryChangesHands(t *testing.T) {
+	d := openOrSkip(t, "opencl:0:svm").(*Device)
+	const align = 64 << 10
+	for range 20 {
+		b := check.Ok(d.AllocAligned(1000, align))(t)
+		r := b.Region.(*SVM)
+		s := check.Ok(d.NewStream())(t)
+		if r.Pointer()%align != 0 || r.Size() != 1000 || len(r.Bytes()) != 1000 {
+			t.Errorf("%d bytes at %#x", r.Size(), r.Pointer())
+		}
+		device.Bytes(b)[999] = 7
+		check.Must(t, r.Unmap(s), r.Map(s))
+		if device.Bytes(b)[999] != 7 {
+			t.Error("the contents are lost")
+		}
+		check.Must(t, s.Close())
+		d.Free(b)
+	}
+	check.Must(t, d.Close())
+}

@@ -2,6 +2,7 @@ package opencl
 
 import (
 	"fmt"
+	"unsafe"
 
 	"github.com/bufslab/bufslab/device"
 	"github.com/bufslab/bufslab/device/internal/base"
@@ -12,6 +13,7 @@ import (
 type region struct {
 	dev  *Device
 	size int
+	more int    // bytes that it takes beyond size, so that it is aligned
 	mem  memID  // of a buffer, else 0
 	fine bool   // queues reach it by the CPU's address
 	free func() // gives the memory back to the driver
@@ -49,7 +51,7 @@ func (r *region) drop() {
 		return
 	}
 	r.free()
-	r.dev.give(r.size)
+	r.dev.give(r.size + r.more)
 	r.dev.ctx.release()
 }
 
@@ -101,6 +103,38 @@ func (d *Device) Alloc(size int) (device.Block, error) {
 	}
 	return device.Block{Region: r, Len: size}, nil
 }
+
+// A hosted region has memory that the CPU reaches.
+type hosted interface {
+	owned
+	device.HostRegion
+	// cut leaves the region size bytes from the first multiple of align on. Nothing uses it yet.
+	cut(size, align int)
+}
+
+// AllocAligned is Alloc of memory at a multiple of align, a power of two, where the CPU reaches it. Drivers align to
+// what their types need, some 128 bytes.
+func (d *Device) AllocAligned(size, align int) (device.Block, error) {
+	b, err := d.Alloc(size)
+	if m := device.Bytes(b); err != nil || m == nil || skipped(m, align) == 0 {
+		return b, err
+	}
+	d.Free(b)
+	if b, err = d.Alloc(size + align - 1); err != nil {
+		return b, err
+	}
+	b.Region.(hosted).cut(size, align)
+	b.Len = size
+	return b, nil
+}
+
+// skipped is the number of bytes before the first multiple of align.
+func skipped(m []byte, align int) int {
+	return int(-uintptr(unsafe.Pointer(unsafe.SliceData(m))) & uintptr(align-1))
+}
+
+// resize makes the region size bytes long, of which it takes as many as before.
+func (r *region) resize(size int) { r.size, r.more = size, r.size-size }
 
 // Free works on a lost and on a closed device too. It does not report errors of
 // the driver; a loss shows at the next call.

@@ -107,6 +107,70 @@ func TestHostMemoryIsTheCallersAgain(t *testing.T) {
 	}
 }
 
+// What a driver is asked for is the plain form: queues in order, copies that do not wait while a lock is held,
+// contexts without a callback, and memory for any type. Nothing that is given back is refused.
+func TestWhatADriverIsAskedFor(t *testing.T) {
+	for _, form := range formNames() {
+		t.Run(form, func(t *testing.T) {
+			allocated := false
+			d := opened(t, form, func(a *api) {
+				for _, x := range []struct {
+					call string
+					arg  int
+				}{
+					{"CreateCommandQueue", 2}, {"CreateContext", 3}, {"CreateContext", 4}, {"SVMAlloc", 3},
+					{"EnqueueReadBuffer", 2}, {"EnqueueWriteBuffer", 2}, {"EnqueueSVMMemcpy", 1}, {"EnqueueSVMMap", 1},
+				} {
+					wrap(a, func(call func() []reflect.Value, args []reflect.Value) []reflect.Value {
+						if !args[x.arg].IsZero() && (allocated || x.call != "EnqueueSVMMap") {
+							t.Errorf("%s has %v for its argument %d", x.call, args[x.arg], x.arg)
+						}
+						return call()
+					}, x.call)
+				}
+				wrap(a, func(call func() []reflect.Value, _ []reflect.Value) []reflect.Value {
+					r := call()
+					if !r[0].IsZero() {
+						t.Errorf("the driver refuses with %v", r[0])
+					}
+					return r
+				}, "EnqueueUnmap", "EnqueueSVMUnmap", "ReleaseMemObject", "ReleaseCommandQueue", "ReleaseContext", "ReleaseEvent")
+			})
+			a, b, s := devcheck.Alloc(t, d, 100), devcheck.Alloc(t, d, 100), mustStream(t, d)
+			allocated = true
+			host := device.Host(make([]byte, 100))
+			check.Must(t, s.Copy(a, host), s.Copy(b, a), s.Copy(host, b), s.Sync())
+			if r, ok := a.Region.(*SVM); ok {
+				check.Must(t, r.Unmap(s), r.Map(s))
+			}
+			d.Free(a)
+			d.Free(b)
+			check.Must(t, s.Close())
+		})
+	}
+}
+
+// A stream accepts what it reaches, and no bytes of anything, and keeps none of it.
+func TestAccepts(t *testing.T) {
+	d, other := opened(t, "", unchanged), opened(t, "", unchanged)
+	a, foreign, gone := devcheck.Alloc(t, d, 10), devcheck.Alloc(t, other, 10), devcheck.Alloc(t, d, 10)
+	defer other.Free(foreign)
+	d.Free(gone)
+	s := mustStream(t, d)
+	for _, b := range []device.Block{{}, a, devcheck.Part(a, 9, 1), device.Host([]byte{1}), devcheck.Part(foreign, 1, 0), devcheck.Part(gone, 1, 0)} {
+		check.Must(t, s.Accepts(b))
+	}
+	for _, b := range []device.Block{foreign, devcheck.Part(foreign, 1, 1), gone} {
+		check.Wraps(t, s.Accepts(b), device.ErrUnavailable)
+	}
+	d.Free(a)
+	if n := a.Region.(*Buffer).life.Uses(); n != 0 {
+		t.Errorf("%d calls still hold the region", n)
+	}
+	check.Must(t, s.Close())
+	check.Wraps(t, s.Accepts(device.Block{}), device.ErrClosed)
+}
+
 // Blocks that the CPU reaches are copied and filled when their turn has come.
 func TestHostWorkWaitsItsTurn(t *testing.T) {
 	d, g := openGated(t, "")

@@ -21,9 +21,10 @@ import (
 // exact or bitlog.
 type SVM struct {
 	region
-	p    unsafe.Pointer
-	mu   sync.Mutex  // of changes of hands
-	lent atomic.Bool // unmapped
+	p    unsafe.Pointer // what the driver has allocated
+	skip int            // of its bytes, for alignment
+	mu   sync.Mutex     // of changes of hands
+	lent atomic.Bool    // unmapped
 }
 
 func newCoarse(d *Device, size int) (device.Region, error) {
@@ -74,17 +75,22 @@ func (s *SVM) unmake() {
 	c.SVMFree(c.id, s.p)
 }
 
+func (s *SVM) cut(size, align int) {
+	s.skip = skipped(s.Bytes(), align)
+	s.resize(size)
+}
+
 // Bytes returns the memory, or nil while the device has it or when it is freed.
 func (s *SVM) Bytes() []byte {
 	if s.life.Freed() || s.lent.Load() {
 		return nil
 	}
-	return unsafe.Slice((*byte)(s.p), s.size)
+	return unsafe.Slice((*byte)(unsafe.Add(s.p, s.skip)), s.size)
 }
 
 // Pointer returns the address of the region, for a kernel's arguments. A block
 // begins Off bytes behind it.
-func (s *SVM) Pointer() uintptr { return uintptr(s.p) }
+func (s *SVM) Pointer() uintptr { return uintptr(s.p) + uintptr(s.skip) }
 
 // Unmap gives a coarse region to the device: only work that is enqueued on t from
 // now on may use it, until Map. Until then copies and fills of it fail with
@@ -103,7 +109,8 @@ func (s *SVM) Unmap(t device.Stream) error {
 func (s *SVM) Map(t device.Stream) error {
 	return s.pass(t, false, func(q queueID, wait []eventID, done *eventID) (code, string) {
 		n, list := after(wait)
-		return s.dev.ctx.EnqueueSVMMap(q, 0, mapReadWrite, s.p, uintptr(s.size), n, list, done), "clEnqueueSVMMap"
+		return s.dev.ctx.EnqueueSVMMap(q, 0, mapReadWrite, s.p, uintptr(s.size+s.more), n, list,
+			done), "clEnqueueSVMMap"
 	})
 }
 

@@ -55,6 +55,30 @@ func TestAccountingCountsFootprints(t *testing.T) {
 	}
 }
 
+// A peak is the most since it was reset, whether of what is managed or of what it was told.
+func TestAPeakIsSinceItWasReset(t *testing.T) {
+	a, _ := account(&upstreamtest.Source{}, false)
+	big, _ := a.Alloc(100)
+	small, _ := a.Alloc(1)
+	a.Free(big)
+	if want := [4]int64{1, 101, 2, 1}; figures(a) != want {
+		t.Errorf("%v, want %v", figures(a), want)
+	}
+	a.ResetPeak()
+	if want := [4]int64{1, 1, 2, 1}; figures(a) != want || a.Drawn() != 101 {
+		t.Errorf("after a reset %v, %d bytes drawn", figures(a), a.Drawn())
+	}
+	a.RaisePeak(50)
+	a.RaisePeak(40)
+	a.Free(small)
+	if want := [4]int64{0, 50, 2, 2}; figures(a) != want || a.Drawn() != 101 {
+		t.Errorf("after a raise %v, %d bytes drawn", figures(a), a.Drawn())
+	}
+	if a.ResetPeak(); a.Peak() != 0 {
+		t.Errorf("a peak of %d with nothing managed", a.Peak())
+	}
+}
+
 func TestWhatDrawsOnAnAccountingVerifiesNothingAgain(t *testing.T) {
 	r := upstreamtest.NewRegion(100)
 	a, _ := account(&upstreamtest.Fixed{Block: device.Block{Region: r, Len: 100}}, false)

@@ -95,9 +95,6 @@ func (c Checked) Alloc(size int) (device.Block, error) {
 	return b, nil
 }
 
-// devicePage is what every device aligns host memory to where the size is a multiple of it.
-const devicePage = 4096
-
 // leastAlign is what every device aligns host memory to.
 const leastAlign = 16
 
@@ -108,7 +105,7 @@ type aligner interface {
 
 // draw asks for an aligned block where the source would not make one of itself.
 func (c Checked) draw(size int) (device.Block, error) {
-	if c.align > devicePage || c.align > leastAlign && size&(c.align-1) != 0 {
+	if c.align > leastAlign {
 		return AllocAligned(c.source, size, c.align)
 	}
 	return c.source.Alloc(size)

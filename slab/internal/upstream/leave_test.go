@@ -73,6 +73,26 @@ func TestCloseOfAnEmptyRangeIsNoFree(t *testing.T) {
 	}
 }
 
+// Each block of a list goes, and nothing is kept.
+func TestFreeAllFreesAll(t *testing.T) {
+	for n := range 3 {
+		s := &upstreamtest.Source{}
+		c := Check(s, true, 1)
+		var list []device.Block
+		for range n {
+			b, err := c.Alloc(10)
+			if err != nil {
+				t.Fatal(err)
+			}
+			list = append(list, b)
+		}
+		c.FreeAll(list, func(left []device.Block) { t.Errorf("%d of %d blocks are kept", len(left), n) })
+		if s.Frees != n {
+			t.Errorf("%d of %d blocks are freed", s.Frees, n)
+		}
+	}
+}
+
 // Where the source panics, what is left is kept, and the block that it would not take too.
 func TestFreeAllKeepsWhatIsLeft(t *testing.T) {
 	s := &upstreamtest.Source{}
