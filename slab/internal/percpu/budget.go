@@ -15,7 +15,7 @@ type budget struct{ share, most int64 }
 // budget returns the budget of now. It grows with the managed bytes, from a least that costs
 // little memory.
 func (o *Options) budget(most int64) budget {
-	part := max(o.Managed(), 1) / o.Divisor / int64(o.Processors+1)
+	part := o.Managed() / o.Divisor / int64(o.Processors+1)
 	return budget{min(most, max(part, o.Least)), most}
 }
 

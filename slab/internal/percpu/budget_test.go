@@ -1,6 +1,7 @@
 package percpu
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -198,6 +199,70 @@ func TestTheShareIsForSmallBlocks(t *testing.T) {
 		s := oneCPU(t, Options{Largest: 2 * shareBytes, Bytes: 1 << 20, Depot: 1, Divisor: 1, Managed: func() int64 { return 1 << 30 }})
 		if s.pass(t, 2, 1, size); s.Usage().Blocks != want {
 			t.Errorf("%d blocks of %d bytes cached, want %d", s.Usage().Blocks, size, want)
+		}
+	}
+}
+
+// A class may have what the share has room for, and beyond that, within the most, as many blocks as it has earned, of
+// which those of its previous magazine are some. What is refused, as the class cache was closed or has another limit by
+// now, is not counted.
+func TestAGrantIsWithinTheBudget(t *testing.T) {
+	const size = 1 << 10
+	for _, c := range []struct {
+		granted, limit, to, previous, earned int32
+		share, most                          int64 // blocks
+		want                                 bool
+	}{
+		{granted: 0, limit: 0, to: 4, share: 4, most: 4, want: true},
+		{granted: 0, limit: 0, to: 5, share: 4, most: 9, want: false},
+		{granted: 5, limit: 2, to: 4, share: 7, most: 7, want: true},
+		{granted: 5, limit: 2, to: 4, share: 6, most: 9, want: false},
+		{granted: 5, limit: 2, to: 4, share: 6, most: 9, earned: 4, want: true},
+		{granted: 5, limit: 2, to: 4, share: 6, most: 9, earned: 3, want: false},
+		{granted: 5, limit: 2, to: 4, share: 6, most: 6, earned: 9, want: false},
+		{granted: 5, limit: 2, to: 3, previous: 3, share: 0, most: 9, earned: 6, want: true},
+		{granted: 5, limit: 2, to: 3, previous: 3, share: 0, most: 9, earned: 5, want: false},
+		{granted: 5, limit: 2, to: 2, share: 5, most: 9, want: true},
+	} {
+		for _, now := range []int32{c.limit, ^c.limit, c.limit + 1} {
+			s := oneCPU(t, Options{Largest: size, Bytes: 1 << 20})
+			p, class := &s.cpus[0], s.Class(size)
+			k := &p.caches[class]
+			p.granted, k.nprevious = int64(c.granted)*size, c.previous
+			k.limit.Store(now)
+			s.wants.earned[class].Store(c.earned)
+			want, limit, granted := c.want && now == c.limit, now, p.granted
+			if want {
+				limit, granted = c.to, granted+int64(c.to-c.limit)*size
+			}
+			ok := p.grant(class, c.limit, c.to, budget{c.share * size, c.most * size})
+			if ok != want || k.limit.Load() != limit || p.granted != granted {
+				t.Errorf("%+v with a limit of %d: %t, then %d, %d bytes granted", c, now, ok, k.limit.Load(), p.granted)
+			}
+		}
+	}
+}
+
+// The limit of a class cache begins with a block and doubles up to a magazine, or as far as the share goes, and then has
+// a block more at a time.
+func TestALimitDoublesWithinTheShare(t *testing.T) {
+	const size = 1 << 10
+	for share, want := range map[int64][]int32{
+		100: {1, 2, 4, 8, 16, 32},
+		16:  {1, 2, 4, 8, 16},
+		17:  {1, 2, 4, 8, 16, 17},
+		6:   {1, 2, 4, 5, 6},
+		0:   {},
+	} {
+		s := oneCPU(t, Options{Largest: size, Bytes: 1 << 20})
+		p, class := &s.cpus[0], s.Class(size)
+		var got []int32
+		limit := &p.caches[class].limit
+		for limit.Load() < magazineSlots && p.grow(class, limit.Load(), budget{share * size, 1 << 20}) {
+			got = append(got, limit.Load())
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("a share of %d blocks: limits of %v, want %v", share, got, want)
 		}
 	}
 }

@@ -21,6 +21,8 @@ type store struct {
 	Cache
 
 	mu      sync.Mutex // of the table, too, and of what the Cache counts
+	made    int        // blocks
+	taken   int64      // bytes of those that were not freed
 	freed   int
 	panicAt int // this call of free panics, when the block is free
 }
@@ -65,6 +67,7 @@ func findNumbers() {
 func (s *store) free(e handle.Entry) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.taken -= int64(e.Slot.Len())
 	b, _ := s.table.Detach(e.Slot)
 	s.dev.Free(b)
 	runtime.KeepAlive(e.Mem)
@@ -105,6 +108,8 @@ func (s *store) get(t *testing.T, size int) handle.Entry {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		e, _ = s.table.Attach(b, 0, class, true)
+		s.made++
+		s.taken += int64(e.Slot.Len())
 		s.CountGet(size)
 		s.Missed(class)
 	}

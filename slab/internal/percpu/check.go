@@ -6,12 +6,15 @@ import (
 	"github.com/bufslab/bufslab/internal/invariants"
 )
 
-// check panics if the sums of a cpu do not agree. It does nothing unless the build tag
-// invariants is set. The caller is pinned.
+// check is mustAgree in check builds, and nothing in others.
 func (p *cpu) check() {
-	if !invariants.Enabled {
-		return
+	if invariants.Enabled {
+		p.mustAgree()
 	}
+}
+
+// mustAgree panics if the sums of a cpu do not agree. The caller is pinned.
+func (p *cpu) mustAgree() {
 	var granted int64
 	for i := range p.caches {
 		k := &p.caches[i]

@@ -21,7 +21,7 @@ type counters struct {
 // get counts the bytes of a Get. It returns the number of Gets that this one counts for in a profile, 0
 // if it is not sampled.
 func (n *counters) get(size int) (stands float64) {
-	if n.Got += int64(size); n.Got < n.due {
+	if n.Got += int64(size); n.Got <= n.due {
 		return 0
 	}
 	return n.sample(size)
@@ -34,12 +34,9 @@ func (n *counters) release(size int) {
 
 // sample samples a Get of size bytes, and draws the next due.
 func (n *counters) sample(size int) (stands float64) {
-	if size == 0 || n.due == math.MaxInt64 {
-		return 0
-	}
 	if n.scale == profile.Never { // a cut, and this Get goes beyond it
 		n.pace.Ease()
-		if n.draw(n.due, n.Got-n.due+mostBytes); n.Got < n.due {
+		if n.draw(n.due, n.Got-n.due+mostBytes); n.Got <= n.due {
 			return 0
 		}
 	}

@@ -63,3 +63,57 @@ func TestIdleReclaimLeavesWhatIsUsed(t *testing.T) {
 		}
 	}
 }
+
+// Blocks at the bottom of a class cache were not needed if no Get has come as far down: of the previous magazine, or of
+// half the blocks where there is none. If there was no call at all no block was needed. An idle reclaim takes these.
+func TestWhatLiesBelowWasNotNeeded(t *testing.T) {
+	for _, c := range []struct {
+		blocks, used int // used is how many are got and released
+		want         int32
+	}{
+		{1, 0, everything}, {10, 0, everything}, {40, 0, everything},
+		{1, 1, 0}, {2, 1, 1}, {2, 2, 0}, {3, 1, 2}, {3, 2, 0}, {10, 5, 5}, {10, 6, 0}, {10, 10, 0},
+		{40, 1, 32}, {40, 8, 32}, {40, 9, 0}, {40, 40, 0},
+	} {
+		s := oneCPU(t, Options{Largest: 32 << 10, Bytes: 1 << 20})
+		burst(t, s, c.blocks, 1000)
+		p := &s.cpus[0]
+		p.look()
+		burst(t, s, c.used, 1000)
+		if n := p.takes(s.Class(1000), true); n != c.want {
+			t.Errorf("%d of %d blocks were used: %d were not needed, want %d", c.used, c.blocks, n, c.want)
+		}
+		want := min(int(c.want), c.blocks)
+		if any := s.Reclaim(true); any != (want > 0) || s.freed != want {
+			t.Errorf("%d of %d blocks were used: a reclaim took %d, want %d", c.used, c.blocks, s.freed, want)
+		}
+	}
+}
+
+// A class cache loses blocks at its bottom, those of the previous magazine first, and may hold as many less.
+func TestTheBottomIsCut(t *testing.T) {
+	for _, c := range []struct{ loaded, previous, n int }{{5, 0, 3}, {5, 0, 5}, {5, 1, 1}, {5, 9, 9}, {0, 4, 4}} {
+		s := oneCPU(t, Options{Largest: 1 << 10, Bytes: 1 << 20})
+		class := s.Class(1000)
+		k := s.At(0, class)
+		k.loaded, k.previous = filled(t, s, c.loaded, 1000), filled(t, s, c.previous, 1000)
+		k.setN(int32(c.loaded))
+		k.nprevious = int32(c.previous)
+		k.limit.Store(^7)
+		bottom, want := k.loaded.entries[0], 7-c.n
+		if c.previous > 0 {
+			bottom, want = k.previous.entries[0], 7
+		}
+		calls := k.touched()
+		m := k.cutBottom(int32(c.n))
+		m.check(class, int32(c.n))
+		k.loaded.check(class, k.n())
+		k.previous.check(class, k.nprevious)
+		if m.entries[0] != bottom || int(k.n()+k.nprevious) != c.loaded+c.previous-c.n || ^k.limit.Load() != int32(want) {
+			t.Errorf("%+v: %d and %d blocks are left, at most %d", c, k.n(), k.nprevious, ^k.limit.Load())
+		}
+		if k.touched() != calls {
+			t.Errorf("%+v: that counts as calls", c)
+		}
+	}
+}

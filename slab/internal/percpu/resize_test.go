@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"testing"
 
+	"github.com/bufslab/bufslab/internal/check"
 	"github.com/bufslab/bufslab/slab/internal/handle"
 )
 
@@ -30,18 +31,8 @@ func (s *store) checkMagazines() {
 		}
 	}
 	for i := range s.cpus {
-		p := &s.cpus[i]
-		p.empty.check(0, 0)
-		var granted int64
-		for class := range p.caches {
-			k := &p.caches[class]
-			k.loaded.check(class, k.n())
-			k.previous.check(class, k.nprevious)
-			granted += int64(k.limit.Load()+k.nprevious) * s.BlockBytes(class)
-		}
-		if granted != p.granted {
-			panic("what was granted does not add up")
-		}
+		s.cpus[i].empty.check(0, 0)
+		s.cpus[i].mustAgree()
 	}
 }
 
@@ -152,4 +143,117 @@ func TestAProcessorTooManyHasNoCache(t *testing.T) {
 		t.Error("a processor too many has a block")
 	}
 	s.release(e, 100)
+}
+
+// Of a class that is only released, a class cache keeps up to two magazines as far as its budget goes, and the depot
+// whole magazines. The rest goes back.
+func TestWhatIsReleasedFillsTheBudgets(t *testing.T) {
+	const size, m = 1024, magazineSlots
+	for _, c := range []struct{ cache, depot, want int64 }{
+		{0, 9 * m, 0},
+		{1, 0, 1},
+		{20, 0, 20},
+		{m, 0, m},
+		{2*m - 1, 0, m},
+		{2 * m, 0, 2 * m},
+		{9 * m, 0, 2 * m},
+		{m, m - 1, m},
+		{m, m, 2 * m},
+		{m, 2*m - 1, 2 * m},
+		{2 * m, m, 3 * m},
+		{2 * m, 3 * m, 5 * m},
+		{9 * m, 2 * m, 4 * m},
+	} {
+		s := oneCPU(t, Options{Largest: size, Bytes: c.cache * size, Depot: c.depot * size})
+		burst(t, s, 7*m, size)
+		if n := s.Usage().Blocks; n != c.want || int64(s.freed) != 7*m-c.want {
+			t.Errorf("%d and %d blocks fit, %d are there, want %d", c.cache, c.depot, n, c.want)
+		}
+		s.checkMagazines()
+		made := s.made
+		for range c.want {
+			s.get(t, size)
+		}
+		if s.made != made || s.Usage().Blocks != 0 {
+			t.Errorf("%d and %d blocks fit, %d serve no Get", c.cache, c.depot, s.Usage().Blocks)
+		}
+	}
+}
+
+// Beyond its share a class keeps what it has earned: as many blocks, of which a previous magazine is a part.
+func TestWhatIsEarnedIsKept(t *testing.T) {
+	const size, m = 1024, magazineSlots
+	for earned, want := range map[int32]int64{0: 0, 1: 1, 20: 20, m: m, 2*m - 1: m, 2 * m: 2 * m, 9 * m: 2 * m} {
+		s := oneCPU(t, Options{Largest: size, Bytes: 1 << 20, Divisor: 1, Managed: func() int64 { return 0 }})
+		s.wants.earned[s.Class(size)].Store(earned)
+		if burst(t, s, 7*m, size); s.Usage().Blocks != want {
+			t.Errorf("%d blocks earned, %d kept, want %d", earned, s.Usage().Blocks, want)
+		}
+		s.checkMagazines()
+	}
+}
+
+// The block at hand is taken only if it is too short.
+func TestOnlyAShortBlockIsTaken(t *testing.T) {
+	s := oneCPU(t, Options{Largest: 1 << 10, Bytes: 1 << 20, ExactAbove: 500})
+	burst(t, s, 2, 1000)
+	p, class := &s.cpus[0], s.Class(1000)
+	if e := p.takeShort(class, 1000); e.Slot != nil || p.caches[class].n() != 2 {
+		t.Error("a block of 1000 bytes is too short for 1000")
+	}
+	if e := p.takeShort(class, 1001); e.Slot == nil || e.Slot.Len() != 1000 || p.caches[class].n() != 1 {
+		t.Error("a block of 1000 bytes is long enough for 1001")
+	}
+	s.checkMagazines()
+}
+
+// A program that gets and releases as many blocks again and again moves magazines, and makes none: those that a Get
+// empties serve the next Release, also where some of the blocks go through the depot.
+func TestASwingMakesNoMagazines(t *testing.T) {
+	const size = 1024
+	for _, n := range []int{magazineSlots + 1, 2 * magazineSlots, 4 * magazineSlots, 5*magazineSlots + 1} {
+		s := oneCPU(t, Options{Largest: size, Bytes: 2 * magazineSlots * size, Depot: 4 * magazineSlots * size, Replayed: true})
+		live := make([]handle.Entry, n)
+		swing := func() {
+			for i := range live {
+				live[i] = s.get(t, size)
+			}
+			for _, e := range live {
+				s.release(e, size)
+			}
+		}
+		swing()
+		if allocs := check.Allocs(20, swing); allocs != 0 || s.made != n {
+			t.Errorf("%d blocks: %v allocations, %d blocks were made", n, allocs, s.made)
+		}
+	}
+}
+
+// Keep has a block in the caches if it says so: one that Release has tried before, and one of streams, which it has not;
+// where the class cache has room, and where it makes room first.
+func TestWhatIsKeptIsThere(t *testing.T) {
+	s := oneCPU(t, Options{Largest: 1 << 10, Bytes: 1 << 20})
+	for i := range 5 {
+		for _, streams := range []bool{false, true} {
+			e := s.get(t, 1000)
+			if streams {
+				e.Slot.SetStreamed()
+			}
+			var others []handle.Entry
+			for range i {
+				others = append(others, s.get(t, 1000))
+			}
+			for _, o := range others {
+				s.release(o, 1000)
+			}
+			held := s.Usage().Blocks
+			if e.Slot.End(e.Slot.Generation()); !s.Keep(e, 1000) || s.Usage().Blocks != held+1 {
+				t.Errorf("streams %t: %d blocks, then %d", streams, held, s.Usage().Blocks)
+			}
+			if got := s.get(t, 1000); got != e {
+				t.Errorf("streams %t: a Get has another block", streams)
+			}
+			s.ReclaimLimits()
+		}
+	}
 }

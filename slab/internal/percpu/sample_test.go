@@ -46,21 +46,38 @@ func TestHitsAreSampled(t *testing.T) {
 	}
 }
 
-// So is each miss, also where distances are cut within it.
+// So is each miss, also where distances are cut within it. The next look is never far.
 func TestMissesAreSampled(t *testing.T) {
 	const n = 200_000
-	for _, size := range []int{1 << 10, 1 << 20, 100 << 20, 1 << 30} {
-		pace := profile.NewPace(256 << 20)
+	for _, c := range []struct {
+		size int
+		rate int64
+	}{{1, 1}, {1 << 10, 256 << 20}, {1 << 20, 256 << 20}, {100 << 20, 256 << 20}, {1 << 30, 256 << 20}} {
+		pace := profile.NewPace(c.rate)
 		pace.Hold()
 		s := oneCPU(t, Options{Largest: 1 << 10, Bytes: 1 << 20, Depot: 1, Pace: pace})
 		var found float64
 		for range n {
-			found += s.CountGet(size)
-			s.counts.release(size)
+			found += s.CountGet(c.size)
+			s.counts.release(c.size)
+			if ahead := s.counts.due - s.counts.Got; ahead > mostBytes {
+				t.Fatalf("%d bytes: the next look comes after %d", c.size, ahead)
+			}
 		}
-		if most := 6 * math.Sqrt(n*pace.Weight(int64(size), 0)); math.Abs(found-n) > most {
-			t.Errorf("%d bytes: %.0f found of %d, which is more than %.0f off", size, found, n, most)
+		if most := 6 * math.Sqrt(n*pace.Weight(int64(c.size), 0)); math.Abs(found-n) > most {
+			t.Errorf("%d bytes: %.0f found of %d, which is more than %.0f off", c.size, found, n, most)
 		}
+	}
+}
+
+// A Get of no bytes is no sample, however near the next one is.
+func TestNoBytesAreNoSample(t *testing.T) {
+	s := oneCPU(t, Options{Pace: profile.NewPace(1)})
+	for range 100 {
+		if stands := s.CountGet(0); stands != 0 {
+			t.Fatalf("it stands for %f", stands)
+		}
+		s.CountGet(10)
 	}
 }
 
@@ -128,13 +145,13 @@ func TestDueWaitsForABlock(t *testing.T) {
 func TestWhatComesFromTheDepotIsSampled(t *testing.T) {
 	s := oneCPU(t, Options{Largest: 1 << 10, Bytes: 1 << 20, Depot: 1 << 20, Pace: profile.NewPace(1)})
 	class := s.Class(100)
-	m := &magazine{class: int32(class), n: 3}
+	m := &magazine{class: int32(class), n: 2}
 	for i := range m.n {
 		m.entries[i] = s.get(t, 100)
 	}
 	s.depot.push(m, 0)
 	s.get(t, 100)
-	if k := s.At(0, class); k.n() != 2 || !k.state.isArmed() || !k.isDue() {
+	if k := s.At(0, class); k.n() != 1 || !k.state.isArmed() || !k.isDue() {
 		t.Errorf("state %x", k.state)
 	}
 }

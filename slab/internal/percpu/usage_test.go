@@ -8,6 +8,23 @@ import (
 	"github.com/bufslab/bufslab/slab/internal/handle"
 )
 
+// What is out is what was got up to one reading and not released up to a later one.
+func TestOutIsGotAndNotReleased(t *testing.T) {
+	before := Served{Hits: 50, Misses: 7, Releases: 20, Got: 900, Released: 300}
+	after := Served{Hits: 60, Misses: 8, Releases: 30, Got: 1000, Released: 450}
+	if blocks, bytes := Out(before, after); blocks != 27 || bytes != 450 {
+		t.Errorf("%d blocks, %d bytes", blocks, bytes)
+	}
+}
+
+// Counts of class caches, which serve no miss, add up.
+func TestServedAddsUp(t *testing.T) {
+	s := Served{Hits: 1, Misses: 2, Releases: 3, Got: 4, Released: 5}
+	if s.add(Served{Hits: 10, Releases: 30, Got: 40, Released: 50}); s != (Served{11, 2, 33, 44, 55}) || s.Gets() != 13 {
+		t.Errorf("%+v", s)
+	}
+}
+
 // Usage may run beside all else.
 func TestUsageBesideOwners(t *testing.T) {
 	for range 20 {

@@ -73,6 +73,13 @@ func TestNothingIsSampledWhereTheRateIsOff(t *testing.T) {
 	}
 }
 
+// At a rate of 1 nearly each Get is sampled.
+func TestARateOfOne(t *testing.T) {
+	if bytes, scale := NewPace(1).Draw(math.MaxInt64); scale != 0 || bytes > 1000 {
+		t.Errorf("%d bytes at scale %d", bytes, scale)
+	}
+}
+
 // However many Gets there are, samples take less than their share of the time. When there are
 // fewer Gets, each is sampled again that the rate asks for.
 func TestSamplesTakeLittleTime(t *testing.T) {
@@ -98,7 +105,9 @@ func TestSamplesTakeLittleTime(t *testing.T) {
 		if n, spent := run(100_000, time.Millisecond); n < 400 || spent > 1./share { // there is time for 1000
 			t.Errorf("%d samples took %.3f %% of the time", n, 100*spent)
 		}
-		for range 2 { // the second is drawn before the scale falls by the first
+		// At the end of each distance the scale falls by three steps, but the next distance is drawn before
+		// that. So this many reach scale 0 from any scale, and draw a distance there.
+		for range maxScale/3 + 1 {
 			run(1+int(c.left/1000), time.Second)
 		}
 		if n, _ := run(1000, time.Second); n < 500 {
@@ -129,6 +138,77 @@ func TestASampleTakesTheLeastTime(t *testing.T) {
 			t.Errorf("%v after a sample of %v, want %v", d, c.now, c.want)
 		}
 	}
+	synctest.Test(t, func(t *testing.T) {
+		p := NewPace(1000)
+		time.Sleep(time.Hour)
+		began := time.Now()
+		time.Sleep(time.Millisecond)
+		if p.Spend(began); p.takes.Load() != int64(time.Millisecond) {
+			t.Errorf("a sample of a millisecond took %v", time.Duration(p.takes.Load()))
+		}
+	})
+}
+
+// A sample uses up a free one, or sets samples further apart if it came too early. Time that was left makes samples free
+// again, and sets them closer together, by a step each time that it is twice as long.
+func TestTimeIsSpent(t *testing.T) {
+	const least = time.Microsecond
+	type state struct {
+		free  int64
+		scale uint32
+	}
+	for _, c := range []struct {
+		before  state
+		since   time.Duration
+		samples int64
+		want    state
+	}{
+		{state{5, 3}, 0, 1, state{4, 3}},
+		{state{1, 3}, 0, 1, state{0, 3}},
+		{state{0, 3}, 0, 1, state{0, 4}},
+		{state{0, 3}, least - 1, 1, state{0, 4}},
+		{state{0, 3}, least, 1, state{0, 3}},
+		{state{0, maxScale - 1}, 0, 1, state{0, maxScale}},
+		{state{0, maxScale}, 0, 1, state{0, maxScale}},
+		{state{0, 3}, 2*least - 1, 1, state{0, 3}},
+		{state{0, 3}, 2 * least, 1, state{0, 2}},
+		{state{0, 3}, 8 * least, 1, state{3, 0}},
+		{state{0, 3}, time.Hour, 1, state{freeSamples - 1, 0}},
+		{state{freeSamples, 0}, time.Hour, 1, state{freeSamples - 1, 0}},
+		{state{0, 3}, 0, 0, state{0, 3}},
+		{state{0, 3}, 2 * least, 0, state{1, 2}},
+	} {
+		p := NewPace(1000)
+		const now = 2 * time.Hour
+		p.free.Store(c.before.free)
+		p.scale.Store(c.before.scale)
+		p.last.Store(int64(now - c.since))
+		p.adapt(now, least, c.samples)
+		if got := (state{p.free.Load(), p.scale.Load()}); got != c.want || p.last.Load() != int64(now) {
+			t.Errorf("%+v, %d samples after %v: %+v, want %+v", c.before, c.samples, c.since, got, c.want)
+		}
+	}
+}
+
+// A Pace that is held keeps its scale, whatever is sampled and however long nothing is.
+func TestAHeldPaceKeepsItsScale(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for hold, want := range map[bool]uint32{true: 3, false: 0} {
+			p := NewPace(1000)
+			if hold {
+				p.Hold()
+			}
+			p.free.Store(0)
+			p.scale.Store(3)
+			if p.Spend(time.Now()); p.scale.Load() == 3 != hold {
+				t.Errorf("held %v: scale %d after a sample", hold, p.scale.Load())
+			}
+			time.Sleep(time.Hour)
+			if p.Ease(); p.scale.Load() != want {
+				t.Errorf("held %v: scale %d after an hour", hold, p.scale.Load())
+			}
+		}
+	})
 }
 
 // A burst leaves a distance that a quiet program would not get through for hours. A cut makes it short
@@ -169,8 +249,14 @@ func TestEaseNeedsTime(t *testing.T) {
 			t.Errorf("scale %d too soon", p.scale.Load())
 		}
 		time.Sleep(time.Nanosecond)
-		if p.Ease(); p.scale.Load() != 6 { // 4 times as far apart as 2 of the least
-			t.Errorf("scale %d", p.scale.Load())
+		if p.Ease(); p.scale.Load() != 6 || p.free.Load() != freeSamples { // 4 times as far apart as 2 of the least
+			t.Errorf("scale %d, %d samples are free", p.scale.Load(), p.free.Load())
+		}
+		time.Sleep(stale*share*leastTakes - 1)
+		p.Ease() // too soon, and not as if it were a sample
+		time.Sleep(time.Nanosecond)
+		if p.Ease(); p.scale.Load() != 3 {
+			t.Errorf("then scale %d", p.scale.Load())
 		}
 		(*Pace)(nil).Ease()
 	})

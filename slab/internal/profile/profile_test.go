@@ -111,6 +111,9 @@ func TestHiddenFrames(t *testing.T) {
 	all := r.Frames(func(runtime.Frame) bool { return false })
 	some := r.Frames(func(f runtime.Frame) bool { return f.Function == all[0].Function })
 	last := r.Frames(func(runtime.Frame) bool { return true })
+	if r := r.Frames(func(f runtime.Frame) bool { return f.Function == all[1].Function }); len(r) != len(all) {
+		t.Errorf("%d of %d frames, where one within them is hidden", len(r), len(all))
+	}
 	if len(all) < 3 || len(some) != len(all)-1 || some[0] != all[1] || len(last) != 1 || last[0] != all[len(all)-1] {
 		t.Errorf("%v\n%v\n%v", all, some, last)
 	}
@@ -164,18 +167,59 @@ func TestFittedStacksAddUp(t *testing.T) {
 func TestThePastIsByTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var p Profile
-		for i, d := range []time.Duration{3 * time.Second, time.Second} {
+		for i, d := range []time.Duration{3, 1} {
 			p.Add(1, &Stack{uintptr(i + 1)}, 100, 2)
-			time.Sleep(d)
+			p.Add(2, &Stack{4}, 100, 1) // of half as many, and half as long
+			time.Sleep(d * time.Second / 2)
+			p.Remove(2)
+			time.Sleep(d * time.Second / 2)
 			p.Remove(1)
 		}
 		p.Add(1, &Stack{3}, 100, 2) // which is not over
-		list := Fit(p.Past(), handle.Tally{Blocks: 8, Bytes: 800}, handle.Tally{})
+		list := Fit(p.Past(), handle.Tally{Blocks: 10, Bytes: 1000}, handle.Tally{})
 		sortByStack(list)
-		if len(list) != 2 || list[0].InUse != (Amount{6 * oneObject, 600}) || list[1].InUse != (Amount{2 * oneObject, 200}) {
+		if len(list) != 3 || list[0].InUse != (Amount{6 * oneObject, 600}) || list[1].InUse != list[2].InUse || list[2].InUse.Bytes != 200 {
 			t.Errorf("%+v", list)
 		}
 	})
+}
+
+// The past has stacks whose buffers were released at once, too, and a stack of any depth.
+func TestThePastHasWhatWasBrief(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var p Profile
+		var deep Stack
+		for i := range deep {
+			deep[i] = uintptr(i + 1)
+		}
+		p.Add(1, &deep, 100, 2)
+		p.Remove(1)
+		list := Fit(p.Past(), handle.Tally{Blocks: 3, Bytes: 300}, handle.Tally{})
+		if len(list) != 1 || !slices.Equal(list[0].Stack, deep[:]) || list[0].InUse != (Amount{3 * oneObject, 300}) {
+			t.Errorf("%+v", list)
+		}
+	})
+}
+
+// A sample stands for whole buffers, rounded to the nearest.
+func TestObjectsAreWhole(t *testing.T) {
+	for stands, want := range map[float64]int64{0.4: 0, 0.5: 1, 1: 1, 1.4: 1, 1.5: 2, 2.9: 3} {
+		var p Profile
+		p.Add(1, &Stack{1}, 10, stands)
+		if u := p.Records()[0].InUse; u.Objects() != want || u.Bytes != int64(10*stands) {
+			t.Errorf("%f buffers are %d of %d bytes", stands, u.Objects(), u.Bytes)
+		}
+	}
+}
+
+// Where samples are of buffers of no bytes their stacks get buffers, and no bytes.
+func TestFitOfBuffersOfNoBytes(t *testing.T) {
+	var p Profile
+	p.Add(1, &Stack{1}, 0, 2)
+	list := Fit(p.Records(), handle.Tally{Blocks: 4}, handle.Tally{Blocks: 1, Bytes: -1})
+	if len(list) != 2 || list[0].InUse != (Amount{4 * oneObject, 0}) || list[1].Leaked != (Amount{oneObject, 0}) {
+		t.Errorf("%+v", list)
+	}
 }
 
 func sortByStack(list []Record) {
