@@ -33,7 +33,8 @@ func (g *Growth) Collected(out int64) (least, was int64, collections int) {
 	}
 	last := g.last
 	g.last = least
-	if !g.rises(least) || g.rows < manyRows || least < max(leastOut, times*g.base) || !g.isPart(least-last, g.rows) {
+	g.ended(least)
+	if g.rows < manyRows || least < max(leastOut, times*g.base) || !g.isPart(least-last, g.rows) {
 		return 0, 0, 0
 	}
 	was, collections = g.base, g.rows*perRow
@@ -41,23 +42,22 @@ func (g *Growth) Collected(out int64) (least, was int64, collections int) {
 	return least, was, collections
 }
 
-// rises takes the floor of a row. It reports whether that is higher than where it last stood still.
-func (g *Growth) rises(least int64) bool {
+// ended takes the floor of a row, and counts the row if that is higher than where it last stood still.
+func (g *Growth) ended(least int64) {
 	if !g.open || least < g.peak/2 || least <= g.base+g.base/8 {
 		g.begin(least)
-		return false
+		return
 	}
 	g.rows++
 	g.peak = max(g.peak, least)
 	if g.rows&(g.rows-1) != 0 {
-		return true
+		return
 	}
 	if g.rows >= manyRows && !g.isPart(least-g.half, 1) {
 		g.begin(least)
-		return false
+		return
 	}
 	g.half = least
-	return true
 }
 
 // isPart reports whether a rise is an eighth, at least, of what the floor has risen by in all, divided by rows.

@@ -2,6 +2,7 @@ package floor
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -17,6 +18,9 @@ func grown(n int, out func(i int) int64) (told []int) {
 	}
 	return told
 }
+
+// rowsFrom counts the rows from first on that have passed at collection i, up to most.
+func rowsFrom(i, first, most int) int64 { return int64(min(max(0, i/perRow-first), most)) }
 
 // A pool that loses as much after each collection is noticed, however slow that is, and however much is out for good.
 func TestALeakIsNoticed(t *testing.T) {
@@ -38,18 +42,32 @@ func TestALeakIsNoticed(t *testing.T) {
 	}
 }
 
-// It tells from where, and how long ago.
+// It tells how high the floor is, how high it stood still, and how many collections ago that was. After that it begins
+// anew, from there.
 func TestAGrowthHasNumbers(t *testing.T) {
 	g := new(Growth)
-	for i := 0; ; i++ {
-		least, was, collections := g.Collected(8*mib + max(0, int64(i-80))*mib/2)
-		if least == 0 {
-			continue
+	type growth struct {
+		row         int
+		least, was  int64
+		collections int
+	}
+	var told []growth
+	for i := range 76 * perRow {
+		row := i / perRow
+		out := 8*mib + max(0, int64(row-10))*2*mib // stands still until row 10
+		if row > 10+manyRows {
+			out *= 8
 		}
-		if was != 8*mib || least < 4*was || collections > i || collections < i-80-2*perRow {
-			t.Errorf("at collection %d: %d bytes, %d before, %d collections ago", i, least, was, collections)
+		if least, was, collections := g.Collected(out); least > 0 {
+			told = append(told, growth{row, least, was, collections})
 		}
-		break
+	}
+	want := []growth{
+		{10 + manyRows, 72 * mib, 8 * mib, manyRows * perRow},
+		{10 + 2*manyRows, 8 * 136 * mib, 72 * mib, manyRows * perRow},
+	}
+	if !slices.Equal(told, want) {
+		t.Errorf("told %v, want %v", told, want)
 	}
 }
 
@@ -69,6 +87,9 @@ func TestWhatIsNoLeak(t *testing.T) {
 		"at random":          func(int) int64 { return mib + rand.Int64N(100*mib) },
 		"shrinking":          func(i int) int64 { return 1<<40 - int64(i)*mib },
 		"less than a MiB":    func(i int) int64 { return min(int64(i)*1000, mib-1) },
+		"in the first half":  func(i int) int64 { return (min(int64(i)/perRow, 16)*64 + int64(i)/(33*perRow)*8) * mib },
+		"bytes, then filled": func(i int) int64 { return min(int64(i), 5) + min(max(0, int64(i)-4000), 100)*mib },
+		"thrice, in steps":   func(i int) int64 { return (10 + rowsFrom(i, 20, 10) + rowsFrom(i, 200, 25)) * mib },
 		"between two bursts": func(i int) int64 { return int64(i%perRow) * int64(i) * mib },
 	} {
 		if told := grown(10_000, out); told != nil {

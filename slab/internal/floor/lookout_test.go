@@ -41,14 +41,22 @@ func TestLooksInVainGetRare(t *testing.T) {
 	wantLooks(t, "found at last", hear(l, 18*least, always(1000), 500), 16*least, 17*least, 18*least)
 }
 
-// What is out at some collections only is not old. The next row begins anew.
+// What is out at some collections only is not old, whichever these are. The next row begins anew.
 func TestTheLeastOfARowIsOld(t *testing.T) {
 	l := new(Lookout)
-	for i, out := range []int64{900, 300, 500, 0, 700, 800, 900, 1000, 900, 800, 700, 600, 500, 400, 300, 200} {
-		old, _ := l.Collected(out)
-		want := map[int]int64{perRow - 1: 0, 2*perRow - 1: 200}[i]
-		if old != want {
-			t.Errorf("after %d collections %d bytes are old, not %d", i+1, old, want)
+	for at := range perRow {
+		for i := range perRow {
+			out := 1000 + int64(i)
+			if i == at {
+				out = 900 - int64(at%2)*600 // less and more than in the row before
+			}
+			want := int64(0) // before its end a row tells nothing
+			if i == perRow-1 {
+				want = 900 - int64(at%2)*600
+			}
+			if old, _ := l.Collected(out); old != want {
+				t.Errorf("least at %d: after %d collections %d bytes are old, not %d", at, i+1, old, want)
+			}
 		}
 	}
 }
@@ -62,4 +70,9 @@ func TestTwiceAsMuchIsALookBeforeItsTime(t *testing.T) {
 	wantLooks(t, "still 2001 out", hear(l, 5*perRow, always(2001), 0))
 	wantLooks(t, "5000 out", hear(l, perRow, always(5000), 0), perRow)
 	wantLooks(t, "much more out soon after", hear(l, 2*perRow, always(20_000), 0), 2*perRow)
+
+	l = new(Lookout)
+	hear(l, 15*leastRows*perRow, always(1000), 100) // the looks leave 900
+	wantLooks(t, "1800 out", hear(l, leastRows*perRow, always(1800), 0))
+	wantLooks(t, "1801 out", hear(l, perRow, always(1801), 0), perRow)
 }

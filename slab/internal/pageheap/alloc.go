@@ -10,12 +10,11 @@ import (
 // lock, which is given back while the heap goes upstream.
 func (h *Heap) Alloc(size int) (int32, error) {
 	n := align.Up(size, h.align)
-	for drained := false; ; {
+	for {
 		if i := h.AllocFree(size); i != none {
 			return i, nil
 		}
-		if !drained && h.drainBeforePeak(n) {
-			drained = true
+		if h.drainBeforePeak(n) {
 			continue
 		}
 		err := h.unlocked(func() error { return h.grow(n) })

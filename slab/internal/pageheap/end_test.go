@@ -39,3 +39,37 @@ func TestALostDeviceTakesEverything(t *testing.T) {
 		t.Errorf("%d bytes managed, %d free", p.managed, p.index[free].bytes)
 	}
 }
+
+// FreeBlock frees the extent that is exactly the block, as it was asked for, and no span.
+func TestFreeBlockIsOfTheExactBlock(t *testing.T) {
+	p, _ := onRange()
+	b := p.mustAlloc(t, 100)
+	next := p.mustAlloc(t, 100)
+	i, _ := p.Locate(b, 0)
+	for name, c := range map[string]struct {
+		b     device.Block
+		guess int32
+	}{
+		"shorter":                {device.Block{Region: b.Region, Off: b.Off, Len: 99}, i},
+		"longer":                 {device.Block{Region: b.Region, Off: b.Off, Len: 112}, none},
+		"within":                 {device.Block{Region: b.Region, Off: b.Off + 4, Len: 100}, none},
+		"another block's extent": {next, i},
+		"no extent":              {b, int32(len(p.records))},
+		"memory beyond":          {device.Block{Region: b.Region, Off: next.Off + 112, Len: 100}, none},
+	} {
+		if p.FreeBlock(c.b, c.guess) {
+			t.Errorf("%s: freed", name)
+		}
+	}
+	p.SetSpan(i, 1)
+	if p.FreeBlock(b, i) {
+		t.Error("a span is freed")
+	}
+	p.SetSpan(i, 0)
+	if !p.FreeBlock(b, none) || p.FreeBlock(b, none) || !p.FreeBlock(next, none) {
+		t.Error("two blocks are not freed once each")
+	}
+	if err := p.check(); err != nil {
+		t.Error(err)
+	}
+}

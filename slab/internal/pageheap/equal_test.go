@@ -201,3 +201,15 @@ func TestEqualBlocksOfLazyRangesTakeNoCalls(t *testing.T) {
 		t.Errorf("%d calls for equal blocks, %d bytes managed", p.policy.beside, p.managed)
 	}
 }
+
+// Blocks of the least size that can be equal are, until they are free.
+func TestEqualBlocksOfTheLeastSize(t *testing.T) {
+	g := growthPolicy{}
+	g.grew(largeBlock, 0)
+	if g.equals.out != largeBlock {
+		t.Errorf("%+v with a block out", g.equals)
+	}
+	if g.shrank(largeBlock); g.equals.out != 0 {
+		t.Errorf("%+v with none", g.equals)
+	}
+}

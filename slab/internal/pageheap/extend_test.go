@@ -144,3 +144,95 @@ func TestGrowthUsesWhatIsFree(t *testing.T) {
 		t.Errorf("%d bytes managed at most, for %d in use", p.policy.high, most)
 	}
 }
+
+// A block that would at least double is not extended where it had better be copied: so much is free in one place, and as
+// much was in use before. One that has to stay is.
+func TestABlockHadBetterBeCopied(t *testing.T) {
+	for _, c := range []struct {
+		size int // of 8 pages
+		stay bool
+		had  int // pages in use before
+		want bool
+	}{
+		{16, false, 16, false},
+		{16, true, 16, true},
+		{15, false, 16, true},
+		{16, false, 15, true},
+		{32, false, 32, false},
+		{33, false, 33, true}, // no place for it
+	} {
+		p, up := onRange()
+		if err := p.Prefill(40 * page); err != nil {
+			t.Fatal(err)
+		}
+		place, b := p.mustAlloc(t, 32*page), p.mustAlloc(t, 8*page)
+		p.free(place)
+		p.peakLeft = int64(c.had * page)
+		i, _ := p.Locate(b, 0)
+		p.Lock()
+		got := p.Extend(i, c.size*page, c.stay, func() bool { return true })
+		p.Unlock()
+		if got != c.want || (up.Top > 40*page) != got {
+			t.Errorf("%+v: %t, memory up to %d", c, got, up.Top)
+		}
+		p.mustCheck(t, &up.Source)
+	}
+}
+
+// If the owner refuses, all is as before.
+func TestAnExtensionThatIsRefused(t *testing.T) {
+	p, up := onRange()
+	if err := p.Prefill(8 * page); err != nil {
+		t.Fatal(err)
+	}
+	b := p.mustAlloc(t, page)
+	i, _ := p.Locate(b, 0)
+	p.Lock()
+	got := p.Extend(i, 8*page, true, func() bool { return false })
+	p.Unlock()
+	if got || p.Len(i) != page || p.Size(i) != page {
+		t.Errorf("extended: %t, to %d bytes", got, p.Len(i))
+	}
+	p.mustCheck(t, &up.Source)
+}
+
+// What lies in a cache of the owner is drained once if it may be the neighbour.
+func TestTheNeighbourIsDrained(t *testing.T) {
+	for _, cached := range []bool{true, false} {
+		up := &pages{RangeBytes: mib}
+		drains := 0
+		var p *program
+		var b, neighbour device.Block
+		p = start(up, Options{BeforePeak: func() {
+			if drains++; cached {
+				p.freeLocked(neighbour)
+			}
+		}})
+		if err := p.Prefill(4 * page); err != nil {
+			t.Fatal(err)
+		}
+		b, neighbour = p.mustAlloc(t, page), p.mustAlloc(t, 2*page)
+		p.mustAlloc(t, page)
+		i, _ := p.Locate(b, 0)
+		p.Lock()
+		got := p.Extend(i, 3*page, true, func() bool { return true })
+		p.Unlock()
+		if got != cached || drains != 1 {
+			t.Errorf("extended: %t, after %d drains", got, drains)
+		}
+		p.mustCheck(t, &up.Source)
+	}
+}
+
+// A block at the top of a range that grows makes good for it, as any growth does, also where little is free.
+func TestPagesGoBeforeABlockGrowsPastThePeak(t *testing.T) {
+	p, up, _ := holed(t, 1, firstStep, 100*page)
+	i := p.top(0)
+	p.Lock()
+	got := p.Extend(i, 17*page, true, func() bool { return true })
+	p.Unlock()
+	if !got || up.Decommits != 1 {
+		t.Errorf("extended: %t; %d extents went", got, up.Decommits)
+	}
+	p.mustCheck(t, &up.Source)
+}

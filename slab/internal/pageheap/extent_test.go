@@ -58,3 +58,19 @@ func TestSplitKeepsTheAgeOfTheRest(t *testing.T) {
 		t.Errorf("merged, it is %+v", *e.at(j))
 	}
 }
+
+// The front of an extent is a neighbour of what was below it.
+func TestSplitFrontLinksTheFront(t *testing.T) {
+	e := newExtents(16)
+	end := e.segment(0)
+	e.appendTop(end, 64, free)
+	below := e.find(free, 16)
+	e.use(below, 16, 16)
+	x := e.find(free, 48)
+	e.use(x, 48, 48)
+	f := e.splitFront(x, 16)
+	e.at(f).state = used
+	if err := e.check(end); err != nil || e.at(below).next != f || e.at(f).len != 16 || e.at(x).len != 32 {
+		t.Errorf("%v: the front is %+v, the rest %+v", err, *e.at(f), *e.at(x))
+	}
+}

@@ -49,7 +49,10 @@ func walk(t *testing.T, r *rand.Rand, p *program, up *pages, lossy bool) {
 		case k < 97:
 			p.FreeHeld()
 		case k < 99:
-			p.Trim(r.IntN(3))
+			before := p.managed
+			if n := p.Trim(r.IntN(3)); n != before-p.managed {
+				t.Fatalf("Trim says %d, and %d bytes went", n, before-p.managed)
+			}
 		}
 		p.mustCheck(t, &up.Source)
 	}
@@ -217,4 +220,19 @@ func TestFreePagesGoBeforeThePeak(t *testing.T) {
 			t.Errorf("a peak of %d pages with holes of %d, want %d", got, hole, want)
 		}
 	}
+}
+
+// A range that has decommitted pages in the middle is closed once the rest is free, and forgotten.
+func TestARangeWithDecommittedPagesIsClosed(t *testing.T) {
+	p, up := onRange()
+	live := fill(t, p, 9)
+	p.freeAll(live[3:6])
+	p.FreeHeld()
+	p.freeAll(live[:3])
+	p.freeAll(live[6:])
+	if p.FreeHeld(); up.Open != 0 || p.index[decommitted].count != 0 {
+		t.Errorf("%d ranges are open, %d extents decommitted", up.Open, p.index[decommitted].count)
+	}
+	p.mustAlloc(t, page)
+	p.mustCheck(t, &up.Source)
 }

@@ -50,3 +50,52 @@ func TestWhatWasTakenMeanwhileStays(t *testing.T) {
 	}
 	p.mustCheck(t, &up.Source)
 }
+
+// A segment is free again, and counted as before, if the upstream panics when it comes back.
+func TestASegmentStaysAfterAPanic(t *testing.T) {
+	up := &source{Round: mib}
+	p := start(up, Options{})
+	b := p.mustAlloc(t, 100)
+	p.free(b)
+	before := p.Counts()
+	up.Before = func(string) error { panic("told to") }
+	func() {
+		defer func() { _ = recover() }()
+		p.FreeHeld()
+		t.Error("no panic")
+	}()
+	if now := p.Counts(); now != before || now.ExcessBytes == 0 {
+		t.Errorf("%+v, before the panic %+v", now, before)
+	}
+	up.Before = nil
+	p.mustCheck(t, up)
+	if p.FreeHeld(); up.Bytes != 0 {
+		t.Errorf("%d bytes are left", up.Bytes)
+	}
+}
+
+// While memory is on its way upstream nothing of it is free.
+func TestLeavingMemoryIsNotFree(t *testing.T) {
+	for name, up := range map[string]*pages{"a range": {}, "pages": {}, "a segment": {Ranges: -1}} {
+		p := start(up, Options{})
+		if err := p.Prefill(10 * page); err != nil {
+			t.Fatal(err)
+		}
+		b := p.mustAlloc(t, page)
+		if name != "pages" {
+			p.free(b)
+		}
+		calls := 0
+		up.Before = func(string) error {
+			calls++
+			if c := p.Counts(); c.FreeBytes != 0 || p.AllocFree(16) != none {
+				t.Errorf("%s: %d bytes are free", name, c.FreeBytes)
+			}
+			return nil
+		}
+		if p.FreeHeld(); calls != 1 {
+			t.Errorf("%s: %d calls", name, calls)
+		}
+		p.mustCheck(t, &up.Source)
+	}
+}

@@ -84,3 +84,14 @@ func TestFreeMemoryIsInNoExtent(t *testing.T) {
 		}
 	}
 }
+
+// Of an extent longer than MaxSpanBytes what begins a page beyond that is not looked for.
+func TestTheSearchForABlockEnds(t *testing.T) {
+	p, _ := onRange()
+	b := p.mustAlloc(t, 4*MaxSpanBytes)
+	for off, want := range map[int]bool{MaxSpanBytes: true, MaxSpanBytes + page: false, 3 * MaxSpanBytes: false} {
+		if i, at := p.Locate(device.Block{Region: b.Region, Off: b.Off + off, Len: 1}, 0); (i != none) != want || want && at != off {
+			t.Errorf("byte %d of a long extent is byte %d of extent %d", off, at, i)
+		}
+	}
+}

@@ -11,7 +11,7 @@ import (
 func TestLazyRangesGrowByWhatIsNeeded(t *testing.T) {
 	up := &pages{RangeBytes: 64 << 20, Ahead: 1 << 20}
 	p := start(up, Options{})
-	for n := range 200 {
+	for n := range 257 { // all that the call makes ready
 		p.mustAlloc(t, page)
 		if want := int64(n+1) * page; p.managed != want || up.Bytes != want {
 			t.Fatalf("%d bytes managed, %d committed, for %d", p.managed, up.Bytes, want)
@@ -97,7 +97,7 @@ func TestGetsAreAskedForWhereTheyCount(t *testing.T) {
 		fill(t, p, 1000)
 		return asked
 	}
-	if lazy, other := grow(1<<20), grow(0); lazy == 0 || lazy > lazyShare+1 || other < 10 {
+	if lazy, other := grow(1<<20), grow(0); lazy != lazyShare+1 || other < 10 {
 		t.Errorf("asked %d times on a lazy range, %d on one that is not", lazy, other)
 	}
 }

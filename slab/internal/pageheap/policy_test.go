@@ -93,6 +93,108 @@ func TestGrowthStopsAtTheOldPeak(t *testing.T) {
 	}
 }
 
+// A heap without history affords four calls, then one for each 15 Gets up to seven, then its share of all. Calls
+// for equal blocks are beside the early ones.
+func TestBudget(t *testing.T) {
+	for _, c := range []struct {
+		count, gets, calls, beside int64
+		want                       float64
+	}{
+		{0, 0, 0, 0, 4}, {60, 0, 0, 0, 4}, {75, 0, 0, 0, 5}, {75, 0, 2, 0, 3}, {75, 90, 2, 0, 4}, {700, 0, 0, 0, 7},
+		{0, 0, 4, 3, 3}, {1000, 0, 0, 0, 10}, {1000, 2000, 25, 0, -5}, {1000, 0, 2, 2, 8}, {1000, 0, 4, 4, 7},
+	} {
+		g := growthPolicy{miss: 0.01, count: c.count, gets: c.gets, calls: c.calls, beside: c.beside}
+		if got := g.budget(); got != c.want {
+			t.Errorf("%+v: %v", c, got)
+		}
+	}
+}
+
+// Head-room is what the allocations until the next call add, less where calls are left, and less an eighth of what
+// is free.
+func TestSlack(t *testing.T) {
+	for _, c := range []struct {
+		rate        float64
+		gets, calls int64
+		free        int64
+		want        int
+	}{
+		{100, 0, 10, 0, 10_000},     // a call every hundred allocations
+		{100, 0, 20, 0, 10_000},     // too many were made
+		{100, 0, 6, 0, 2000},        // four are left
+		{100, 2000, 20, 0, 5000},    // every other Get is an allocation
+		{100, 0, 10, 800, 9900},     // an eighth of what is free
+		{100, 0, 10, 1 << 20, 8750}, // at most an eighth less
+		{-100, 0, 10, 0, 0},
+	} {
+		g := growthPolicy{miss: 0.01, rate: c.rate, count: 1000, gets: c.gets, calls: c.calls}
+		if got := g.slack(c.free); got != c.want {
+			t.Errorf("%+v: %d", c, got)
+		}
+	}
+}
+
+// A step is a multiple of a page of at least what is needed and what is wanted, and a first step of 64 KiB. It ends at
+// the old peak, unless more is needed, or calls are scarce.
+func TestSteps(t *testing.T) {
+	for _, c := range []struct {
+		need, least   int
+		managed, high int64
+		calls         int64
+		want          int
+	}{
+		{1, 0, 0, 0, 0, firstStep},
+		{firstStep + 1, 0, 0, 0, 0, firstStep + page},
+		{1, 0, firstStep - 2*page, 0, 0, 2 * page},
+		{1, 0, firstStep - 1, 0, 0, page},
+		{1, 0, mib, 0, 0, page},
+		{page + 1, 0, mib, 0, 0, 2 * page},
+		{1, 10 * page, mib, 0, 0, 10 * page},
+		{1, 10 * page, mib, mib + 4*page, 0, 4 * page},
+		{1, 10 * page, mib, mib + 4*page, 3, 4 * page}, // a call is left
+		{1, 10 * page, mib, mib + 4*page, 4, 10 * page},
+		{4 * page, 10 * page, mib, mib + 5*page - 1, 0, 4 * page},
+		{4*page + 1, 10 * page, mib, mib + 5*page - 1, 0, 10 * page},
+		{1, page, mib, mib + 4*page, 0, page},
+	} {
+		g := growthPolicy{miss: 0.01, high: c.high, calls: c.calls}
+		if got := g.step(c.need, c.least, page, c.managed, 0); got != c.want {
+			t.Errorf("%+v: %d", c, got)
+		}
+	}
+}
+
+// What is counted of a growth: a call, if there was one; and one for equal blocks, if it made a new peak.
+func TestCountsOfGrowth(t *testing.T) {
+	for _, c := range []struct {
+		managed             int64
+		called, equal       bool
+		calls, beside, high int64
+	}{
+		{101, true, true, 1, 1, 101}, {100, true, true, 1, 0, 100}, {101, true, false, 1, 0, 101},
+		{101, false, true, 0, 0, 101}, {99, false, false, 0, 0, 100},
+	} {
+		g := growthPolicy{high: 100}
+		g.grewTo(c.managed, c.called, c.equal)
+		if g.calls != c.calls || g.beside != c.beside || g.high != c.high {
+			t.Errorf("%+v: %+v", c, g)
+		}
+	}
+}
+
+// The rate is a mean of the bytes that an allocation adds: sizes, less those that are freed.
+func TestRateOfGrowth(t *testing.T) {
+	g := growthPolicy{miss: 0.5}
+	for _, want := range []float64{500, 750, 875} {
+		if g.grew(1000, 0); g.rate != want {
+			t.Errorf("a rate of %v, want %v", g.rate, want)
+		}
+	}
+	if g.shrank(1000); g.rate != 375 || g.count != 3 {
+		t.Errorf("a rate of %v after a free, and %d allocations", g.rate, g.count)
+	}
+}
+
 // Sums of sizes that no int holds are no step backwards.
 func TestGrowthDoesNotOverflow(t *testing.T) {
 	g := newGrowthPolicy(0.01)

@@ -28,7 +28,7 @@ func (h *Heap) rangeFor(n int) int {
 			before = min(before+r.Region().Size(), upstream.MaxSize)
 		}
 	}
-	return max(firstRange, rangeTimes*min(max(n, before), upstream.MaxSize/rangeTimes), n+n/8+8<<20)
+	return max(firstRange, rangeTimes*min(max(n, before), upstream.MaxSize/rangeTimes), n+n/8)
 }
 
 // openRange makes a range with n bytes of addresses left current, a new range if

@@ -1,8 +1,11 @@
 package pageheap
 
 import (
+	"errors"
 	"math"
 	"testing"
+
+	"github.com/bufslab/bufslab/slab/internal/upstream"
 )
 
 func TestAFullRangeOpensAnother(t *testing.T) {
@@ -79,6 +82,47 @@ func TestRangesBeginSmallAndMultiply(t *testing.T) {
 	}
 }
 
+// A range has 8 times the addresses of the block that it is for, or of all earlier ranges, and for the largest block
+// a page more than it.
+func TestAddressesOfARange(t *testing.T) {
+	p, _ := onRange()
+	for n, want := range map[int]int{1: firstRange, 8 * mib: firstRange, 8*mib + 1: firstRange + 8} {
+		if got := p.rangeFor(n); got != want {
+			t.Errorf("%d bytes of addresses for %d, want %d", got, n, want)
+		}
+	}
+	if got := p.rangeFor(upstream.MaxSize); got < upstream.MaxSize+8*mib || got > 3*(upstream.MaxSize/2) {
+		t.Errorf("%d bytes of addresses for %d", got, upstream.MaxSize)
+	}
+	for range 2 {
+		if err := p.openRange(firstRange - page); err != nil {
+			t.Fatal(err)
+		}
+		p.takeRest(t)
+		p.mustAlloc(t, firstRange-2*page)
+	}
+	before := 0
+	for _, s := range p.segs {
+		before += s.rng.Region().Size()
+	}
+	if got := p.rangeFor(1); got != 8*min(before, upstream.MaxSize/8) {
+		t.Errorf("%d bytes of addresses, %d before", got, before)
+	}
+}
+
+// Addresses of open ranges are used up before there is another range: a range is enough for a block if a page is left
+// to round up.
+func TestOpenRangesAreUsedUp(t *testing.T) {
+	up := &pages{RangeBytes: 16 * page}
+	p := start(up, Options{MaxHeld: -1})
+	first := p.mustAlloc(t, 10*page)
+	second := p.mustAlloc(t, 15*page) // all that a range is for certain
+	if b := p.mustAlloc(t, 5*page); b.Region != first.Region || second.Region == first.Region || up.Opened != 2 {
+		t.Errorf("%d ranges; a block at %d, another at %d, then one at %d", up.Opened, first.Off, second.Off, b.Off)
+	}
+	p.mustCheck(t, &up.Source)
+}
+
 // A heap that holds nothing keeps no addresses above its memory, also of what is freed
 // later, and can still grow.
 func TestStopHoldingGivesUpAddresses(t *testing.T) {
@@ -140,5 +184,34 @@ func TestQuarantineKeepsNoAddressesOfOthers(t *testing.T) {
 	p.mustCheck(t, &up.Source)
 	if up.Open != 2 {
 		t.Errorf("%d ranges", up.Open)
+	}
+}
+
+// A range in which no memory was ever had is closed, also after a panic. What has memory stays.
+func TestARangeWithoutMemoryIsClosed(t *testing.T) {
+	for _, panics := range []bool{true, false} {
+		up := &pages{Source: source{FailAt: 1, FailWith: errors.New("told to"), Panic: panics}}
+		p := start(up, Options{})
+		func() {
+			defer func() { _ = recover() }()
+			if _, err := p.alloc(100); err == nil {
+				t.Error("no error")
+			}
+		}()
+		if up.Opened != 1 || up.Open != 0 || p.current != -1 {
+			t.Errorf("%d ranges, %d are open", up.Opened, up.Open)
+		}
+		p.mustAlloc(t, 100)
+		up.FailAt = up.Calls + 1
+		func() {
+			defer func() { _ = recover() }()
+			if _, err := p.alloc(100 * page); err == nil {
+				t.Error("no error")
+			}
+		}()
+		if up.Opened != 2 || up.Open != 1 {
+			t.Errorf("%d ranges, %d are open", up.Opened, up.Open)
+		}
+		p.mustCheck(t, &up.Source)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/bufslab/bufslab/device"
 	"github.com/bufslab/bufslab/internal/replaying"
 )
 
@@ -51,5 +52,28 @@ func TestExtentsOfSeveralSegments(t *testing.T) {
 	}
 	if regions != up.Allocs || int64(bytes) != p.managed-p.excess {
 		t.Errorf("%d regions with %d bytes, want %d with %d", regions, bytes, up.Allocs, p.managed-p.excess)
+	}
+}
+
+// Free extents are counted by the power of two that they reach.
+func TestFreeExtentsBySize(t *testing.T) {
+	p, _ := onRange()
+	if err := p.Prefill(8 * page); err != nil {
+		t.Fatal(err)
+	}
+	var live []device.Block
+	for _, n := range []int{16, 32, 48, 64, page, 2*page - 16, 2 * page} {
+		live = append(live, p.mustAlloc(t, n))
+		p.mustAlloc(t, 16)
+	}
+	p.mustAlloc(t, int(p.Counts().FreeBytes))
+	if bytes, largest, bySize := p.FreeExtents(); bytes != 0 || largest != 0 || len(bySize) != 0 {
+		t.Errorf("%d bytes are free, %d at most, %v", bytes, largest, bySize)
+	}
+	p.freeAll(live)
+	bytes, largest, bySize := p.FreeExtents()
+	want := []int64{4: 1, 5: 2, 6: 1, 12: 2, 13: 1}
+	if bytes != 16+32+48+64+5*page-16 || largest != 2*page || !slices.Equal(bySize, want) {
+		t.Errorf("%d bytes, %d at most, %v, want %v", bytes, largest, bySize, want)
 	}
 }

@@ -169,3 +169,49 @@ func TestTrimOfVeryManyEpochsGivesNothingBack(t *testing.T) {
 		}
 	}
 }
+
+// Where nothing else is left, what is free deep in a list serves.
+func TestTheLastResortIsDeepInAList(t *testing.T) {
+	const n, others = 1025 * 16, 100
+	up := &source{Capacity: n + others*(n-16) + (others+1)*16}
+	p := start(up, Options{})
+	if err := p.Prefill(int(up.Capacity)); err != nil {
+		t.Fatal(err)
+	}
+	live := []device.Block{p.mustAlloc(t, n)}
+	for range others {
+		p.mustAlloc(t, 16)
+		live = append(live, p.mustAlloc(t, n-16))
+	}
+	p.mustAlloc(t, 16)
+	p.freeAll(live)
+	if b, err := p.alloc(n); err != nil || b != live[0] {
+		t.Errorf("%+v, %v, want %+v", b, err, live[0])
+	}
+	p.mustCheck(t, up)
+}
+
+// Without anything to give back two calls fail: for a step, and for what is needed.
+func TestAFailureTakesTwoCalls(t *testing.T) {
+	for _, segments := range []bool{true, false} {
+		up := &pages{Source: source{Capacity: page}}
+		p := start(on(up, segments), Options{})
+		if _, err := p.alloc(2 * page); err == nil || up.Refused != 2 {
+			t.Errorf("%v after %d calls", err, up.Refused)
+		}
+	}
+}
+
+// More is held than may be from the first byte beyond on.
+func TestOverHeld(t *testing.T) {
+	p := start(&pages{}, Options{MaxHeld: 2 * page})
+	if err := p.Prefill(3 * page); err != nil {
+		t.Fatal(err)
+	}
+	if !p.OverHeld() {
+		t.Error("3 pages are free, and 2 may be")
+	}
+	if p.mustAlloc(t, page); p.OverHeld() {
+		t.Error("2 pages are free, as may be")
+	}
+}

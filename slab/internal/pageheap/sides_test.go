@@ -34,6 +34,9 @@ func TestAnExtentOfTheSizeIsTakenWhole(t *testing.T) {
 	if b := p.mustAlloc(t, mib); b.Off != 0 || p.managed != mib {
 		t.Errorf("a block at %d of %d bytes", b.Off, p.managed)
 	}
+	if err := p.check(); err != nil {
+		t.Error(err)
+	}
 }
 
 // freeOn is free, on a processor.
@@ -92,6 +95,22 @@ func TestAnEpochForgetsSides(t *testing.T) {
 	p.wantOn(t, on, 1, a.Off+a.Len-mib/2)
 }
 
+// The least block that has a side is one of 32 KiB.
+func TestTheLeastBlockWithASide(t *testing.T) {
+	for size, own := range map[int]bool{sidedFrom: true, sidedFrom - page: false} {
+		p, on := sided()
+		b := p.mustAlloc(t, size)
+		p.mustAlloc(t, page)
+		other := p.mustAlloc(t, mib)
+		p.takeRest(t)
+		p.freeOn(on, 1, other)
+		p.freeOn(on, 1, b)
+		if *on = 0; (p.findOwn(size, p.side()) == none) != own {
+			t.Errorf("another processor takes what had %d bytes: %t", size, own)
+		}
+	}
+}
+
 // Two extents that become one are of the side of the longer one, whichever came first.
 func TestAnExtentIsOfTheSideThatHadMost(t *testing.T) {
 	for _, shortFirst := range []bool{true, false} {
@@ -138,7 +157,7 @@ func TestTheSearchForItsOwnEnds(t *testing.T) {
 			list = append(list, p.mustAlloc(t, mib))
 			p.mustAlloc(t, page)
 		}
-		mine := p.mustAlloc(t, 2*mib)
+		mine := p.mustAlloc(t, mib+mib/32) // of the next list
 		p.takeRest(t)
 		p.freeAll(list) // on processor 0
 		p.freeOn(on, 2, mine)

@@ -16,7 +16,11 @@ func TestTrimBesideALoad(t *testing.T) {
 	p.freeAll(fill(t, p, 10*64))
 	for epoch := 1; epoch <= 6; epoch++ {
 		p.free(p.mustAlloc(t, n))
+		before := p.managed
 		went := p.Trim(3)
+		if went != before-p.managed {
+			t.Errorf("epoch %d: %d bytes went, it says, of %d, and %d are left", epoch, went, before, p.managed)
+		}
 		p.mustCheck(t, &up.Source)
 		switch had := epoch == 3; { // in the first three all was in use
 		case !had && epoch < 6 && went != 0:
@@ -111,4 +115,161 @@ func TestShrinkOfAnUnusedRange(t *testing.T) {
 			t.Errorf("Shrink(%d): %d bytes are left, want %d pages", c.bytes, p.managed, c.left)
 		}
 	}
+}
+
+// A range of which exactly all is wanted is closed.
+func TestShrinkByAllOfARange(t *testing.T) {
+	up := &pages{RangeBytes: 64 << 20}
+	p := start(up, Options{})
+	p.free(p.mustAlloc(t, 100*page))
+	if p.Shrink(p.managed); up.Open != 0 || p.managed != 0 {
+		t.Errorf("%d ranges are open, with %d bytes", up.Open, p.managed)
+	}
+}
+
+// Segments go whole, the longest free and of these the largest first; one of more than twice what is wanted stays, unless
+// nothing else goes.
+func TestShrinkOfSegments(t *testing.T) {
+	for _, c := range []struct {
+		n    int64
+		old  bool // the small one has been free for longer
+		left int64
+	}{
+		{0, false, 9 * mib},
+		{8 * mib, false, mib},
+		{8*mib + 1, false, mib},
+		{8*mib + mib/2, false, 0},
+		{4 * mib, false, mib},
+		{4*mib - 1, false, 8 * mib},
+		{mib / 2, false, 8 * mib},
+		{mib/2 - 1, false, mib},
+		{mib, true, 8 * mib},
+		{4 * mib, true, 8 * mib},
+		{5 * mib, true, 0},
+		{math.MaxInt64, false, 0},
+	} {
+		up := &source{}
+		p := start(up, Options{})
+		large, small := p.mustAlloc(t, 8*mib), p.mustAlloc(t, mib)
+		if c.old {
+			p.free(small)
+			p.epoch++
+			p.free(large)
+		} else {
+			p.free(large)
+			p.free(small)
+		}
+		if p.Shrink(c.n); p.managed != c.left {
+			t.Errorf("%+v: %d bytes are left", c, p.managed)
+		}
+		p.mustCheck(t, up)
+	}
+}
+
+// Of a range whole pages may go, and of a segment that is in use nothing.
+func TestWhatMayGo(t *testing.T) {
+	for _, c := range []struct {
+		segments  bool
+		off, size int
+		want      bool
+	}{
+		{false, 1024, 6 * 1024, false}, {false, 1024, 7 * 1024, true}, {false, 0, page, true}, {false, 16, page - 16, false},
+		{true, 16, 3 * page, false},
+	} {
+		p := start(on(&pages{}, c.segments), Options{})
+		if err := p.Prefill(4 * page); err != nil {
+			t.Fatal(err)
+		}
+		if c.off > 0 {
+			p.mustAlloc(t, c.off)
+		}
+		b := p.mustAlloc(t, c.size)
+		i, _ := p.Locate(b, 0)
+		p.mustAlloc(t, int(p.Counts().FreeBytes))
+		p.free(b)
+		if p.mayGo(i) != c.want {
+			t.Errorf("%+v: %t", c, !c.want)
+		}
+	}
+}
+
+// Wholly free segments go until as much has gone as was asked for.
+func TestAsManySegmentsGoAsAreNeeded(t *testing.T) {
+	for n, want := range map[int64]int64{0: 0, 1: 1, mib: 1, mib + 1: 2, 100 * mib: 4} {
+		up := &source{}
+		p := start(up, Options{})
+		p.freeAll(fillEqual(t, p, 4, mib))
+		if got := p.releaseSegments(n); got != want*mib || up.Bytes != (4-want)*mib {
+			t.Errorf("%d bytes wanted: %d went, %d are left", n, got, up.Bytes)
+		}
+	}
+}
+
+// Of what is held beyond the bound the block goes that was freed last, if that is enough; then the largest extent. Up to
+// the bound nothing goes.
+func TestWhatIsOverHeldGoes(t *testing.T) {
+	for _, c := range []struct{ bound, want int }{{19, 19}, {18, 18}, {17, 0}} { // pages of 20
+		up := &pages{}
+		p := start(up, Options{MaxHeld: int64(c.bound * page)})
+		if err := p.Prefill(20 * page); err != nil {
+			t.Fatal(err)
+		}
+		b := p.mustAlloc(t, page)
+		p.mustAlloc(t, page)
+		p.free(b)
+		if p.ReleaseOverHeld(); p.index[free].bytes != int64(c.want*page) {
+			t.Errorf("%+v: %d bytes are held", c, p.index[free].bytes)
+		}
+		p.mustCheck(t, &up.Source)
+	}
+	p := start(&pages{}, Options{MaxHeld: 2 * page})
+	if err := p.Prefill(3 * page); err != nil {
+		t.Fatal(err)
+	}
+	if p.ReleaseOverHeld(); p.index[free].bytes != 0 {
+		t.Errorf("%d bytes of a heap that nothing was freed to are held", p.index[free].bytes)
+	}
+}
+
+// What is beyond the peak of use goes, if it is worth a call: of several extents of a range so much.
+func TestWhatIsSpareGoes(t *testing.T) {
+	for spare, want := range map[int]int{15: 0, 16: 16, 24: 24, 40: 40, 48: 48} { // pages, of three times 16
+		p, up, _ := holed(t, 3, leastSpare, 0)
+		p.window.most = p.managed - int64(spare*page)
+		before := p.managed
+		if n := p.Trim(1); n != int64(want*page) || p.managed != before-n {
+			t.Errorf("%d pages are spare: %d bytes went of %d, and %d are left", spare, n, before, p.managed)
+		}
+		p.mustCheck(t, &up.Source)
+	}
+	p := start(new(source), Options{})
+	p.free(p.mustAlloc(t, mib))
+	p.window.most = 0
+	if n := p.Trim(1); n != 0 {
+		t.Errorf("%d bytes of a segment went before it was free for an epoch", n)
+	}
+}
+
+// Shrink looks at the next segment if the first cannot go, and at none if nothing is free.
+func TestShrinkWhereTheLargestIsInUse(t *testing.T) {
+	up := &source{}
+	p := start(up, Options{})
+	if p.Shrink(100); p.managed != 0 {
+		t.Errorf("%d bytes of an empty heap", p.managed)
+	}
+	if err := p.Prefill(8 * mib); err != nil {
+		t.Fatal(err)
+	}
+	p.mustAlloc(t, page)
+	p.free(p.mustAlloc(t, 8*mib-page))
+	if err := p.Prefill(4 * mib); err != nil {
+		t.Fatal(err)
+	}
+	if p.Shrink(mib); p.managed != 8*mib {
+		t.Errorf("%d bytes are left", p.managed)
+	}
+	if p.Shrink(mib); p.managed != 8*mib {
+		t.Errorf("%d bytes are left, of which nothing could go", p.managed)
+	}
+	p.mustCheck(t, up)
 }

@@ -114,6 +114,20 @@ func TestTheLastPageGoes(t *testing.T) {
 			t.Errorf("%d bytes of regions of %d are left", up.Bytes, round)
 		}
 	}
+	for lost, left := range map[int]int64{4 * page: 0, page / 2: 16 * page} { // beside one that shares its page
+		up := &source{Round: 16 * page}
+		p := start(up, Options{})
+		if err := p.Prefill(4 * page); err != nil {
+			t.Fatal(err)
+		}
+		if lost < 4*page {
+			p.mustAlloc(t, 4*page-lost)
+		}
+		p.giveUpBlock(p.mustAlloc(t, lost))
+		if p.mustCheck(t, up); up.Bytes != left {
+			t.Errorf("the last %d bytes are lost: %d are left", lost, up.Bytes)
+		}
+	}
 }
 
 // Free memory with whole pages keeps its length beside quarantine: the next block of that size
@@ -157,3 +171,59 @@ func (*bare) Alloc(size int) (device.Block, error) {
 }
 
 func (*bare) Free(device.Block) {}
+
+// Pages that an extent covers with lost neighbours are unused: quarantine, and free memory without whole pages, or all of
+// it if it is to go.
+func TestUnusedPages(t *testing.T) {
+	const k = page / 4
+	for _, c := range []struct {
+		states string // of extents by address: used, free, quarantined; the one that is looked at is x
+		sizes  []int  // in quarters of a page
+		all    bool
+		lo, hi int // pages; hi is not above lo if there are none
+	}{
+		{"uxu", []int{4, 4, 4}, false, 1, 2},
+		{"uxu", []int{4, 12, 4}, false, 1, 4},
+		{"uxu", []int{2, 4, 2}, false, 0, 0},
+		{"uxu", []int{2, 6, 4}, false, 1, 2},
+		{"uxu", []int{4, 6, 2}, false, 1, 2},
+		{"qxu", []int{2, 4, 2}, false, 0, 1},
+		{"uxq", []int{2, 4, 2}, false, 1, 2},
+		{"qxq", []int{2, 4, 2}, false, 0, 2},
+		{"fxu", []int{2, 4, 2}, false, 0, 1},
+		{"uxf", []int{2, 4, 2}, false, 1, 2},
+		{"qfxu", []int{1, 1, 4, 2}, false, 0, 1},
+		{"uxfq", []int{2, 4, 1, 1}, false, 1, 2},
+		{"ufxu", []int{1, 1, 4, 2}, false, 0, 0},
+		{"fxu", []int{6, 4, 2}, false, 0, 0},
+		{"fxu", []int{6, 4, 2}, true, 1, 2},
+		{"uxf", []int{2, 4, 6}, false, 0, 0},
+		{"uxf", []int{2, 4, 6}, true, 1, 2},
+		{"ufxu", []int{2, 4, 2, 4}, false, 1, 2}, // the free memory has no whole page
+		{"uxfu", []int{4, 2, 4, 2}, false, 1, 2},
+	} {
+		for _, segments := range []bool{true, false} {
+			p := start(on(&pages{}, segments), Options{})
+			if err := p.Prefill(8 * page); err != nil {
+				t.Fatal(err)
+			}
+			x := int32(none)
+			for n, size := range c.sizes {
+				i := p.AllocFree(size * k)
+				switch c.states[n] {
+				case 'x':
+					x = i
+				case 'f':
+					p.at(i).state = free
+				case 'q':
+					p.at(i).state = quarantined
+				}
+			}
+			p.AllocFree(page)
+			lo, hi := p.unused(x, c.all)
+			if max(hi-lo, 0) != (c.hi-c.lo)*page || hi > lo && lo != c.lo*page {
+				t.Errorf("%+v: pages from %d to %d", c, lo, hi)
+			}
+		}
+	}
+}

@@ -72,3 +72,27 @@ func TestEachVisitsEveryExtentOnce(t *testing.T) {
 		t.Error("one is decommitted")
 	}
 }
+
+// deep returns extents of one list: the last one has n bytes, and others before it have fewer.
+func deep(n, others int) (e extents) {
+	e = newExtents(16)
+	e.appendTop(e.segment(0), n, free)
+	for k := range others {
+		e.appendTop(e.segment(int32(k+1)), n-16, free)
+	}
+	return e
+}
+
+// find does not look at all extents of a list, which may be thousands. To scan all takes an own call.
+func TestFindEnds(t *testing.T) {
+	const n = 1025 * 16 // of the list from 1024 units on
+	for others, want := range map[int]bool{0: true, 2: true, 1000: false} {
+		e := deep(n, others)
+		if i := e.find(free, n); (i != none) != want {
+			t.Errorf("behind %d shorter extents: %d", others, i)
+		}
+		if i := e.scan(free, e.listFor(n), n, maxInt); i == none || e.at(i).len != n {
+			t.Errorf("behind %d shorter extents not even a scan of all finds one", others)
+		}
+	}
+}

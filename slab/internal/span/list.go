@@ -157,6 +157,7 @@ func (l *List[M]) link(i int32) {
 	k.partial = i
 }
 
+// unlink takes span i out of it. The links of a span that is in no list are never read.
 func (l *List[M]) unlink(i int32) {
 	s := &l.spans[i]
 	if s.next != 0 {
@@ -167,7 +168,6 @@ func (l *List[M]) unlink(i int32) {
 	} else {
 		l.classes[s.class].partial = s.next
 	}
-	s.next, s.prev = 0, 0
 }
 
 // HasOthers reports whether another span of its class has free blocks, where

@@ -3,6 +3,8 @@ package span
 import (
 	"math/rand/v2"
 	"testing"
+
+	"github.com/bufslab/bufslab/internal/invariants"
 )
 
 type place struct {
@@ -23,7 +25,7 @@ func TestListLikeAModel(t *testing.T) {
 			if r.IntN(2) == 0 {
 				i, off, ok := l.Pop(class, sizes[class])
 				if !ok {
-					n := sizes[class] + r.IntN(200*sizes[class])
+					n := sizes[class] + r.IntN([]int{200, 3}[seed%2]*sizes[class]) // few spans, or many that fill up
 					bytes[l.Add(class, sizes[class], n, n)] = n
 					continue
 				}
@@ -172,6 +174,101 @@ func TestIsOut(t *testing.T) {
 	}{{off, 10, true}, {off, 11, false}, {off, 16, false}, {off + 1, 10, false}, {off + 16, 16, false}, {-16, 16, false}, {64, 16, false}} {
 		if got := l.IsOut(i, c.off, c.size); got != c.want {
 			t.Errorf("%d bytes at %d: %v", c.size, c.off, got)
+		}
+	}
+}
+
+// The first span has number 1, as 0 is none, and a span of a single block is empty before its Pop and after its Push.
+func TestSpansHaveNumbersFromOne(t *testing.T) {
+	l := NewList[int](3)
+	if l.Max() != 0 || l.Classes() != 3 {
+		t.Errorf("without spans Max is %d of %d classes", l.Max(), l.Classes())
+	}
+	for want := int32(1); want < 4; want++ {
+		if i := l.Add(0, 16, 16, 0); i != want || l.Max() != want {
+			t.Errorf("span %d, Max %d, want %d", i, l.Max(), want)
+		}
+	}
+	i, off, _ := l.Pop(0, 16)
+	if l.At(i).Empty() {
+		t.Error("a span is empty, and its block is out")
+	}
+	if l.Push(i, off); !l.At(i).Empty() || l.At(0).Empty() {
+		t.Error("a span whose only block is free is not empty, or no span is")
+	}
+}
+
+// A span whose blocks are all in quarantine goes without those of its class that have free blocks.
+func TestRemovingAFullSpanKeepsTheOthers(t *testing.T) {
+	l := NewList[int](1)
+	lost, other := l.Add(0, 16, 16, 1), l.Add(0, 16, 16, 2)
+	l.Pop(0, 16)
+	l.Pop(0, 16)
+	l.Push(other, 0)
+	l.Quarantine(lost)
+	l.Remove(lost)
+	if i, _, ok := l.Pop(0, 16); !ok || i != other {
+		t.Errorf("span %d has a free block: %t, want %d", i, ok, other)
+	}
+}
+
+// Each fault alone is found.
+func TestCheckFindsFaults(t *testing.T) {
+	const size = 16
+	for name, fault := range map[string]func(l *List[int], a, b *Span[int]){
+		"none":                               func(*List[int], *Span[int], *Span[int]) {},
+		"a free block before the hint":       func(_ *List[int], a, _ *Span[int]) { a.free[0], a.free[1] = 1, a.free[1]&(a.free[1]-1) },
+		"a bit is missing":                   func(_ *List[int], _, b *Span[int]) { b.free[0] &= b.free[0] - 1 },
+		"more bytes than blocks":             func(l *List[int], _, b *Span[int]) { b.bytes += size; l.counts.TailBytes += size },
+		"a negative number in quarantine":    func(l *List[int], _, b *Span[int]) { b.quarantined--; l.counts.QuarantinedBytes -= size },
+		"more in quarantine than are out":    func(l *List[int], _, b *Span[int]) { b.quarantined += 2; l.counts.QuarantinedBytes += 2 * size },
+		"free bytes":                         func(l *List[int], _, _ *Span[int]) { l.counts.FreeBytes++ },
+		"blocks out":                         func(l *List[int], _, _ *Span[int]) { l.classes[1].live++ },
+		"a span that is not listed":          func(l *List[int], _, _ *Span[int]) { l.classes[0].partial = 0 },
+		"a wrong span before":                func(_ *List[int], a, _ *Span[int]) { a.prev = 1 },
+		"a span of another class":            func(l *List[int], _, _ *Span[int]) { l.classes[0].partial, l.classes[1].partial = 3, 1 },
+		"a full span behind one that is not": func(l *List[int], _, b *Span[int]) { b.next = 2; l.spans[2].prev = 3 },
+	} {
+		l := NewList[int](2)
+		l.Add(0, size, 130*size, 0) // 1
+		for range 65 {
+			l.Pop(0, size)
+		}
+		l.Add(1, size, size, 0) // 2, then 3
+		l.Pop(1, size)
+		l.Add(1, size, 4*size, 0)
+		l.Pop(1, size)
+		if err := l.check(); err != nil {
+			t.Fatal(err)
+		}
+		fault(l, l.At(1), l.At(3))
+		if err := l.check(); (err != nil) != (name != "none") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// A fault panics in check builds, and in no others: at once where spans are few, else after as many steps.
+func TestVerifyPanicsInCheckBuilds(t *testing.T) {
+	for _, spans := range []int{1, 100} {
+		l := NewList[int](1)
+		for range spans {
+			l.Add(0, 16, 64, 0)
+		}
+		steps := 1
+		if spans > 20 {
+			steps = spans + 1
+		}
+		l.counts.TailBytes++
+		panicked := func() (panicked bool) {
+			defer func() { panicked = recover() != nil }()
+			for range steps {
+				l.verify()
+			}
+			return false
+		}()
+		if panicked != invariants.Enabled {
+			t.Errorf("a fault in %d spans: it panics is %t", spans, panicked)
 		}
 	}
 }
