@@ -44,6 +44,17 @@ func nextOf(model map[int]bool, from, most int) int {
 	return -1
 }
 
+// Grow makes room for the numbers asked for, a word for 64 of them, and no more however often it is called.
+func TestGrowMakesNoRoomBeyond(t *testing.T) {
+	var s Set
+	for i := range 10_000 {
+		s.Grow(i)
+	}
+	if words, summary := len(s.words), len(s.summary); words != 157 || summary != 3 {
+		t.Errorf("%d words, and %d of the summary, for 10,000 numbers", words, summary)
+	}
+}
+
 func TestAnEmptyBitsetHasNothing(t *testing.T) {
 	var s Set
 	if s.Next(0) != -1 || s.Next(1<<30) != -1 || s.Last() != -1 {

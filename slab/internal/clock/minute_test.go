@@ -31,19 +31,22 @@ func TestMinute(t *testing.T) {
 	}
 }
 
-// A replay that jumps by an hour forgets the minute before, too.
+// A replay that jumps by an hour forgets the minute before, too, also of a pool that is idle long before, and however
+// often it ticks.
 func TestAdvanceForgetsTheMinute(t *testing.T) {
-	var k Clock
-	var most int64
-	peak := int64(7)
-	k.Set(Options{
-		Usage: func() (calls, managed int64) { return 0, 0 }, Release: func(int) {},
-		Peak: func() int64 { n := peak; peak = 0; return n }, Keep: func(n int64) { most = n },
-	})
-	if k.Advance(int64(bucket)); most != 7 {
-		t.Errorf("%d after a tick", most)
-	}
-	if k.Advance(int64(time.Hour)); most != 0 {
-		t.Errorf("%d an hour later", most)
+	for _, idle := range []time.Duration{0, time.Second, time.Minute} {
+		var k Clock
+		var most int64
+		peak := int64(7)
+		k.Set(Options{
+			Idle: idle, Usage: func() (calls, managed int64) { return 0, 0 }, Release: func(int) {},
+			Peak: func() int64 { n := peak; peak = 0; return n }, Keep: func(n int64) { most = n },
+		})
+		if k.Advance(int64(bucket)); most != 7 {
+			t.Errorf("idle_after=%v: %d after a bucket", idle, most)
+		}
+		if k.Advance(int64(time.Hour)); most != 0 {
+			t.Errorf("idle_after=%v: %d an hour later", idle, most)
+		}
 	}
 }

@@ -222,6 +222,9 @@ func TestListAllocatesNothingInSteadyState(t *testing.T) {
 		}); n != 0 {
 			t.Errorf("ordered %v: %v allocations", ordered, n)
 		}
+		if n := len(l.nodes) - 1; n != len(b) {
+			t.Errorf("ordered %v: %d nodes for %d blocks at a time", ordered, n, len(b))
+		}
 	}
 }
 
@@ -257,9 +260,11 @@ func TestBlocksStayWithTheirProcessor(t *testing.T) {
 		{1, func(l *List) (device.Block, bool) { b, _, ok := l.PopRange(3, 6); return b, ok }, 41},
 		{2, func(l *List) (device.Block, bool) { b, _, ok := l.PopRange(3, 6); return b, ok }, 41},
 		{3, func(l *List) (device.Block, bool) { b, _, ok := l.PopRange(3, 6); return b, ok }, 41}, // its own is too large
+		{3, func(l *List) (device.Block, bool) { b, _, ok := l.PopRange(3, 7); return b, ok }, 71},
+		{0, func(l *List) (device.Block, bool) { b, _, ok := l.PopRange(0, 6); return b, ok }, 1},
 	} {
 		l, processor := on()
-		for _, b := range []struct{ on, key, off int }{{0, 5, 50}, {0, 5, 51}, {1, 5, 52}, {1, 4, 41}, {3, 7, 71}} {
+		for _, b := range []struct{ on, key, off int }{{0, 0, 1}, {1, 0, 2}, {0, 5, 50}, {0, 5, 51}, {1, 5, 52}, {1, 4, 41}, {3, 7, 71}} {
 			*processor = b.on
 			l.Push(b.key, device.Block{Off: b.off}, 1, nil)
 		}

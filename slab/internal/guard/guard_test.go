@@ -2,12 +2,15 @@ package guard
 
 import (
 	"runtime"
+	"strings"
 	"testing"
 	"time"
+	"unsafe"
 
 	"github.com/bufslab/bufslab/device"
 	"github.com/bufslab/bufslab/internal/check"
 	"github.com/bufslab/bufslab/internal/upstreamtest"
+	"github.com/bufslab/bufslab/slab/internal/poison"
 	"github.com/bufslab/bufslab/slab/internal/upstream"
 )
 
@@ -231,12 +234,16 @@ func TestUnreachableMemoryIsNotGuarded(t *testing.T) {
 // A fault elsewhere is not of a block that is withheld and can still be read.
 func TestAFaultElsewhereIsOfNone(t *testing.T) {
 	g, _ := opened(t, heap(t), Options{Every: 1})
-	g.Free(alloc(t, g, 100))
+	b := alloc(t, g, 100)
+	view := device.Bytes(b)
+	g.Free(b)
 	if len(g.withheld) != 1 {
 		t.Fatalf("%d blocks are withheld", len(g.withheld))
 	}
-	if f, ok := g.At(1); ok {
-		t.Errorf("address 1 is of %+v", f)
+	for _, addr := range []uintptr{1, uintptr(unsafe.Pointer(&view[1]))} {
+		if f, ok := g.At(addr); ok {
+			t.Errorf("address %#x is of %+v", addr, f)
+		}
 	}
 }
 
@@ -263,4 +270,123 @@ func TestAFoundBlockIsTheLastChoice(t *testing.T) {
 		t.Errorf("%+v", *found)
 	}
 	runtime.KeepAlive(view)
+}
+
+// What is out counts with its rounding, and after the release as the bytes that it takes upstream.
+func TestUsageSaysWhereBytesAre(t *testing.T) {
+	up := &upstreamtest.Source{Host: true, Round: 4096}
+	g, _ := opened(t, up, Options{Every: 1})
+	for _, size := range []int{0, -1} {
+		if _, ok := g.Alloc(size); ok {
+			t.Errorf("%d bytes are guarded", size)
+		}
+	}
+	a, b := alloc(t, g, 100), alloc(t, g, 112)
+	if want := (Usage{ActiveBlocks: 2, ActiveBytes: 224, RoundingBytes: 8192 - 224}); g.Usage() != want {
+		t.Errorf("%+v, want %+v", g.Usage(), want)
+	}
+	g.Free(a)
+	if want := (Usage{1, 112, 4096 - 112, 4096}); g.Usage() != want || g.Count() != 1 {
+		t.Errorf("%+v, want %+v; %d were withheld", g.Usage(), want, g.Count())
+	}
+	g.Free(b)
+	g.FreeHeld()
+	if g.Usage() != (Usage{}) || g.Count() != 2 || up.Bytes != 0 {
+		t.Errorf("%+v, %d were withheld, %d bytes are left", g.Usage(), g.Count(), up.Bytes)
+	}
+	up.Capacity = 1
+	if _, ok := g.Alloc(100); ok || g.Usage() != (Usage{}) {
+		t.Errorf("%v without room, %+v", ok, g.Usage())
+	}
+}
+
+// A nil Guard has nothing, and nothing to do.
+func TestANilGuard(t *testing.T) {
+	var g *Guard
+	g.Tick()
+	g.FreeHeld()
+	g.Stop()
+	if g.InTurn() || g.Usage() != (Usage{}) {
+		t.Errorf("%v, %+v", g.InTurn(), g.Usage())
+	}
+}
+
+// A block that is taken out of use goes with its region; where the region refuses, or is not the block's own, it stays out.
+func TestQuarantine(t *testing.T) {
+	for _, own := range []bool{true, false} {
+		up := &upstreamtest.Source{Host: true}
+		g := New(upstream.Check(up, own, 16), Options{Every: 1, Align: 16})
+		b := alloc(t, g, 100)
+		r := upstreamtest.RegionOf(b)
+		r.Refuse = device.ErrUnavailable
+		if g.Quarantine(b, Extent) || g.Usage().ActiveBlocks != 1 {
+			t.Errorf("own %v: gone, though the region refused; %+v", own, g.Usage())
+		}
+		r.Refuse = nil
+		if g.Quarantine(b, Extent) != own || g.Usage().ActiveBlocks == 1 == own || up.Bytes == 0 != own {
+			t.Errorf("own %v: %+v, %d bytes are left", own, g.Usage(), up.Bytes)
+		}
+	}
+}
+
+// Of a block that is no region of its own the bytes are filled, and no more: others have the rest of the region.
+func TestABlockOfASharedRegion(t *testing.T) {
+	for _, up := range []device.Allocator{heap(t), &upstreamtest.Source{Host: true}} {
+		g := New(upstream.Check(up, false, 16), Options{Every: 1, Align: 16})
+		b := alloc(t, g, 1)
+		g.Free(b)
+		if k := g.withheld[0]; k.closed || k.isWatched() || poison.Unlike(device.Bytes(b), poison.Freed) >= 0 {
+			t.Errorf("%T: closed %v, watched %v, bytes %x", up, k.closed, k.isWatched(), device.Bytes(b))
+		}
+	}
+}
+
+// Of a region whose views are gone the block goes upstream, once; other regions have none.
+func TestFoundGivesBack(t *testing.T) {
+	g, found := opened(t, heap(t), Options{Every: 1})
+	a, b := alloc(t, g, 100), alloc(t, g, 100)
+	g.Free(a)
+	g.Free(b)
+	for range 2 {
+		g.Found(a.Region)
+	}
+	g.Found(upstreamtest.NewRegion(100))
+	if len(g.withheld) != 1 || g.withheld[0].Block != b || len(*found) != 0 {
+		t.Errorf("%d are withheld, %+v", len(g.withheld), *found)
+	}
+}
+
+// The pages of a block that was released are inaccessible, and an address in them is of that block, with the stacks of
+// its Get and its Release.
+func TestAnAddressIsOfItsBlock(t *testing.T) {
+	g, _ := opened(t, check.Ok(device.Open("mmap"))(t), Options{Every: 1})
+	other, b := alloc(t, g, 100), alloc(t, g, 5000)
+	m := b.Region.(device.HostRegion).Bytes()
+	at, n := uintptr(unsafe.Pointer(unsafe.SliceData(m))), uintptr(b.Region.Size())
+	if _, ok := g.At(at); ok {
+		t.Error("a block that is out is found")
+	}
+	g.Free(b)
+	g.Free(other)
+	if c := alloc(t, g, 100).Region; !g.withheld[0].closed && c.(device.Quarantiner).Quarantine(0, c.Size()) != nil {
+		t.Skip("pages stay accessible here")
+	}
+	for _, off := range []uintptr{0, 1, 4999, n - 1} {
+		f, ok := g.At(at + off)
+		if !ok || f.Off != int(off) || f.Len != b.Len || f.View || first(f.Got) != "Alloc" || first(f.Released) != "Free" {
+			t.Errorf("byte %d is of %+v, %v, got by %s and released by %s", off, f, ok, first(f.Got), first(f.Released))
+		}
+	}
+	for _, addr := range []uintptr{at - 1, at + n} {
+		if f, ok := g.At(addr); ok && f.Len == b.Len {
+			t.Errorf("byte %d of %d is of %+v", int(addr-at), n, f)
+		}
+	}
+	g.FreeHeld()
+}
+
+// first returns the name of the method that is first in a stack.
+func first(stack []uintptr) string {
+	f, _ := runtime.CallersFrames(stack).Next()
+	return f.Function[strings.LastIndex(f.Function, ".")+1:]
 }

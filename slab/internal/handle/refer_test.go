@@ -47,8 +47,10 @@ func TestANumberIsOfOneOwner(t *testing.T) {
 	if e, _, _ := byNumber(of, number); e.Slot != nil {
 		t.Error("the number of an owner finds the next")
 	}
-	for _, none := range [][2]uint64{{0, 0}, {of, 0}, {of, number + 5}, {of + 1, number}} {
-		if e, _, _ := byNumber(none[0], none[1]); e.Slot != nil {
+	tables.Store(of+2, weak.Pointer[shared]{}) // of a table that was collected, as before its cleanup
+	defer tables.Delete(of + 2)
+	for _, none := range [][2]uint64{{0, 0}, {of, 0}, {of, number + 5}, {of + 1, number}, {of + 2, number}} {
+		if _, _, _, ok := Referred(none[0], none[1]); ok {
 			t.Errorf("%d.%d finds an owner", none[0], none[1])
 		}
 	}
@@ -146,6 +148,10 @@ func TestNumbersOfEndedPartsGo(t *testing.T) {
 	r := newRegion()
 	root := attach(table, r, 500)
 	of, kept := Refer(root, root.Lend(100), 100)
+	root.Pin(root.Generation())
+	living, _ := root.Part(unsafe.Pointer(&r.mem[500]), 10, 10)
+	root.Unpin()
+	_, keptPart := Refer(living.Slot, living.Slot.Lend(10), 10)
 	for range 100 * leastReferences {
 		root.Pin(root.Generation())
 		e, _ := root.Part(unsafe.Pointer(&r.mem[500]), 0, 10)
@@ -161,6 +167,9 @@ func TestNumbersOfEndedPartsGo(t *testing.T) {
 	}
 	if e, _, _ := byNumber(of, kept); e.Slot != root {
 		t.Error("the living one was forgotten")
+	}
+	if e, _, _ := byNumber(of, keptPart); e.Slot != living.Slot {
+		t.Error("the living part was forgotten")
 	}
 }
 

@@ -30,8 +30,8 @@ func TestOneEndWins(t *testing.T) {
 			})
 		}
 		all.Wait()
-		if wins.Load() != 1 || s.Owns(gen) || s.End(gen) {
-			t.Fatalf("%d wins", wins.Load())
+		if won, idle := s.EndPinned(gen); won || idle || wins.Load() != 1 || s.Owns(gen) || s.End(gen) {
+			t.Fatalf("%d wins, and then %v", wins.Load(), won)
 		}
 	}
 }
@@ -108,5 +108,57 @@ func TestSlotsHaveNoPointers(t *testing.T) {
 		if k := f.Type.Kind(); k == reflect.Pointer || k == reflect.UnsafePointer || k == reflect.Interface || k == reflect.Slice {
 			t.Errorf("field %s is a %v", f.Name, k)
 		}
+	}
+}
+
+// The only caller that has pinned a slot may end it with that pin, and no caller while others have pinned it, too.
+func TestEndOwnIsOfTheOnlyPin(t *testing.T) {
+	s := newSlot()
+	gen := s.Lend(100)
+	if s.EndOwn(gen) {
+		t.Error("ended without a pin")
+	}
+	s.Pin(gen)
+	if s.IsShared() {
+		t.Error("one pin is shared")
+	}
+	if s.Pin(gen); !s.IsShared() || s.EndOwn(gen) {
+		t.Error("ended beside another pin")
+	}
+	s.Unpin()
+	if !s.EndOwn(gen) || s.EndOwn(gen) || s.word.Load() != gen+nextGen {
+		t.Errorf("word %#x", s.word.Load())
+	}
+}
+
+// A handle by slice is of the same owner as the handle before it, and that of the next owner is not.
+func TestSameOwner(t *testing.T) {
+	s := newSlot()
+	gen := s.Lend(100)
+	bySlice := s.BySlice()
+	s.End(bySlice)
+	if next := s.Lend(100); !SameOwner(gen, gen) || !SameOwner(gen, bySlice) || SameOwner(gen, next) || SameOwner(bySlice, next) {
+		t.Errorf("generations %#x, %#x and then %#x", gen, bySlice, next)
+	}
+}
+
+// An owner that hides is lent the block, and not found by its slice.
+func TestHide(t *testing.T) {
+	x, _ := openTable(1)
+	s := attach(x, newRegion(), 0)
+	gen := s.Lend(100)
+	s.Hide()
+	if at, _, _ := x.Find(s.addr); at != nil || s.IsBySlice(gen) || !s.isLent() || !s.MayHaveEscaped() {
+		t.Errorf("found %v, by slice %v, lent %v, escaped %v", at != nil, s.IsBySlice(gen), s.isLent(), s.MayHaveEscaped())
+	}
+	s.End(gen)
+	if s.isLent() {
+		t.Error("lent without an owner")
+	}
+	if gen = s.Lend(50); !s.isLent() {
+		t.Error("not lent to its owner")
+	}
+	if at, now, n := x.Find(s.addr); at != s || now != gen || n != 50 {
+		t.Error("the next owner is hidden")
 	}
 }

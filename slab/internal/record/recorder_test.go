@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -91,9 +92,14 @@ func TestCallsWaitForTheDisk(t *testing.T) {
 		d := &disk{}
 		r := To(d, Options{})
 		r.next = firstID
-		for range halfPart + 1 {
+		for range halfPart {
 			r.Alloc(1)
 		}
+		synctest.Wait()
+		if n := len(d.rows()); n > 0 {
+			t.Errorf("%d rows are written before half a part is full", n)
+		}
+		r.Alloc(1)
 		synctest.Wait()
 		if n := len(d.rows()); n != halfPart+1 {
 			t.Errorf("%d rows are written", n)
@@ -103,8 +109,12 @@ func TestCallsWaitForTheDisk(t *testing.T) {
 			r.Alloc(1)
 		}
 		synctest.Wait() // the disk has those
+		before := runtime.NumGoroutine()
 		for range fullPart {
 			r.Alloc(1)
+		}
+		if n := runtime.NumGoroutine() - before; n > 1 {
+			t.Errorf("%d goroutines wait to write one part", n)
 		}
 		late := false
 		go func() {
@@ -264,8 +274,8 @@ func TestTimes(t *testing.T) {
 		d := &disk{}
 		r := To(d, Options{Times: true})
 		for range clockEvents + 1 {
-			<-time.After(5 * time.Millisecond)
 			r.Alloc(1)
+			<-time.After(5 * time.Millisecond)
 		}
 		<-time.After(time.Second)
 		r.Alloc(2)
@@ -276,7 +286,7 @@ func TestTimes(t *testing.T) {
 		for _, row := range d.rows() {
 			times = append(times, row[strings.LastIndex(row, ",")+1:])
 		}
-		wantRows(t, times, append(strings.Fields(strings.Repeat("5000000 ", clockEvents)), "325000000", "1325000000")...)
+		wantRows(t, times, append(strings.Fields(strings.Repeat("0 ", clockEvents)), "320000000", "1325000000")...)
 	})
 }
 
@@ -403,6 +413,9 @@ func TestEachPartIsAMember(t *testing.T) {
 		if err := r.Close(); err != nil {
 			t.Error(err)
 		}
+		if _, err := r.parts.out.Write(nil); !errors.Is(err, os.ErrClosed) {
+			t.Errorf("the file is open after Close: %v", err)
+		}
 	})
 }
 
@@ -461,4 +474,84 @@ func TestRingOfGrows(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantRows(t, strings.Fields(b.String()), "op,id,size,key", "a,0,800,x", "a,1,1,x", "a,2,2,x")
+	if err := r.Close(); err != nil { // which has no file
+		t.Error(err)
+	}
+}
+
+// A row has the columns that were asked for: a place where the program allocates or grows, and the processor. A
+// name that a trace cannot have makes no row of the device.
+func TestColumns(t *testing.T) {
+	site := func([]uintptr) string { return "x" }
+	long := strings.Repeat("d", maxDevice)
+	for _, c := range []struct {
+		o    Options
+		rows string
+	}{
+		{Options{}, "op,id,size a,0,5 g,0,6 f,0,6 p,64,3"},
+		{Options{Site: site}, "op,id,size,key a,0,5,x g,0,6,x f,0,6, p,64,3,"},
+		{Options{Processors: true}, "op,id,size,thread a,0,5,P g,0,6,P f,0,6,P p,64,3,P"},
+		{Options{Site: site, Processors: true, Device: "a,b"}, "op,id,size,key,thread d,a_b,,, a,0,5,x,P g,0,6,x,P f,0,6,,P p,64,3,,P"},
+		{Options{Device: long}, "op,id,size d," + long + ", a,0,5 g,0,6 f,0,6 p,64,3"},
+		{Options{Device: long + "d"}, "op,id,size a,0,5 g,0,6 f,0,6 p,64,3"},
+	} {
+		var got, want []string
+		for range 1000 { // until the calls run on one processor
+			var b bytes.Buffer
+			r := To(&b, c.o)
+			on := processor()
+			mark := r.Alloc(5)
+			r.Grow(mark, 6)
+			r.Free(mark, 6)
+			r.Promise(64, 3)
+			if err := r.Close(); err != nil {
+				t.Error(err)
+			}
+			got, want = strings.Fields(b.String()), strings.Fields(strings.ReplaceAll(c.rows, "P", fmt.Sprint(on)))
+			if slices.Equal(got, want) {
+				break
+			}
+		}
+		wantRows(t, got, want...)
+	}
+}
+
+// A ring keeps what the pool promised, however many events came since, and takes no promise when it is closed.
+func TestARingKeepsPromises(t *testing.T) {
+	r, err := Last(2, "", Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Promise(64, 3)
+	for i := range 5 {
+		r.Alloc(i)
+	}
+	if err := r.Close(); err != nil {
+		t.Error(err)
+	}
+	r.Promise(128, 3)
+	var b bytes.Buffer
+	if err := r.WriteLast(&b); err != nil {
+		t.Error(err)
+	}
+	wantRows(t, strings.Fields(b.String()), "op,id,size", "p,64,3", "a,0,0", "a,1,1", "a,2,2", "a,3,3", "a,4,4")
+}
+
+// Beyond the most stacks that are told apart a place is not known.
+func TestSitesAreBounded(t *testing.T) {
+	var b bytes.Buffer
+	r := To(&b, Options{Site: func([]uintptr) string { return "x" }})
+	r.Alloc(1)
+	r.sites.names = append(make([]string, maxSites-2), "last")
+	for range 2 {
+		r.Alloc(2)
+	}
+	r.Alloc(3)
+	if n := len(r.sites.names); n != maxSites {
+		t.Errorf("%d places", n)
+	}
+	if err := r.Close(); err != nil {
+		t.Error(err)
+	}
+	wantRows(t, strings.Fields(b.String()), "op,id,size,key", "a,0,1,x", "a,1,2,x", "a,2,2,x", "a,3,3,")
 }

@@ -30,7 +30,7 @@ func sizesUpTo46(f func(size int)) {
 
 func TestGridKeepsItsWord(t *testing.T) {
 	for _, steps := range []int{1, 2, 4, 8, 16} {
-		for _, align := range []int{0, 8, 16, 64, 512} {
+		for _, align := range []int{0, 1, 8, 16, 64, 512} {
 			g := NewGrid(steps, align)
 			sizesUpTo46(func(n int) {
 				i := g.Index(n)
@@ -55,6 +55,25 @@ func TestGridKeepsItsWord(t *testing.T) {
 					t.Fatalf("Grid(%d,%d): class %d holds class %d", steps, align, g.Index(size), i)
 				}
 			})
+		}
+	}
+}
+
+// Each class has the sizes up to its own, and from one power of two to the next there are as many classes as steps.
+func TestEachClassIsOneOfTheSteps(t *testing.T) {
+	for _, steps := range []int{1, 2, 4, 8, 16} {
+		for _, align := range []int{0, 1, 8, 16, 64, 512} {
+			g := NewGrid(steps, align)
+			for i := range g.Index(int(Max)) + 1 {
+				if size := g.Size(i); g.Index(size) != i || i > 0 && g.Index(g.Size(i-1)+1) != i {
+					t.Fatalf("Grid(%d,%d): %d bytes of class %d are in class %d", steps, align, size, i, g.Index(size))
+				}
+			}
+			for n := max(align, 64) * steps; uint64(2*n) <= Max; n *= 2 {
+				if k := g.Index(2*n) - g.Index(n); k != steps {
+					t.Fatalf("Grid(%d,%d): %d classes from %d to %d", steps, align, k, n, 2*n)
+				}
+			}
 		}
 	}
 }
