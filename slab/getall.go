@@ -65,9 +65,7 @@ func (p *pool) getAll(ctx context.Context, s *several) ([]PooledBuffer, error) {
 	var err error
 	switch {
 	case s.sum > maxAsk:
-		_, err := p.getNow(s.sum, atOnce)
-		p.fail(err)
-		return nil, err
+		return nil, p.tooMuch(s.sum)
 	case s.sum > 0 && ctx != nil && ctx.Err() != nil:
 		err := s.take(quickly)
 		s.giveBack()

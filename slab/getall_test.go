@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -50,6 +51,9 @@ func TestGetAllRefuses(t *testing.T) {
 			t.Errorf("%d: %d buffers, %v", sizes, len(got), err)
 		}
 	}
+	if _, err := p.GetAll(t.Context(), 10, -1, 10); !strings.Contains(err.Error(), "GetAll of -1 bytes, size 2 of 3") {
+		t.Error(err)
+	}
 	if got, err := p.GetAll(t.Context(), math.MaxInt, math.MaxInt); got != nil || !errors.Is(err, device.ErrOutOfMemory) {
 		t.Errorf("%d buffers, %v", len(got), err)
 	}
@@ -65,6 +69,32 @@ func TestGetAllRefuses(t *testing.T) {
 			t.Errorf("%d buffers, %v", len(got), err)
 		}
 	}
+}
+
+// Nothing is there at once, whatever ctx says and though others wait. A nil ctx is never done, and one that is done gives
+// not a byte.
+func TestGetAllOfNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := openLine(t, "device=mmap,max_bytes=64KiB,strategy=direct")
+		over, cancel := context.WithCancel(t.Context())
+		cancel()
+		var none context.Context
+		var wait *WaitError
+		if got, err := p.GetAll(over, 1); got != nil || !errors.As(err, &wait) {
+			t.Errorf("a byte where ctx is done: %d buffers, %v", len(got), err)
+		}
+		releaseAll(t, check.Ok(p.GetAll(none, 10, 20))(t))
+		out := mustGet(t, p, 64<<10)
+		c := getLater(t, t.Context(), p, 100)
+		for _, ctx := range []context.Context{over, none, t.Context()} {
+			if got, err := p.GetAll(ctx, 0, 0); len(got) != 2 || err != nil {
+				t.Errorf("%d buffers of 0 bytes, %v", len(got), err)
+			}
+		}
+		mustRelease(t, out)
+		mustRelease(t, mustHave(t, c))
+		p.Close()
+	})
 }
 
 // A GetAll that waits keeps nothing, and is served when all of it fits: by releases, by a bound that grows, by what a
@@ -135,6 +165,41 @@ func TestGetAllThatFitsNowhere(t *testing.T) {
 			} else if !errors.Is(err, device.ErrOutOfMemory) {
 				t.Errorf("%s: %v", line, err)
 			}
+			checkNoneOut(t, p)
+			p.Close()
+		})
+	}
+}
+
+// A Get takes one of two free blocks while a GetAll waits, and then the block between them comes back: no more is free
+// than when the GetAll tried last, but now it lies in one piece.
+func TestGetAllFindsWhatBecomesOnePiece(t *testing.T) {
+	for _, line := range []string{"device=heap,strategy=bestfit", "device=mmap", "device=mmap:fixed,strategy=bestfit", "device=sim"} {
+		synctest.Test(t, func(t *testing.T) {
+			p := openLine(t, line+",max_bytes=64KiB")
+			var out []PooledBuffer
+			for b, err := p.Get(1 << 10); err == nil; b, err = p.Get(1 << 10) {
+				out = append(out, b)
+			}
+			mustRelease(t, out[1])
+			mustRelease(t, out[3])
+			var got []PooledBuffer
+			var all sync.WaitGroup
+			all.Go(func() { got, _ = p.GetAll(t.Context(), 2<<10) })
+			synctest.Wait()
+			out[1] = mustGet(t, p, 1<<10)
+			mustRelease(t, out[2])
+			if synctest.Wait(); len(got) != 1 {
+				t.Errorf("%s: it waits, and a Get would have the memory", line)
+			}
+			for i, b := range out {
+				if i != 2 && i != 3 {
+					mustRelease(t, b)
+				}
+			}
+			all.Wait()
+			releaseAll(t, got)
+			checkNobodyWaits(t, p)
 			checkNoneOut(t, p)
 			p.Close()
 		})

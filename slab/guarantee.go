@@ -112,7 +112,7 @@ func (l *Limit) addIdle(n int64) {
 func (l *Limit) EndGuarantee() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.parent == nil || l.guarantee == 0 {
+	if l.guarantee == 0 {
 		return
 	}
 	firm, unused := l.firm(), l.unused(l.inUse)
@@ -164,7 +164,10 @@ type need struct {
 func (l *Limit) never(n *need) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	own := int64(align.Up(int(n.asked), l.grain))
+	own := n.asked
+	if own <= int64(maxAsk) { // rounded up, more might not fit an int
+		own = int64(align.Up(int(own), l.grain))
+	}
 	bytes, others := max(own, n.bytes), l.promised-n.promised
 	if bytes > l.max-others {
 		return &LimitError{l.max, l.inUse, n.asked, others + bytes - own, l}

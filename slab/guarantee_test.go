@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -100,6 +101,29 @@ func TestParentCountsTheGuarantee(t *testing.T) {
 	parent.Free(c)
 	root.EndGuarantee() // it has none
 	check(0, 0, 0, 0)
+}
+
+// A promise of one byte counts in all Limits around, and ends.
+func TestAPromiseOfAByte(t *testing.T) {
+	top := NewLimit(&source{}, 10)
+	parent := mustLimit(t, top, 10, 5)
+	mustLimit(t, parent, 10, 5)
+	child := mustLimit(t, parent, 10, 1)
+	if n := top.InUse(); n != 6 || top.budget.Drawn() != 0 || parent.budget.Drawn() != 0 {
+		t.Errorf("%d in use, %d and %d drawn", n, top.budget.Drawn(), parent.budget.Drawn())
+	}
+	var g *GuaranteeError
+	if _, err := top.Within(10, 5); !errors.As(err, &g) || g.Promised != 6 {
+		t.Errorf("%v", err)
+	}
+	if text := (&LimitError{Max: 10, InUse: 6, Asked: 5, Promised: 1}).Error(); !strings.Contains(text, "6 in use, 1 of these promised to others, 5 asked") {
+		t.Error(text)
+	}
+	child.EndGuarantee()
+	mustLimit(t, top, 10, 5)
+	if n := top.InUse(); n != 10 || top.budget.Drawn() != 0 || parent.budget.Drawn() != 0 {
+		t.Errorf("%d in use, %d and %d drawn, when it has ended", n, top.budget.Drawn(), parent.budget.Drawn())
+	}
 }
 
 // Ranges count as blocks do, and a failure of the upstream changes nothing.

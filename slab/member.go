@@ -22,6 +22,8 @@ func (r *room) WakeAll() {
 	}
 }
 
+func (p *pool) Gets() int64 { return p.cache.Gets() - p.waits.undone.Load() }
+
 // AddCalm takes reclaimMu, as a call that has memory in hand holds reclaimMu or wakes when it ends. It reads
 // passing first: a call that has ended by then is in the counts.
 func (p *pool) AddCalm(c *budget.Calm) bool {

@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"runtime"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/bufslab/bufslab/device"
 	"github.com/bufslab/bufslab/internal/check"
@@ -263,6 +265,9 @@ func TestATightBoundEndsHoweverMemoryComesBack(t *testing.T) {
 		b := mustGet(t, p, 1<<20)
 		check.Must(t, l.SetMax(3<<19))
 		got := waitFor(t, p, 1<<19)
+		if len(got) > 0 {
+			t.Error("it did not wait")
+		}
 		l.Free(own)
 		mustRelease(t, <-got)
 		mustRelease(t, b)
@@ -272,7 +277,7 @@ func TestATightBoundEndsHoweverMemoryComesBack(t *testing.T) {
 		b := mustGet(t, p, 1<<19)
 		func() { mustGet(t, p, 1<<20).Bytes()[0] = 1 }()
 		check.Must(t, p.SetMaxBytes(1<<20))
-		got := waitFor(t, p, 1<<17)
+		got := waitFor(t, p, 1<<17) // it searches itself, and need not wait where it finds what is forgotten
 		for p.Stats().Forgotten == 0 {
 			runtime.GC()
 			runtime.Gosched()
@@ -282,12 +287,30 @@ func TestATightBoundEndsHoweverMemoryComesBack(t *testing.T) {
 	})
 }
 
-// waitFor has a call wait for a buffer, and returns where it comes.
+// The error of a call that waits for a bound to be kept counts calls, and not what keeps the first place.
+func TestATightBoundIsNoCall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := openLine(t, "device=heap,max_bytes=4MiB")
+		b := mustGet(t, p, 2<<20)
+		check.Must(t, p.SetMaxBytes(1<<20))
+		for range 2 {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			_, err := p.GetContext(ctx, 100<<10)
+			if cancel(); err == nil || !strings.Contains(err.Error(), "with 2097152 bytes active in 1 buffers, 1 calls wait: ") {
+				t.Error(err)
+			}
+		}
+		mustRelease(t, b)
+		check.Must(t, p.Close())
+	})
+}
+
+// waitFor has a call wait for a buffer, and returns where it comes, once it waits or has it.
 func waitFor(t *testing.T, p *Pool, size int) chan PooledBuffer {
 	t.Helper()
 	got := make(chan PooledBuffer, 1)
 	go func() { got <- check.Ok(p.GetContext(t.Context(), size))(t) }()
-	for p.Stats().Waiters == 0 {
+	for p.Stats().Waiters == 0 && len(got) == 0 {
 		runtime.Gosched()
 	}
 	return got

@@ -34,7 +34,8 @@ type attempt struct {
 // joins the queue before it tries, so it misses no memory that is released after the try. If at is nil there
 // was no try.
 func (p *pool) wait(ctx context.Context, a attempt, at *budget.Budget, err error) error {
-	size, try := a.size, a.try
+	var before []budget.Room
+	size, try := a.size, func() error { before = p.rooms(a); return a.try() }
 	if at == nil {
 		if at, _, err = p.tryInTurn(budget.Latest, size, nil, try); !outOfMemory(err) {
 			return err
@@ -48,12 +49,11 @@ func (p *pool) wait(ctx context.Context, a attempt, at *budget.Budget, err error
 		if never := p.never(size); never != nil { // a promise may be new
 			return never
 		}
-		before := p.rooms(a)
 		next, hopeless, refused := p.tryInTurn(w.Turn(), size, at, try)
 		if !outOfMemory(refused) {
 			return refused
 		}
-		if refused != errQueued || err == nil {
+		if refused != errQueued {
 			err = refused
 		}
 		if next != at {
@@ -73,8 +73,8 @@ func (p *pool) wait(ctx context.Context, a attempt, at *budget.Budget, err error
 	return ErrClosed
 }
 
-// rooms returns a number for each budget that grows where there is more room, if a needs it.
-func (r *room) rooms(a attempt) (list []int64) {
+// rooms returns the room of each budget, if a needs it. The caller leads.
+func (r *room) rooms(a attempt) (list []budget.Room) {
 	if a.several {
 		for _, b := range r.budgets {
 			list = append(list, b.Room())
@@ -83,18 +83,26 @@ func (r *room) rooms(a attempt) (list []int64) {
 	return list
 }
 
-// isWorthATry reports whether there is more room than before, anywhere. Without a list there always may be.
-func (r *room) isWorthATry(before []int64) bool {
-	for i, n := range before {
-		if r.budgets[i].Room() > n {
+// isWorthATry reports whether there may be more room than before, anywhere. Without a list there always may be. It
+// leads while it looks, so that no try of another call looks like a change.
+func (r *room) isWorthATry(before []budget.Room) bool {
+	if before == nil || r.closed.Load() {
+		return true
+	}
+	defer r.lead()()
+	for i, was := range before {
+		if r.budgets[i].Room().Exceeds(was) {
 			return true
 		}
 	}
-	return before == nil || r.closed.Load()
+	return r.closed.Load()
 }
 
+// lead is Lead of the widest budget.
+func (r *room) lead() (end func()) { return r.budgets[len(r.budgets)-1].Lead() }
+
 // wokenFor reports whether w was woken for more than what its own try gave back. It does not wait.
-func (r *room) wokenFor(w *budget.Waiter, before []int64) bool {
+func (r *room) wokenFor(w *budget.Waiter, before []budget.Room) bool {
 	select {
 	case <-w.Woken:
 		return w.Looks() || r.isWorthATry(before)
@@ -104,7 +112,7 @@ func (r *room) wokenFor(w *budget.Waiter, before []int64) bool {
 }
 
 // sleep waits until w is woken for a try. It reports false if ctx is done before.
-func (r *room) sleep(ctx context.Context, w *budget.Waiter, before []int64) bool {
+func (r *room) sleep(ctx context.Context, w *budget.Waiter, before []budget.Room) bool {
 	for {
 		select {
 		case <-w.Woken:
@@ -126,7 +134,7 @@ func (r *room) tryInTurn(turn int64, size int, at *budget.Budget, try func() err
 	if next = r.ahead(turn, size); next != nil { // before the lock, which the one that leads may hold for long
 		return next, false, errQueued
 	}
-	defer r.budgets[len(r.budgets)-1].Lead()()
+	defer r.lead()()
 	if next = r.ahead(turn, size); next != nil {
 		return next, false, errQueued
 	}
@@ -202,5 +210,5 @@ func (l *layers) beyondDevice(size int) error {
 func (p *pool) waitError(ctx context.Context, size int, w *budget.Waiter, at *budget.Budget, err error) error {
 	s := p.stats().bounded()
 	return &WaitError{Size: size, Waited: w.Waited(), Cause: context.Cause(ctx), Err: err, done: ctx.Err(),
-		blocks: s.ActiveBlocks, bytes: s.ActiveBytes, waiters: at.Queue.Len()}
+		blocks: s.ActiveBlocks, bytes: s.ActiveBytes, waiters: at.Queue.Calls()}
 }

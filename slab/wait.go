@@ -46,14 +46,22 @@ func (p *Pool) GetContext(ctx context.Context, size int) (PooledBuffer, error) {
 	case size <= 0:
 		return p.Get(size)
 	case size > maxAsk:
-		b, err := q.getNow(size, atOnce) // unlike Get it waits for no stream
-		q.fail(err)
-		return b, err
+		return PooledBuffer{}, q.tooMuch(size)
 	case ctx != nil && ctx.Err() != nil:
 		return PooledBuffer{}, q.refuse(ctx, size)
 	default:
 		return q.getContext(ctx, size)
 	}
+}
+
+// tooMuch is the error of a call for more than an upstream is ever asked for. Unlike Get it waits for no stream.
+func (p *pool) tooMuch(size int) error {
+	err := p.never(size)
+	if err == nil || p.refuses() {
+		_, err = p.getNow(size, atOnce)
+	}
+	p.fail(err)
+	return err
 }
 
 // refuse says whether a call whose context is done would have found room.

@@ -98,6 +98,45 @@ func TestAWaiterHasWhatAnotherCallGivesBack(t *testing.T) {
 	}
 }
 
+// A slowGiver is a device that stops its first call that gives memory, until resume.
+type slowGiver struct {
+	device.Device
+	given           atomic.Bool
+	stopped, resume chan struct{}
+}
+
+func (s *slowGiver) Alloc(size int) (device.Block, error) {
+	b, err := s.Device.Alloc(size)
+	if err == nil && s.given.CompareAndSwap(false, true) {
+		close(s.stopped)
+		<-s.resume
+	}
+	return b, err
+}
+
+// So is the memory of a Get that its device has given, and that nothing counts yet: no Limit knows of it.
+func TestAWaiterHasWhatAGetIsAboutToHave(t *testing.T) {
+	for _, strategy := range Strategies() {
+		on := &slowGiver{Device: sim.New(1400), stopped: make(chan struct{}), resume: make(chan struct{})}
+		p := mustOpen(t, on, Config{Strategy: strategy, GCTrigger: -1})
+		other, waiting := make(chan result, 1), make(chan result, 1)
+		go func() {
+			b, err := p.Get(1000)
+			other <- result{b, err}
+		}()
+		<-on.stopped
+		go func() {
+			b, err := p.GetContext(t.Context(), 800)
+			waiting <- result{b, err}
+		}()
+		letOthersRun() // it waits
+		close(on.resume)
+		mustRelease(t, mustHave(t, other))
+		mustRelease(t, mustHave(t, waiting))
+		endBeside(t, p)
+	}
+}
+
 // A waitingBeside has a call with memory in hand, and one that waits for a part of that.
 type waitingBeside struct {
 	on    *stopping

@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 
 	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/internal/check"
 )
 
 // Calls that wait for nothing: what they ask for will never be there.
@@ -46,6 +47,41 @@ func TestMoreThanALimitWaitsForNoStream(t *testing.T) {
 	if s := p.Stats(); !errors.As(r.err, &full) || s.Failed != 1 || s.Waits != 0 {
 		t.Errorf("%v; %+v", r.err, s)
 	}
+}
+
+// What is more than a Limit has fails with a LimitError at once, though it is so much that no upstream is asked for it.
+func TestMoreThanIsEverAskedForIsMoreThanALimit(t *testing.T) {
+	for _, line := range []string{"device=heap,max_bytes=1MiB", "device=mmap,max_bytes=1MiB,overflow=make", "device=heap"} {
+		p := openLine(t, line)
+		b := mustGet(t, p, 1000)
+		for i, size := range []int{maxAsk + 1, maxInt - 1, maxInt} {
+			_, one := p.GetContext(t.Context(), size)
+			_, all := p.GetAll(t.Context(), size-1, 1)
+			for _, err := range []error{one, all} {
+				var limit *LimitError
+				bounded := line != "device=heap"
+				if !outOfMemory(err) || errors.As(err, &limit) != bounded || bounded && limit.Asked != int64(size) {
+					t.Errorf("%s, %d: %v", line, size, err)
+				}
+			}
+			if s := p.Stats(); s.Failed != int64(2*i+2) || s.Waits != 0 {
+				t.Errorf("%s, %d: %v", line, size, s)
+			}
+		}
+		mustRelease(t, b)
+		check.Must(t, p.Close())
+		if _, err := p.GetContext(t.Context(), maxInt); !errors.Is(err, ErrClosed) {
+			t.Errorf("%s, closed: %v", line, err)
+		}
+	}
+	l := NewLimit(openDevice(t, "heap"), 1<<30)
+	_ = check.Ok(l.Within(1<<30, 1<<20))(t)
+	p := mustOpen(t, l, Config{})
+	var limit *LimitError
+	if _, err := p.GetContext(t.Context(), maxInt); !errors.As(err, &limit) || limit.Promised != 1<<20 {
+		t.Error(err)
+	}
+	check.Must(t, p.Close())
 }
 
 // A meddler refuses large blocks, and does something meanwhile.

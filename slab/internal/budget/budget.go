@@ -53,6 +53,8 @@ type Pool interface {
 	// Free returns the bytes that the strategy of the pool has free, and Managed all that it has.
 	Free() int64
 	Managed() int64
+	// Gets returns how many buffers the pool has handed out, but for those of tries that failed as a whole.
+	Gets() int64
 	// WakeAll has all calls look again that wait for a budget of the pool.
 	WakeAll()
 	// AddCalm adds what the pool has got and manages to c. It reports false where anything of
@@ -174,21 +176,32 @@ func (b *Budget) WakeMembers() {
 	}
 }
 
-// Room returns a number that grows where there may be room that was not there before. To take memory and to give it
-// back leaves the number as it was.
-func (b *Budget) Room() (n int64) {
+// A Room tells whether there may be memory that was not there before: see Exceeds.
+type Room struct {
+	bytes int64 // that the budget would still give, and that its pools have free
+	gets  int64 // of its pools
+}
+
+// Exceeds reports whether there may be memory that was not there at an earlier time. To take memory and to give it
+// back, as a try does that fails, makes no difference. After a Get of another call as many bytes as before may lie in
+// other places, and so fit.
+func (r Room) Exceeds(before Room) bool { return r.bytes > before.bytes || r.gets != before.gets }
+
+// Room returns the room that there is now. The caller leads: during a try it is not what it is before and after.
+func (b *Budget) Room() (r Room) {
 	if b.Left != nil {
-		n = b.Left()
+		r.bytes = b.Left()
 	}
 	for _, m := range b.members.all() {
 		if p, ok := m.(Pool); ok {
-			n += p.Free()
+			r.bytes += p.Free()
+			r.gets += p.Gets()
 			if b.Left == nil {
-				n -= p.Managed()
+				r.bytes -= p.Managed()
 			}
 		}
 	}
-	return n
+	return r
 }
 
 // A Calm is what the pools of a Budget have got in all, and manage.

@@ -46,7 +46,7 @@ func NewWaiter(on []*Budget) *Waiter {
 // NewFirst returns a waiter that is before all calls of a budget, and never tries.
 func NewFirst(on *Budget) *Waiter {
 	c := make(chan struct{}, 1)
-	return &Waiter{Woken: c, woken: c, since: time.Now(), turn: 0, on: []*Budget{on}}
+	return &Waiter{Woken: c, woken: c, since: time.Now(), turn: beforeAll, on: []*Budget{on}}
 }
 
 // Waited returns how long w has waited.
@@ -58,11 +58,24 @@ func (w *Waiter) Turn() int64 { return w.turn }
 // Looks reports whether w was woken for what Room does not count, since the last Looks.
 func (w *Waiter) Looks() bool { return w.looks.Swap(false) }
 
+// beforeAll is the turn of a waiter of NewFirst; a queue has one at most.
+const beforeAll = 0
+
 // Latest is the turn of a call that does not wait yet.
 const Latest = math.MaxInt64
 
 // Len returns the number of waiters.
 func (q *Queue) Len() int { return int(q.length.Load()) }
+
+// Calls returns the number of waiters, without one of NewFirst.
+func (q *Queue) Calls() int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.first != nil && q.first.turn == beforeAll {
+		return q.Len() - 1
+	}
+	return q.Len()
+}
 
 // join enters w behind all that began to wait before it. It reports whether the queue was
 // empty.
