@@ -4,6 +4,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/bufslab/bufslab/device"
 	"github.com/bufslab/bufslab/internal/gcwatch"
 	"github.com/bufslab/bufslab/internal/inside"
 	"github.com/bufslab/bufslab/slab/internal/floor"
@@ -22,7 +23,6 @@ type forgotten struct {
 	reclaimMu sync.Mutex
 	pending   pending.Queue
 	back      func(*pending.Block) // gives a block of the queue back, under reclaimMu
-	syncing   atomic.Bool          // a goroutine waits for streams
 
 	gc      gcpressure.Pressure
 	lookout floor.Lookout // of a pool on the Go heap
@@ -87,20 +87,35 @@ func (f *forgotten) freeOldestLocked() bool {
 	return true
 }
 
-// waitForStreams waits for streams, on a goroutine, as long as calls wait for memory: a call with a
-// context must not wait for a stream that does not end.
+// waitForStreams waits for streams as long as calls wait for memory, each on a goroutine of its own: neither a call
+// with a context nor the blocks of another stream must wait for a stream that does not end.
 func (f *forgotten) waitForStreams(isAwaited func() bool) {
-	if f.pending.Len() == 0 || f.syncing.Swap(true) {
-		return
+	for f.pending.Len() > 0 {
+		s, ok := f.pending.Watch()
+		if !ok {
+			return
+		}
+		go f.waitForStream(s, isAwaited)
 	}
-	go func() {
-		for isAwaited() && f.freeOldest() {
-		}
-		f.syncing.Store(false)
-		if isAwaited() {
-			f.waitForStreams(isAwaited) // blocks that came since the last look have seen a goroutine at work
-		}
-	}()
+}
+
+// waitForStream waits for a stream, which it watches.
+func (f *forgotten) waitForStream(s device.Stream, isAwaited func() bool) {
+	for isAwaited() && f.pending.SyncFirst(s) {
+		f.sweepAll()
+		f.waitForStreams(isAwaited) // a block may wait for another stream now
+	}
+	f.pending.Unwatch(s)
+	if isAwaited() {
+		f.waitForStreams(isAwaited) // blocks that came since the last look have seen a goroutine at work
+	}
+}
+
+// sweepAll is sweep that waits for another goroutine that gives back.
+func (f *forgotten) sweepAll() {
+	f.reclaimMu.Lock()
+	defer f.reclaimMu.Unlock()
+	f.sweepLocked()
 }
 
 // oldShare of the Go heap, as a divisor, is what has been out for long where a collection is worth it.

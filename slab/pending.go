@@ -10,16 +10,18 @@ import (
 
 // await lets a block wait for its streams.
 func (p *pool) await(e handle.Entry, escaped bool, on []device.Stream) {
-	p.awaitBlock(pending.NewBlock(e, escaped, on))
-	p.sweep()
+	b := pending.NewBlock(e, escaped, nil)
+	defer p.sweep()
+	defer p.awaitBlock(b) // also if a stream panics
+	b.Record(on)
 }
 
 // awaitBlock lets b wait in its queue. After StopHolding awaitBlock itself waits for the
 // streams: no later call will look after b.
 func (p *pool) awaitBlock(b *pending.Block) {
 	if !p.pending.Add(b) {
+		defer p.freePending(b) // also if a stream panics
 		b.Sync()
-		p.freePending(b)
 		return
 	}
 	p.changed()

@@ -158,3 +158,23 @@ func TestStreamsConcurrently(t *testing.T) {
 		})
 	}
 }
+
+// A picky stream says what memory it accepts.
+type picky struct {
+	queue
+	err error
+}
+
+func (s *picky) Accepts(device.Block) error { return s.err }
+
+// A stream of another device is refused, where it would not work. One that is closed has nothing under way.
+func TestUsedOnAsksTheStream(t *testing.T) {
+	p := openPool(t, "heap", Config{})
+	b := mustGet(t, p, 1000)
+	for _, c := range []struct{ says, want error }{{nil, nil}, {device.ErrClosed, nil}, {device.ErrUnavailable, device.ErrUnavailable}} {
+		if err := b.UsedOn(&picky{err: c.says}); !errors.Is(err, c.want) {
+			t.Errorf("a stream that says %v: %v", c.says, err)
+		}
+	}
+	mustRelease(t, b)
+}

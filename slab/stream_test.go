@@ -199,6 +199,54 @@ func TestAStreamThatPanicsTakesNoBlock(t *testing.T) {
 	checkNothing(t, p)
 }
 
+// A block whose stream panics at its Release is not lost: it waits for its other streams, or goes back.
+func TestAStreamThatPanicsLosesNoBlock(t *testing.T) {
+	for _, dev := range []string{"heap", "mmap"} {
+		for _, in := range []string{"Record", "Done", "Sync"} {
+			p := openPool(t, dev, Config{Strategy: "direct", MaxBytes: 64 << 10})
+			b, bad, good := mustGet(t, p, 60<<10), &unsteady{in: in}, &queue{}
+			used(t, b, bad, good)
+			if in == "Sync" {
+				p.StopHolding()
+			}
+			if !doesPanic(func() { _ = b.Release() }) {
+				t.Errorf("%s, %s: no panic", dev, in)
+			}
+			if bad.in = ""; in != "Sync" {
+				waiting(t, p, 1)
+			}
+			if len(good.Recorded) != 1 {
+				t.Errorf("%s, %s: the other stream has recorded %d events", dev, in, len(good.Recorded))
+			}
+			good.Finish()
+			p.FreeHeld()
+			checkQuiet(t, p)
+			mustRelease(t, mustGet(t, p, 60<<10))
+			check.Must(t, p.Close())
+			checkNothing(t, p)
+		}
+	}
+}
+
+// An unsteady stream panics in a method.
+type unsteady struct {
+	queue
+	in string
+}
+
+func (s *unsteady) panics(in string) {
+	if s.in == in {
+		panic(told)
+	}
+}
+
+func (s *unsteady) Record() (device.Event, error) { s.panics("Record"); return unsteadyEvent{s}, nil }
+
+type unsteadyEvent struct{ on *unsteady }
+
+func (e unsteadyEvent) Done() bool  { e.on.panics("Done"); return true }
+func (e unsteadyEvent) Sync() error { e.on.panics("Sync"); return nil }
+
 // A panickyQueue panics instead of waiting.
 type panickyQueue struct{ queue }
 

@@ -22,19 +22,26 @@ type use struct {
 	event  device.Event
 }
 
-// NewBlock returns a block whose uses end where the streams are now. A stream that
-// cannot record an event is waited for; if it fails it has nothing under way.
+// NewBlock returns a block whose uses end where the streams are now.
 func NewBlock(e handle.Entry, escaped bool, on []device.Stream) *Block {
 	b := &Block{Entry: e, Escaped: escaped}
-	for _, stream := range on {
-		event, err := stream.Record()
-		if err != nil {
-			_ = stream.Sync()
-			continue
-		}
-		b.uses = append(b.uses, use{stream, event})
-	}
+	b.Record(on)
 	return b
+}
+
+// Record adds uses that end where the streams are now. A stream that cannot record an event is waited for; if it fails
+// it has nothing under way. If one panics, the others have recorded when the panic passes on.
+func (b *Block) Record(on []device.Stream) {
+	if len(on) == 0 {
+		return
+	}
+	defer b.Record(on[1:])
+	event, err := on[0].Record()
+	if err != nil {
+		_ = on[0].Sync()
+		return
+	}
+	b.uses = append(b.uses, use{on[0], event})
 }
 
 // done drops the uses at the front that are over, and reports whether all are.

@@ -4,6 +4,7 @@
 //	uses.go    which streams use which block
 //	block.go   a block that waits for its uses
 //	queue.go   where blocks wait
+//	watch.go   the goroutines that wait for streams
 package pending
 
 import (
@@ -23,6 +24,7 @@ type Queue struct {
 	mu      sync.Mutex // leaf, but for what an event is asked
 	streams map[handle.ID][]device.Stream
 	queues  []*streamQueue
+	watched []device.Stream // that a goroutine waits for
 	number  uint64
 	waiting handle.Tally
 	stopped bool // nothing waits any more
@@ -45,20 +47,29 @@ func (q *Queue) Waiting() handle.Tally {
 	return q.waiting
 }
 
-// Add lets b wait. It reports false where there is nothing to wait for, or nothing
+// Add lets b wait, also if an event panics. It reports false where there is nothing to wait for, or nothing
 // is to wait any more.
-func (q *Queue) Add(b *Block) bool {
+func (q *Queue) Add(b *Block) (waits bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if b.done() || q.stopped {
-		return false
+	if waits = !q.stopped; waits {
+		defer func() {
+			if waits {
+				q.add(b)
+			}
+		}()
+		waits = !b.done()
 	}
+	return waits
+}
+
+// add is Add of what waits. The caller holds mu.
+func (q *Queue) add(b *Block) {
 	q.length.Add(1)
 	if !b.Escaped {
 		q.waiting.Add(b.Slot.Len())
 	}
 	q.enqueue(b)
-	return true
 }
 
 // Stop makes Add refuse from now on.

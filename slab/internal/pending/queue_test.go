@@ -63,10 +63,11 @@ func TestTakeForWantsBlocksOfOneStream(t *testing.T) {
 func TestTakeOldestHasWaitedLongest(t *testing.T) {
 	x := newBench(t)
 	any := func(*Block) bool { return true }
-	first, second, third := x.add(1, &x.a), x.add(2, &x.b), x.add(3, &x.a)
-	x.want("of those wanted", x.q.TakeOldest(func(b *Block) bool { return b != first }), second, 2)
-	x.want("of all", x.q.TakeOldest(any), first, 1)
-	x.want("of the rest", x.q.TakeOldest(any), third, 0)
+	first, second, third, fourth := x.add(1, &x.a), x.add(2, &x.b), x.add(3, &x.a), x.add(4, &x.b)
+	x.want("of those wanted", x.q.TakeOldest(func(b *Block) bool { return b != first }), second, 3)
+	x.want("of all", x.q.TakeOldest(any), first, 2)
+	x.want("of the rest", x.q.TakeOldest(any), third, 1)
+	x.want("the last", x.q.TakeOldest(any), fourth, 0)
 	x.want("of none", x.q.TakeOldest(any), nil, 0)
 }
 
@@ -112,5 +113,57 @@ func TestAnEscapedBlockIsNotHandedOut(t *testing.T) {
 	b.Escaped = true
 	if !x.q.Add(b) || x.q.Len() != 1 || x.q.Waiting() != (handle.Tally{}) || x.q.TakeFor(&x.a, 100) != nil {
 		t.Errorf("%d wait, %+v", x.q.Len(), x.q.Waiting())
+	}
+}
+
+// Of those that fit equally well the latest is taken, and none that is far back.
+func TestTakeForPrefersTheLatest(t *testing.T) {
+	x := newBench(t)
+	far := x.add(100, &x.a)
+	early, late := x.add(120, &x.a), x.add(120, &x.a)
+	x.want("the later of two", x.q.TakeFor(&x.a, 110), late, 2)
+	for range lookBack - 1 {
+		x.add(1, &x.a)
+	}
+	x.want("the last that is looked at", x.q.TakeFor(&x.a, 110), early, lookBack)
+	x.add(1, &x.a)
+	x.want("one that is far back", x.q.TakeFor(&x.a, 100), nil, lookBack+1)
+	x.want("it waits all the same", x.q.TakeOldest(func(b *Block) bool { return b.Slot.Len() == 100 }), far, lookBack)
+}
+
+// Oldest leaves the block that has waited longest, of all queues, and waits for all its uses.
+func TestOldestStays(t *testing.T) {
+	x := newBench(t)
+	if b, sync := x.q.Oldest(); b != nil || sync != nil {
+		t.Error("a block that none waits for")
+	}
+	first := x.add(1, &x.b, &x.a)
+	x.add(2, &x.a)
+	b, sync := x.q.Oldest()
+	x.want("of two queues", b, first, 2)
+	if sync(); x.a.Synced() != 1 || x.b.Synced() != 1 {
+		t.Errorf("waited %d and %d times", x.a.Synced(), x.b.Synced())
+	}
+	x.want("it is done", x.q.TakeDone(), first, 1)
+}
+
+// What waits counts with the bytes of its blocks, and once in all queues.
+func TestWaitingCountsBytes(t *testing.T) {
+	x := newBench(t)
+	x.add(10, &x.a, &x.b)
+	x.add(20, &x.b)
+	x.a.Finish()
+	x.want("none is done", x.q.TakeDone(), nil, 2) // and the first waits for the other stream now
+	if x.q.Waiting() != (handle.Tally{Blocks: 2, Bytes: 30}) {
+		t.Errorf("%+v", x.q.Waiting())
+	}
+	x.b.Finish()
+	for n := range 2 {
+		if x.q.TakeDone() == nil {
+			t.Errorf("%d blocks are done", n)
+		}
+	}
+	if x.q.Waiting() != (handle.Tally{}) || len(x.q.queues) != 0 || x.q.TakeDone() != nil {
+		t.Errorf("%+v, %d queues", x.q.Waiting(), len(x.q.queues))
 	}
 }

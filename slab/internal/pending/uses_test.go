@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"math/bits"
+	"slices"
 	"testing"
 
 	"github.com/bufslab/bufslab/device"
@@ -77,5 +78,42 @@ func TestSpareBytesCanBeCounted(t *testing.T) {
 	x := newBench(t)
 	if b := x.add(int(most+2), &x.a); b.Fits(1, math.MaxInt) || !b.Fits(2, math.MaxInt) {
 		t.Error("a block is handed out that has too much to spare, or not one that has not")
+	}
+}
+
+// Uses of all streams are noted, and told without being forgotten.
+func TestUseAll(t *testing.T) {
+	x := newBench(t)
+	e, _ := x.table.Attach(upstreamtest.Block(10), 0, 0, true)
+	on := []device.Stream{&x.a, &x.b}
+	x.q.UseAll(e.Slot, on)
+	for range 2 {
+		if got := x.q.Uses(e.Slot); !slices.Equal(got, on) {
+			t.Errorf("%v, want %v", got, on)
+		}
+	}
+}
+
+// An error of a stream that is to wait is told.
+func TestWaitOnTellsErrors(t *testing.T) {
+	x := newBench(t)
+	b := x.add(1, &x.a, &x.b)
+	x.b.Err = errors.New("failed")
+	if err := b.WaitOn(&x.b); err != x.b.Err || b.WaitOn(&x.a) != nil {
+		t.Errorf("%v", err)
+	}
+}
+
+// A block fits a size from its own down to where there is more to spare than it may have.
+func TestFits(t *testing.T) {
+	x := newBench(t)
+	b := x.add(10, &x.a)
+	for _, c := range []struct {
+		size, spare int
+		want        bool
+	}{{10, 0, true}, {11, 100, false}, {9, 0, false}, {9, 1, true}, {1, 8, false}, {1, 9, true}} {
+		if b.Fits(c.size, c.spare) != c.want {
+			t.Errorf("10 bytes for %d, with %d to spare: %v", c.size, c.spare, !c.want)
+		}
 	}
 }
