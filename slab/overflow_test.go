@@ -1,6 +1,7 @@
 package slab
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"runtime"
@@ -71,6 +72,14 @@ func TestOverflowBySlice(t *testing.T) {
 		t.Error(err)
 	}
 	checkNoneOut(t, p)
+	own, over := mustGet(t, p, 64<<10), mustGet(t, p, 64<<10)
+	for _, b := range []PooledBuffer{own, over} {
+		mustRelease(t, b)
+		_ = b.Release() // twice, of either kind
+	}
+	if s := p.Stats(); s.DoubleReleases != 2 {
+		t.Errorf("%d double Releases", s.DoubleReleases)
+	}
 }
 
 // Calls that wait wait, what cannot be fails, and a closed pool makes nothing.
@@ -126,22 +135,52 @@ func TestOverflowIsFound(t *testing.T) {
 	mustRelease(t, b)
 }
 
+// Plain memory of a forgotten pool grows as the pool's own does.
+func TestOverflowOfAForgottenPoolGrows(t *testing.T) {
+	p := openLine(t, "device=mmap,max_bytes=64KiB,overflow=make")
+	room, b := mustGet(t, p, 64<<10), mustGet(t, p, 100)
+	q := p.pool
+	q.abandon()
+	eventually(t, "it is closed", func() bool { return q.over.Load().ended.Load() })
+	grown := mustGrow(t, b, 1<<20)
+	releaseAll(t, []PooledBuffer{room, grown})
+}
+
+// Plain memory of GetOn waits for its stream, as the pool's own does.
+func TestOverflowOfGetOnWaitsForItsStream(t *testing.T) {
+	for _, dev := range []string{"heap", "mmap"} {
+		p := openLine(t, "device="+dev+",max_bytes=64KiB,overflow=make")
+		room, q := mustGet(t, p, 64<<10), &queue{}
+		b := mustGetOn(t, p, 64<<10, q)
+		mustRelease(t, b)
+		if over := p.pool.over.Load(); len(q.Recorded) != 1 || over.pending.Len() != 1 {
+			t.Errorf("%s: %d events, %d blocks wait", dev, len(q.Recorded), over.pending.Len())
+		}
+		if on := p.pool.pending.Uses(b.slot); on != nil {
+			t.Errorf("%s: the pool itself still has %d streams of the buffer", dev, len(on))
+		}
+		q.Finish()
+		mustRelease(t, room)
+		check.Must(t, p.Close())
+	}
+}
+
 // Plain memory is clear and aligned as the pool's own is.
 func TestOverflowIsLikeThePools(t *testing.T) {
+	used := bytes.Repeat([]byte{7}, 1<<20)
 	for _, line := range []string{"device=heap,strategy=slab,align=4KiB", "device=mmap,align=1MiB", "device=heap,align=128"} {
 		p := openLine(t, line+",zero,max_bytes=2MiB,overflow=make")
 		fill := mustGet(t, p, 1<<20+1)
 		for i := range 24 {
 			b := mustGet(t, p, 1<<20-100*i-1)
-			if at := uintptr(unsafe.Pointer(unsafe.SliceData(b.Bytes()))); at%uintptr(p.pool.config.Align) != 0 {
+			m := b.Bytes()
+			if at := uintptr(unsafe.Pointer(unsafe.SliceData(m))); at%uintptr(p.pool.config.Align) != 0 {
 				t.Fatalf("%s: a buffer at %#x", line, at)
 			}
-			if j := slices.IndexFunc(b.Bytes(), func(x byte) bool { return x != 0 }); j >= 0 {
+			if j := slices.IndexFunc(m, func(x byte) bool { return x != 0 }); j >= 0 {
 				t.Fatalf("%s: byte %d of buffer %d is not clear", line, j, i)
 			}
-			for j := range b.Bytes() {
-				b.Bytes()[j] = 7
-			}
+			copy(m, used)
 			if mustRelease(t, b); i%4 == 0 {
 				runtime.GC() // so that make finds memory that was used
 			}

@@ -87,7 +87,7 @@ func (p *Pool) GetOn(size int, s device.Stream) (PooledBuffer, error) {
 	if err := device.Accepts(s, b.slot.Block(1)); err != nil {
 		return PooledBuffer{}, errors.Join(err, b.Release())
 	}
-	q.pending.Use(b.slot, s)
+	poolOf(b.slot).pending.Use(b.slot, s) // plain memory has a pool of its own
 	return b, nil
 }
 

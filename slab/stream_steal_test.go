@@ -117,3 +117,18 @@ func TestGetOnByTheStrategy(t *testing.T) {
 		})
 	}
 }
+
+// Free memory comes before what waits for another stream, also where just one block is free.
+func TestGetOnTakesTheLastFreeBlock(t *testing.T) {
+	streamPool(t, 8, Config{Strategy: "exact"}, func(t *testing.T, p *Pool, _ *sim.Device) {
+		a, b := &queue{}, &queue{}
+		waits, free := mustGetOn(t, p, streamSize, a), mustGet(t, p, streamSize)
+		at := where(free)
+		releaseAll(t, []PooledBuffer{waits, free})
+		if x := mustGetOn(t, p, streamSize, b); where(x) != at || len(b.Waited) != 0 {
+			t.Errorf("%d waits of the stream, though a block is free", len(b.Waited))
+		} else {
+			mustRelease(t, x)
+		}
+	})
+}
