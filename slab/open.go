@@ -26,7 +26,11 @@ import (
 // The error is one of these: a *ConfigError that names every fault of c; a *[FileError]; the error
 // of opening or creating a file that c names; the device's error where it has no room for
 // Config.Reserve; the error of [ShareOf]. After an error no memory of the upstream is taken.
-func Open(upstream Allocator, c Config) (*Pool, error) {
+func Open(upstream Allocator, c Config) (*Pool, error) { return openOn(upstream, c, nil) }
+
+// openOn is Open of a pool that closes the device owned, if that is not nil. Once it returns, package pressure has
+// shown the pool to others: nothing of its settings may change.
+func openOn(upstream Allocator, c Config, owned device.Device) (*Pool, error) {
 	if upstream == nil {
 		return nil, fmt.Errorf("%w: a pool has none", ErrUpstream)
 	}
@@ -34,6 +38,9 @@ func Open(upstream Allocator, c Config) (*Pool, error) {
 	c.traits = traitsOf(dev)
 	if dev != nil && c.Device == "" {
 		c.Device, c.traits.from = dev.Name(), "of the upstream" // defaults depend on it
+		if owned != nil {
+			c.traits.from = "default"
+		}
 	}
 	if err := c.Validate(); err != nil {
 		return nil, err
@@ -48,7 +55,7 @@ func Open(upstream Allocator, c Config) (*Pool, error) {
 			full.log().Warn("slab: " + warning)
 		}
 	}
-	p := &pool{config: settings{Config: full, given: c, on: upstream}}
+	p := &pool{config: settings{Config: full, given: c, on: upstream, device: owned}}
 	if err := p.open(); err != nil {
 		return nil, err
 	}
@@ -65,10 +72,16 @@ func (p *pool) open() error {
 	if err != nil {
 		return err
 	}
+	stacked := false
+	defer func() { // also if a registered strategy or the upstream panics
+		if !stacked {
+			_ = release() // it has no error to give
+		}
+	}()
 	if err := p.stack(p.config.on); err != nil {
-		_ = release() // it has no error to give
 		return err
 	}
+	stacked = true
 	p.onClose = append(p.onClose, release) // last: until then the files are written
 	p.enterBudgets(p)
 	if !p.config.replayed() {

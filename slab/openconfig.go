@@ -27,13 +27,16 @@ func OpenConfig(c Config) (*Pool, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := Open(d, c)
+	done := false
+	defer func() {
+		if !done { // a registered strategy has panicked
+			_ = d.Close()
+		}
+	}()
+	p, err := openOn(d, c, d)
+	done = true
 	if err != nil {
 		return nil, errors.Join(err, d.Close())
-	}
-	p.pool.config.device = d
-	if c.Device == "" {
-		p.pool.config.given.traits.from = "default"
 	}
 	return p, nil
 }

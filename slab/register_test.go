@@ -2,6 +2,7 @@ package slab
 
 import (
 	"errors"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -51,6 +52,9 @@ func TestRegisteredStrategy(t *testing.T) {
 		}
 		mustGet(t, p, 1000).Release()
 		mustGet(t, p, 1000).Release()
+		if b := mustGet(t, p, 1); len(b.Bytes()) != 1 || b.Release() != nil {
+			t.Errorf("%d bytes", b.Len())
+		}
 		if s := p.Stats(); s.Hits != 1 || s.HeldBytes == 0 {
 			t.Errorf("%+v", s)
 		}
@@ -80,6 +84,19 @@ func TestRegisteredStrategyIsVerified(t *testing.T) {
 type short struct{ Allocator }
 
 func (s short) Alloc(size int) (device.Block, error) { return s.Allocator.Alloc(size - 1) }
+
+// Bytes that the Usage of a registered strategy lacks are rounding.
+func TestUsageOfARegisteredStrategyAddsUp(t *testing.T) {
+	v := newVerified(lacking{}, 16, func() int64 { return 1000 })
+	if u := v.Usage(); u.ActiveBytes != 100 || u.RoundingBytes != 870 || u.ManagedBytes() != 1000 {
+		t.Errorf("%+v", u)
+	}
+}
+
+// A lacking strategy knows of 130 bytes.
+type lacking struct{ Allocator }
+
+func (lacking) Usage() Usage { return Usage{ActiveBlocks: 1, ActiveBytes: 100, HeldBytes: 30} }
 
 // With cache_bytes a pool of a registered strategy has caches; without it has none.
 func TestRegisteredStrategyWithCaches(t *testing.T) {
@@ -122,6 +139,12 @@ func TestRegisterMisuse(t *testing.T) {
 	if !slices.Equal(Strategies(), before) {
 		t.Error(Strategies())
 	}
+	const letters = "abcdefghijklmnopqrstuvwxyz"
+	for r := range rune(0x100) {
+		if good := strings.ContainsRune(letters+strings.ToUpper(letters)+"0123456789-_", r); notOfName(r) == good {
+			t.Errorf("%q in a name: refused %v", r, good)
+		}
+	}
 	register(t, "nothing", func(Allocator, Config) Allocator { return nil })
 	if !panics(func() { _, _ = Open(openDevice(t, "heap"), Config{Strategy: "nothing"}) }) {
 		t.Error("a nil strategy did not panic")
@@ -141,9 +164,41 @@ func TestGridHasBounds(t *testing.T) {
 			t.Errorf("Grid(%d, %d) panics", good[0], good[1])
 		}
 	}
+	for bits := -1; bits <= 17; bits++ {
+		if bad := bits < 0 || bits == 17; panics(func() { Bitlog(bits) }) != bad {
+			t.Errorf("Bitlog(%d): it should panic: %v", bits, bad)
+		}
+	}
 	for _, bad := range [][2]int{{0, 0}, {3, 0}, {1 << 11, 0}, {1, -1}, {1, 3}, {1, 1 << 21}} {
 		if !panics(func() { Grid(bad[0], bad[1]) }) {
 			t.Errorf("Grid(%d, %d) does not panic", bad[0], bad[1])
 		}
+	}
+}
+
+// A registered strategy that panics as it is opened leaves no device open, and no file taken.
+func TestAStrategyThatPanicsAtOpenLeavesNothing(t *testing.T) {
+	refuses := true
+	register(t, "refusing", func(upstream Allocator, _ Config) Allocator {
+		if refuses {
+			panic("no")
+		}
+		return upstream
+	})
+	opensPanicky = &panicky{Device: openDevice(t, "heap")}
+	c := Config{Device: "panicky", Strategy: "refusing", Record: filepath.Join(t.TempDir(), "x.csv")}
+	if !panics(func() { _, _ = OpenConfig(c) }) {
+		t.Error("no panic")
+	}
+	if !opensPanicky.closed {
+		t.Error("the device is open")
+	}
+	refuses, opensPanicky = false, &panicky{Device: openDevice(t, "heap")}
+	p, err := OpenConfig(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Close(); err != nil {
+		t.Error(err)
 	}
 }
