@@ -82,10 +82,14 @@ func (r *room) wakeAll() {
 type Reclaimer interface{ FreeHeld() }
 
 // AddReclaimer says that r keeps active buffers of the pool for reuse, and that r.FreeHeld releases
-// them. The pool calls r.FreeHeld, without a lock, in a Get that has no room, and for pools that share
-// its Limit or its device. r.FreeHeld must not wait for a lock that is held around a Get. The pool keeps
-// r alive until RemoveReclaimer.
+// them. The pool calls r.FreeHeld in a Get that has no room, and for pools that share its Limit or its
+// device. It holds no lock of a pool meanwhile, but the turn of the queue, if the call waits in one: so
+// r.FreeHeld must not call GetContext or GetAll, nor wait for a lock that is held around a Get. The pool keeps
+// r alive until RemoveReclaimer. A nil r panics.
 func (p *Pool) AddReclaimer(r Reclaimer) {
+	if r == nil {
+		panic("slab: AddReclaimer of nil")
+	}
 	q := p.opened()
 	q.reclaimers.Add(r)
 	q.changed() // it may have something to give

@@ -67,6 +67,36 @@ func TestClosesThatLogNothing(t *testing.T) {
 	}
 }
 
+// What growpool has left to the collector is no leak, and counts apart.
+func TestWhatIsLeftToTheCollectorIsNoLeak(t *testing.T) {
+	p := openLine(t, "device=mmap")
+	a, b := mustGet(t, p, 100), mustGet(t, p, 200)
+	left := &p.pool.left
+	left.Blocks.Store(1)
+	left.Bytes.Store(100)
+	var leak *LeakError
+	if err := p.pool.leakError(p.Stats()); !errors.As(err, &leak) || leak.Blocks != 1 || leak.Bytes != 200 {
+		t.Errorf("%+v", leak)
+	}
+	left.Bytes.Store(300)
+	if err := p.pool.leakError(p.Stats()); !errors.As(err, &leak) || leak.Blocks != 1 || leak.Bytes != 0 {
+		t.Errorf("one buffer of no bytes: %+v", leak)
+	}
+	left.Blocks.Store(2)
+	if err := p.pool.leakError(p.Stats()); err != nil {
+		t.Errorf("all is left: %v", err)
+	}
+	releaseAll(t, []PooledBuffer{a, b})
+	check.Must(t, p.Close())
+}
+
+// A keeper that is nil is found at once, not in a later Get of another goroutine.
+func TestANilKeeperPanicsAtOnce(t *testing.T) {
+	p := openLine(t, "")
+	wantPanic(t, "slab: AddReclaimer of nil", func() { p.AddReclaimer(nil) })
+	check.Must(t, p.Close())
+}
+
 // Close has keepers release what is idle: that is no leak. If a keeper has more, the text says that it is not closed.
 func TestCloseAsksKeepers(t *testing.T) {
 	p := openLine(t, "device=mmap")

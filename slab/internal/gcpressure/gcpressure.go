@@ -22,6 +22,7 @@ type Pressure struct {
 	mu       sync.Mutex // held by the goroutine that collects
 	searched int64      // Gets when Search collected last
 	wait     int64      // Gets that it waits for from there
+	seen     int64      // what was found by then
 }
 
 // Open sets the limit, and how the Pressure knows what is tracked and what was found. It is called
@@ -71,18 +72,20 @@ func (g *Pressure) Look(marked func()) {
 }
 
 // Search collects for a Get that has no room, as what was forgotten has not come back by
-// itself: no one but the pool knows of its budget. It reports whether anything came back.
-// Each search that finds nothing doubles the Gets that the next one waits for, so a
-// program that lives at its budget does not collect for each Get that fails.
+// itself: no one but the pool knows of its budget. It reports whether anything came back since the
+// last search, by whatever collection: one of the program's may have been faster. Each search that
+// finds nothing doubles the Gets that the next one waits for, so a program that lives at its budget does not
+// collect for each Get that fails.
 func (g *Pressure) Search(gets int64) (found bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.limit < 0 || gets < g.searched+g.wait {
 		return false
 	}
-	before := g.found()
 	g.collect()
-	found = g.found() > before
+	before := g.seen
+	g.seen = g.found()
+	found = g.seen > before
 	if g.searched = gets; found {
 		g.wait = 0
 	} else {
