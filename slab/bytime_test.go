@@ -213,6 +213,20 @@ func TestHeldShare(t *testing.T) {
 	}
 }
 
+// What goes back beyond the share counts as trimmed, and only if a byte is beyond it.
+func TestWhatGoesBackForAHeldShareIsTrimmed(t *testing.T) {
+	p := openPool(t, "heap", Config{Strategy: "exact", HeldShare: 0.5})
+	stays := mustGet(t, p, 500)
+	mustRelease(t, mustGet(t, p, 1000))
+	for _, c := range []struct{ most, held, trims, trimmed int64 }{{4000, 1000, 0, 0}, {2000, 1000, 0, 0}, {1998, 0, 1, 1000}} {
+		p.pool.keepShare(c.most)
+		if s := p.Stats(); s.HeldBytes != c.held || s.Trims != c.trims || s.TrimmedBytes != c.trimmed {
+			t.Errorf("half of %d: %d held, %d bytes in %d trims, want %+v", c.most, s.HeldBytes, s.TrimmedBytes, s.Trims, c)
+		}
+	}
+	mustRelease(t, stays)
+}
+
 // max_held is a size or a share. A Config that has both, or a share of more than all, is faulty.
 func TestHeldShareIsMaxHeld(t *testing.T) {
 	for c, want := range map[Config]string{

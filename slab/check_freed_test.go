@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/internal/check"
 )
 
 // keepers are the strategies that keep released memory.
@@ -172,6 +173,22 @@ func TestCheckReportsNothingOfAGoodProgram(t *testing.T) {
 			releaseAll(t, live)
 			if f := faultsOf(p); len(f) != 0 {
 				t.Fatalf("%s on %s: %s", c.String(), up, f[0])
+			}
+		}
+	}
+}
+
+// With check a block goes out of use for good with its canaries, where the strategy can do so.
+func TestCheckedBlocksAreQuarantined(t *testing.T) {
+	register(t, "plain", func(up Allocator, _ Config) Allocator { return counting{up, new(int)} })
+	for _, s := range Strategies() {
+		for _, size := range []int{100, 100_000} {
+			p := openPool(t, "mmap", Config{Strategy: s, Check: true})
+			b, extent, err := p.pool.blocks.AllocExtent(size)
+			check.Must(t, err)
+			gone := p.pool.giveUp(b, extent)
+			if u := usageOf(p.pool.strategy, 0); gone == (s == "plain") || gone == (u.ActiveBytes > 0) {
+				t.Errorf("%s, %d bytes: gone is %v, %+v", s, size, gone, u)
 			}
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/internal/check"
 )
 
 // A pool over what is no device: any Allocator will do.
@@ -165,6 +166,57 @@ func TestAGetKeepsItsPool(t *testing.T) {
 				t.Errorf("%s: %s: %v", line, name, err)
 			}
 			_ = b.Release()
+		}
+	}
+}
+
+// Sizes around the bounds of what is cached are got, found again and released as all others.
+func TestSizesAroundTheLargestThatIsCached(t *testing.T) {
+	for _, strategy := range []string{"sizeclass", "bestfit", "slab"} {
+		p := openPool(t, "virtual", Config{Strategy: strategy})
+		for _, size := range []int{0, 1, 2, p.pool.direct - 1, p.pool.direct, p.pool.direct + 1, p.pool.direct + 2} {
+			for range 3 {
+				b := mustGet(t, p, size)
+				if b.Len() != size || b.Cap() < size {
+					t.Errorf("%s: %d bytes of %d, asked for %d", strategy, b.Len(), b.Cap(), size)
+				}
+				mustRelease(t, b)
+			}
+		}
+		checkNoneOut(t, p)
+	}
+}
+
+// A Get without room looks again while other calls run, some times. Where none runs, and where others never end, it fails.
+func TestAGetLooksAgainWhileOthersRun(t *testing.T) {
+	calls := func(others bool) (n int) {
+		m := &meddler{}
+		m.refuses.Store(true)
+		p := mustOpen(t, m, Config{Strategy: "direct"})
+		m.first = func() {
+			if n++; others && n < 1000 {
+				mustRelease(t, mustGet(t, p, 10))
+			}
+		}
+		if _, err := p.Get(1000); !outOfMemory(err) {
+			t.Error(err)
+		}
+		check.Must(t, p.Close())
+		return n
+	}
+	if alone, beside := calls(false), calls(true); beside <= alone || beside > 9*alone {
+		t.Errorf("%d tries alone, %d beside others", alone, beside)
+	}
+}
+
+// A Get that held memory can serve runs no collection.
+func TestAGetThatHeldMemoryServesCollectsNothing(t *testing.T) {
+	for _, dev := range []string{"heap", "mmap"} {
+		p := openPool(t, dev, Config{Strategy: "exact", MaxBytes: 1 << 20})
+		mustRelease(t, mustGet(t, p, 800<<10))
+		mustRelease(t, mustGet(t, p, 900<<10)) // no room beside the other
+		if s := p.Stats(); s.Collections != 0 || s.HeldBlocks != 1 {
+			t.Errorf("%s: %+v", dev, s)
 		}
 	}
 }

@@ -32,7 +32,8 @@ func TestGrowThatFailsChangesNothing(t *testing.T) {
 		if c, err := b.Grow(b.Cap() + 1); err != ErrClosed || c != b {
 			t.Errorf("of a closed pool: %v, %v", c, err)
 		}
-		cut, err := b.Grow(10) // takes no memory
+		b = mustGrow(t, b, b.Cap()) // takes no memory
+		cut, err := b.Grow(10)
 		if err != nil || cut.Len() != 10 {
 			t.Errorf("to fewer bytes, in a closed pool: %d, %v", cut.Len(), err)
 		}
@@ -157,6 +158,10 @@ func TestGrowThatClearsDeviceMemoryNeedsRoom(t *testing.T) {
 	}
 	if b, err = b.Grow(500); !outOfMemory(err) || b.Len() != 100 { // the variable keeps the buffer
 		t.Errorf("%d bytes, %v", b.Len(), err)
+	}
+	at := where(b)
+	if b, err = b.Grow(100); err != nil || where(b) != at || b.Cap() != 600 {
+		t.Fatalf("as many bytes as before have moved, Cap %d, %v", b.Cap(), err)
 	}
 	if b, err = b.Grow(300); err != nil || b.Cap() != 300 {
 		t.Fatalf("Cap %d, %v", b.Cap(), err)

@@ -101,6 +101,23 @@ func TestGrowOfVirtualMemory(t *testing.T) {
 	checkNoneOut(t, p)
 }
 
+// A block is kept while less than 4 GiB of it are spare.
+func TestABlockOfWhichMuchIsSpareMoves(t *testing.T) {
+	if maxInt>>32 == 0 {
+		t.Skip("no int is so large")
+	}
+	p := openPool(t, "virtual:16GiB", Config{Strategy: "direct"})
+	gib := 1 << 30
+	b := mustGrow(t, mustGet(t, p, 5*gib), gib+1)
+	if b.Cap() != 5*gib {
+		t.Errorf("Cap %d", b.Cap())
+	}
+	if _, err := b.Grow(gib); !errors.Is(err, device.ErrUnavailable) { // there is nothing to copy
+		t.Errorf("4 GiB are spare: %v", err)
+	}
+	mustRelease(t, b)
+}
+
 // Blocks that come, double where others have gone, and go, take no new pages once the pool has
 // had as much in use: to copy costs less. One Get in 25 may go upstream; without that rule it
 // was one in ten, and where blocks that moved took a place apart two of three.
@@ -133,6 +150,32 @@ func TestGrowthUsesWhatIsFree(t *testing.T) {
 			b.Release() // some may be none
 		}
 		checkNoneOut(t, p)
+	}
+}
+
+// Host memory that doubles is copied to what is free, as that takes less time than new pages. Memory that the CPU cannot
+// copy stays, and so does what a stream uses, for which a copy would have to wait.
+func TestGrowCopiesToWhatIsFree(t *testing.T) {
+	for _, c := range []struct {
+		dev         string
+		used, moves bool
+	}{{"mmap", false, true}, {"mmap", true, false}, {"virtual", false, false}} {
+		for _, strategy := range []string{"bestfit", "slab"} {
+			needRange(t, c.dev)
+			p := openPool(t, c.dev, Config{Strategy: strategy, CacheBytes: -1})
+			below, b, s := mustGet(t, p, 8<<20), mustGet(t, p, 1<<20), &queue{}
+			if c.used {
+				used(t, b, s)
+			}
+			mustRelease(t, mustGet(t, p, 5000)) // after which as much is in use as ever
+			mustRelease(t, below)
+			at := where(b)
+			if b = mustGrow(t, b, 2<<20); (where(b) != at) != c.moves || s.Syncs > 0 {
+				t.Errorf("%s, %s, used %v: it moved: %v, %d waits", c.dev, strategy, c.used, where(b) != at, s.Syncs)
+			}
+			mustRelease(t, b)
+			s.Finish()
+		}
 	}
 }
 

@@ -11,6 +11,9 @@ import (
 	"testing"
 	"time"
 	"unsafe"
+
+	"github.com/bufslab/bufslab/internal/check"
+	"github.com/bufslab/bufslab/slab/internal/guard"
 )
 
 // guarded opens a pool that guards each buffer, and keeps what it finds.
@@ -439,14 +442,50 @@ func TestGuardFaultBesideABlock(t *testing.T) {
 
 // A buffer that is not guarded grows in place as without a guard; one that is does not.
 func TestGrowInPlaceBesideAGuard(t *testing.T) {
-	for rate, want := range map[int]bool{1 << 30: true, 1: false} {
-		p := openPool(t, "mmap", Config{Strategy: "slab", CacheBytes: -1, Guard: rate})
+	for c, want := range map[Config]bool{{Strategy: "slab", Guard: 1 << 30}: true, {Strategy: "slab", Guard: 1}: false, {Strategy: "exact", Guard: 1 << 30}: false} {
+		c.CacheBytes = -1
+		p := openPool(t, "mmap", c)
 		b := mustGet(t, p, 100<<10)
 		before := unsafe.SliceData(b.Bytes())
 		b = mustGrow(t, b, 200<<10)
 		if same := unsafe.SliceData(b.Bytes()) == before; same != want {
-			t.Errorf("guard=%d: in place %t", rate, same)
+			t.Errorf("%v: in place %t", c, same)
 		}
 		mustRelease(t, b)
+	}
+}
+
+// A block that guard has for a Grow is one of its own. All bytes that guard has are apart from those of the strategy.
+func TestAGuardHasBytesOfItsOwn(t *testing.T) {
+	for _, strategy := range []string{"bestfit", "slab"} {
+		p := openPool(t, "mmap", Config{Strategy: strategy, Guard: 1})
+		apart := func(when string) {
+			t.Helper()
+			if n, u := p.pool.managed(), usageOf(p.pool.strategy, 0); n != u.ManagedBytes() {
+				t.Errorf("%s: the strategy has %d bytes, its Usage %d", when, n, u.ManagedBytes())
+			}
+		}
+		b, extent, ok := p.pool.blocks.AllocRoomy(1<<20 + 1)
+		if !ok || extent != guard.Extent {
+			t.Fatalf("%s: extent %d, %v", strategy, extent, ok)
+		}
+		apart("active")
+		p.pool.blocks.FreeExtent(b, extent)
+		apart("withheld")
+		if s := p.Stats(); s.WithheldBytes < 1<<20 || s.UnusableBytes < s.WithheldBytes {
+			t.Errorf("%s: %+v", strategy, s)
+		}
+		check.Must(t, p.Close())
+	}
+}
+
+// A hundred writes after Release are kept for Close.
+func TestAGuardKeepsAHundredFaults(t *testing.T) {
+	var g guarding
+	for range 150 {
+		g.keep(errLost)
+	}
+	if n := strings.Count(g.err().Error(), "lost"); n != 100 {
+		t.Errorf("%d", n)
 	}
 }

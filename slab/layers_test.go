@@ -40,7 +40,7 @@ func TestAPoolReachesAStrategyThroughLayers(t *testing.T) {
 		s := check.Ok(NewStrategy("bestfit", up, Config{}))(t)
 		p := check.Ok(Open(over(s), Config{Strategy: "direct"}))(t)
 		mustRelease(t, mustGet(t, p, 100_000))
-		if s := p.Stats(); s.HeldBytes != up.Bytes || up.Bytes == 0 {
+		if s := p.Stats(); s.HeldBytes != up.Bytes || up.Bytes == 0 || s.HeldBlocks != 1 {
 			t.Errorf("%d bytes are held, %v", up.Bytes, s)
 		}
 		if giveBack(p); up.Bytes != 0 {
@@ -48,6 +48,19 @@ func TestAPoolReachesAStrategyThroughLayers(t *testing.T) {
 		}
 		p.Close()
 	}
+}
+
+// What a strategy below cannot use counts as the pool's.
+func TestWhatIsUnusableBelowCounts(t *testing.T) {
+	below := holderOn("sizeclass", &source{Host: true}, Config{})
+	p := mustOpen(t, below, Config{Strategy: "direct"})
+	b := mustGet(t, p, 150) // of a slab with a tail
+	if s, u := p.Stats(), below.Usage(); u.UnusableBytes == 0 || s.UnusableBytes != u.UnusableBytes || s.HeldBytes != u.HeldBytes || s.HeldBlocks != u.HeldBlocks {
+		t.Errorf("%+v over %+v", s, u)
+	}
+	checkQuiet(t, p)
+	mustRelease(t, b)
+	check.Must(t, p.Close())
 }
 
 // A block of a foreign upstream is verified once, however many of our layers are above it.

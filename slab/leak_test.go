@@ -32,6 +32,31 @@ func TestLeakErrorAddsUpBySite(t *testing.T) {
 	}
 }
 
+// It says how many sites are not listed, if there are any, and how to know the sites, if it knows none.
+func TestALeakErrorSaysWhatItLeavesOut(t *testing.T) {
+	for _, c := range []struct {
+		e     LeakError
+		lines int
+		last  string
+	}{
+		{LeakError{}, 2, "with on_forget=report the pool knows where they were got"},
+		{LeakError{leftBlocks: 1, leftBytes: 9}, 3, "with on_forget=report the pool knows where they were got"},
+		{LeakError{leftBlocks: 1, leftBytes: 9, Leaks: make([]Leak, 1)}, 3, "1 more of 9 bytes are left to the collector by growpool, and are no leaks"},
+		{LeakError{keepers: 1, Leaks: make([]Leak, 1)}, 3, "1 growpools, or others that keep buffers of it, are not closed and may have them"},
+		{LeakError{Leaks: make([]Leak, 1)}, 2, "0 bytes in 1 buffers got at site 0"},
+		{LeakError{Leaks: make([]Leak, 10)}, 11, "0 bytes in 1 buffers got at site 9"},
+		{LeakError{Leaks: make([]Leak, 11)}, 12, "and 1 more sites"},
+	} {
+		for i := range c.e.Leaks {
+			c.e.Leaks[i].Site = fmt.Sprint("site ", i)
+		}
+		lines := strings.Split(c.e.Error(), "\n")
+		if last := strings.TrimSpace(lines[len(lines)-1]); len(lines) != c.lines || last != c.last {
+			t.Errorf("%d lines, the last %q, want %d and %q", len(lines), last, c.lines, c.last)
+		}
+	}
+}
+
 // A million leaks are no reason to wait: adding texts up took time by their square. What is
 // allocated tells of that on a busy machine, too; it grows with the sites only.
 func TestLeakErrorOfAMillionLeaks(t *testing.T) {
@@ -56,7 +81,8 @@ var sites = func() (s [50]string) {
 func TestALeakErrorHasUnits(t *testing.T) {
 	for bytes, want := range map[int64]string{
 		1<<20 - 1: "of 1048575 bytes out", 123_456_789: "of 123456789 bytes (117.7 MiB) out", 3 << 40: "of 3298534883328 bytes (3.0 TiB) out",
-		math.MaxInt64: "of 9223372036854775807 bytes (8.0 EiB) out",
+		math.MaxInt64: "of 9223372036854775807 bytes (8.0 EiB) out", 1 << 20: "of 1048576 bytes (1.0 MiB) out",
+		1<<30 - 1<<20: "(1023.0 MiB)", 1 << 30: "(1.0 GiB)", 1000 << 50: "(1000.0 PiB)",
 	} {
 		if text := (&LeakError{Pool: "p", Blocks: 1, Bytes: bytes}).Error(); !strings.Contains(text, want) {
 			t.Errorf("%s, want %s", text, want)

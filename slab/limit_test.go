@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 
 	"github.com/bufslab/bufslab/device"
 	"github.com/bufslab/bufslab/internal/check"
@@ -251,6 +252,99 @@ func TestLimitSurvivesEveryFailureOfTheUpstream(t *testing.T) {
 		}
 		calls = up.Calls
 	}
+}
+
+// What is left of a Limit, what is out of it, and what a request of a child takes of its parent.
+func TestALimitKnowsWhatIsLeft(t *testing.T) {
+	l := NewLimit(&source{}, 1000)
+	child := mustLimit(t, l, 500, 100)
+	mustAlloc(t, child, 60)
+	if left, drawn := l.budget.Left(), l.budget.Drawn(); left != 900 || drawn != 60 {
+		t.Errorf("%d left, %d drawn", left, drawn)
+	}
+	for _, c := range []struct {
+		l         *Limit
+		n, around int64
+		short     bool
+	}{{child, 40, 0, false}, {child, 41, 1, false}, {child, 440, 400, false}, {child, 441, 401, true}, {l, 900, 900, false}, {l, 901, 901, true}} {
+		if around, short := c.l.short(c.n); around != c.around || short != c.short {
+			t.Errorf("%d bytes, child %v: %d of the parent, short %v", c.n, c.l == child, around, short)
+		}
+	}
+	b := mustAlloc(t, child, 41)
+	if n := l.InUse(); n != 101 {
+		t.Errorf("%d in use with a byte beyond the promise", n)
+	}
+	if child.Free(b); l.InUse() != 100 {
+		t.Errorf("%d in use without it", l.InUse())
+	}
+}
+
+// What the upstream does not give, or not give up, changes no count, also if it panics.
+func TestALimitCountsWhatHasMoved(t *testing.T) {
+	failing := &pages{Source: source{FailAt: 1, Panic: true}}
+	l := NewLimit(failing, 10*page)
+	if !doesPanic(func() { _, _ = l.Alloc(page) }) || l.InUse() != 0 {
+		t.Errorf("%d in use after a panic of Alloc", l.InUse())
+	}
+	r := check.Ok(l.Reserve(4 * page))(t)
+	failing.FailAt = failing.Calls + 1
+	if !doesPanic(func() { _ = r.Commit(0, page) }) || l.InUse() != 0 {
+		t.Errorf("%d in use after a panic of Commit", l.InUse())
+	}
+	check.Must(t, r.Close())
+	up := &source{}
+	l = NewLimit(upstreamtest.Device{Source: up}, 10*page)
+	b := mustAlloc(t, l, page)
+	upstreamtest.RegionOf(b).Refuse = errLost
+	if l.giveUp(b, page) || l.InUse() != page {
+		t.Errorf("%d in use of a page that stays", l.InUse())
+	}
+	upstreamtest.RegionOf(b).Refuse = nil
+	if !l.giveUp(b, page) || l.InUse() != 0 {
+		t.Errorf("%d in use of a page that has gone", l.InUse())
+	}
+}
+
+// A Limit notes what was in use when it refused, for what is given back in vain. A call that has reserved bytes, and
+// finds too little room for its region, notes nothing.
+func TestALimitNotesWhatItRefused(t *testing.T) {
+	l := NewLimit(&pages{}, 10*page)
+	mustAlloc(t, l, 8*page)
+	r := check.Ok(l.Reserve(10 * page))(t)
+	if err := r.Commit(0, 5*page); !outOfMemory(err) || l.refused != 8*page {
+		t.Errorf("%v, refused with %d in use", err, l.refused)
+	}
+	l = NewLimit(newUntold(), 600<<10) // less than a region
+	if _, err := l.Alloc(100); !outOfMemory(err) || l.refused != 0 {
+		t.Errorf("%v, refused with %d in use", err, l.refused)
+	}
+}
+
+// A byte that comes back wakes the call that waits for it, and ends that the Limit is tight.
+func TestAByteWakes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := NewLimit(&source{}, 1)
+		p := mustOpen(t, l, Config{Strategy: "direct"})
+		for _, max := range []int64{1, 0} { // a tight Limit as well
+			b := mustAlloc(t, l, 1)
+			check.Must(t, l.SetMax(max))
+			var c <-chan result
+			if max > 0 {
+				c = getLater(t, t.Context(), p, 1)
+			}
+			synctest.Wait()
+			l.Free(b)
+			synctest.Wait()
+			if l.tight.Load() != nil {
+				t.Error("tight, with nothing in use")
+			}
+			if max > 0 {
+				mustRelease(t, mustHave(t, c))
+			}
+		}
+		check.Must(t, p.Close())
+	})
 }
 
 func ExampleNewLimit() {

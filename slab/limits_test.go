@@ -2,10 +2,13 @@ package slab
 
 import (
 	"errors"
+	"fmt"
+	"os"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 
 	"github.com/bufslab/bufslab/device"
 	"github.com/bufslab/bufslab/internal/pin"
@@ -210,6 +213,24 @@ func TestBudgetServesWhatFits(t *testing.T) {
 	kept.Release()
 }
 
+// It serves a call that waits, too, which takes fewer steps at its turn.
+func TestABudgetServesWhatFitsToACallThatWaits(t *testing.T) {
+	for _, s := range []string{"sizeclass", "bestfit", "slab"} {
+		synctest.Test(t, func(t *testing.T) {
+			p := openPool(t, "virtual", Config{Strategy: s, MaxBytes: 100 << 10})
+			b := mustGet(t, p, 30<<10)
+			c := getInBubble(t, p, 99<<10)
+			mustRelease(t, b)
+			r := <-c
+			if r.err != nil {
+				t.Fatal(s, r.err)
+			}
+			mustRelease(t, r.b)
+			checkNoneOut(t, p)
+		})
+	}
+}
+
 // A budget below what a region of the device has at least is a fault of the Config.
 func TestBudgetWithoutRoomForABlock(t *testing.T) {
 	for _, line := range []string{"device=mmap,max_bytes=1000", "device=mmap:fixed,max_bytes=1B", "max_bytes=1KiB,device=mmap,strategy=exact"} {
@@ -221,8 +242,10 @@ func TestBudgetWithoutRoomForABlock(t *testing.T) {
 	if _, err := Open(openDevice(t, "mmap"), Config{MaxBytes: 1000}); err == nil {
 		t.Error("Open took it")
 	}
-	if _, err := ParseConfig("device=mmap,max_bytes=64KiB"); err != nil {
-		t.Error(err)
+	for _, line := range []string{"device=mmap,max_bytes=64KiB", fmt.Sprintf("device=mmap,max_bytes=%dB", os.Getpagesize())} {
+		if _, err := ParseConfig(line); err != nil {
+			t.Error(err)
+		}
 	}
 }
 
@@ -231,6 +254,28 @@ func TestCachesHaveAQuarterOfWhatMayBeHeld(t *testing.T) {
 	o := cacheOptions(Config{Strategy: "sizeclass", Steps: 4, CacheBytes: 1 << 40, MaxHeld: 64 << 20}, 3)
 	if all := 3*o.Bytes + o.Depot; all != 16<<20 {
 		t.Errorf("%d bytes: %+v", all, o)
+	}
+	o.Processors = 3
+	if rest := heldBelow(o, 64<<20); rest != 48<<20 {
+		t.Errorf("%d bytes are left for the strategy", rest)
+	}
+}
+
+// Where too little may be held for a cache there is none. The largest block that is cached is one of a class, and no
+// larger than any that may be held.
+func TestCachesOfLittle(t *testing.T) {
+	for c, want := range map[Config]int{
+		{}: cachedLimit, {MaxBlockBytes: 1 << 30}: cachedLimit, {MaxHeld: 1 << 30}: cachedLimit,
+		{MaxBlockBytes: 100}: 96, {MaxBlockBytes: 112}: 112, {MaxBlockBytes: 31}: 16, {MaxBlockBytes: 16}: 16, {MaxBlockBytes: 15}: 0, {MaxBlockBytes: 1}: 0,
+		{MaxHeld: 1}: 0, {MaxHeld: -1}: 0, {MaxHeldBlocks: -1}: 0, {Check: true}: 0, {CacheBytes: -1}: 0,
+	} {
+		c.Strategy, c.Steps, c.Align = "sizeclass", 4, 16
+		if c.CacheBytes == 0 {
+			c.CacheBytes = 1 << 20
+		}
+		if o := cacheOptions(c, 2); o.Largest != want {
+			t.Errorf("%v: blocks of up to %d bytes are cached, want %d", c, o.Largest, want)
+		}
 	}
 }
 
@@ -258,6 +303,11 @@ func TestCachesAreEmptiedOnceForTheBound(t *testing.T) {
 	p.pool.held.cached.Store(true)
 	if !p.pool.holdsTooMuch() {
 		t.Fatalf("%+v", p.Stats())
+	}
+	for short, tooMuch := range []bool{false, true} {
+		if p.pool.held.bytes = p.pool.Free() - int64(short); p.pool.holdsTooMuch() != tooMuch {
+			t.Errorf("%d bytes beyond the bound: too much is %v", short, !tooMuch)
+		}
 	}
 	if p.pool.keepWithinBound(); p.pool.held.cached.Load() {
 		t.Error("the next Get would empty them again")

@@ -127,6 +127,24 @@ type unknowing struct{ device.Device }
 
 func (unknowing) MemInfo() (free, total int64, err error) { return 0, 0, device.ErrUnavailable }
 
+// Where the device says 0 bytes the limit of the group is the whole, and without one nothing is known.
+func TestAShareOfADeviceThatSaysNothing(t *testing.T) {
+	on := silent{openDevice(t, "mmap")}
+	inGroup(t, "536870912\n")
+	if n, source, err := ShareOf(on, 0.5); n != 256<<20 || err != nil || !strings.Contains(source, "memory.max allows") {
+		t.Error(n, source, err)
+	}
+	inGroup(t, "max\n")
+	if n, _, err := ShareOf(on, 0.5); !errors.Is(err, device.ErrUnavailable) {
+		t.Error(n, err)
+	}
+}
+
+// A silent device says that it has 0 bytes.
+type silent struct{ device.Device }
+
+func (silent) MemInfo() (free, total int64, err error) { return 0, 0, nil }
+
 // A strangeAllocator draws on nothing that is known.
 type strangeAllocator struct{ Allocator }
 
@@ -168,6 +186,16 @@ func TestAShareFollowsTheLimit(t *testing.T) {
 	}
 	if n := strings.Count(log.String(), "max_bytes is now 50% of"); n != 2 {
 		t.Errorf("%d lines: %s", n, &log)
+	}
+	for _, share := range []float64{1, 0} { // all of it, and a pool without a share
+		inGroup(t, "1073741824\n")
+		q := mustOpen(t, openDevice(t, "mmap"), Config{MaxShare: share})
+		inGroup(t, "536870912\n")
+		pressed{q.pool}.LimitChanged()
+		if n := q.Stats().MaxBytes; n != int64(share)*536870912 {
+			t.Errorf("a share of %g is %d bytes", share, n)
+		}
+		check.Must(t, q.Close())
 	}
 	check.Must(t, p.SetMaxBytes(300<<20))
 	inGroup(t, "268435456\n")

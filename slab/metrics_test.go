@@ -66,6 +66,9 @@ func TestMetricsHaveNamesAndUnits(t *testing.T) {
 	for range p.Metrics() {
 		break // a loop may end early
 	}
+	if text := fmt.Sprint(Gauge, Counter); text != "gauge counter" {
+		t.Error(text)
+	}
 }
 
 // Times are nanoseconds in Stats, and seconds in metrics.
@@ -166,5 +169,9 @@ func TestResetPeaks(t *testing.T) {
 	mustRelease(t, a)
 	if s := p.Stats(); s.PeakManagedBytes < 1<<20 || s.ManagedBytes != 0 {
 		t.Errorf("not from what was managed then: %+v", s)
+	}
+	p.ResetPeaks()
+	if s := p.Stats(); s.PeakManagedBytes != 0 || s.PeakActiveBytes != 0 {
+		t.Errorf("peaks of nothing: %+v", s)
 	}
 }

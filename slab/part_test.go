@@ -493,8 +493,9 @@ func TestGrowOfAPartOnAStream(t *testing.T) {
 	if err != nil || q.Syncs != 1 {
 		t.Errorf("%v, %d waits", err, q.Syncs)
 	}
-	releaseAll(t, []PooledBuffer{b, c})
-	waiting(t, p, 2)
+	one := mustGrow(t, mustSlice(t, b, 0, 100), 1)
+	releaseAll(t, []PooledBuffer{b, c, one})
+	waiting(t, p, 3)
 	q.Finish()
 	p.FreeHeld()
 	checkNothing(t, p)

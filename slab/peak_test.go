@@ -71,6 +71,26 @@ func TestPeakActiveLooksWhenItMayRise(t *testing.T) {
 	}
 }
 
+// Gets look when they have asked for a 64th of the peak, and for what was missing from it. While looks find no more
+// they look half as often each time, at least once in 127 Gets and once in 512 KiB a processor.
+func TestPeakActiveLooksLessOften(t *testing.T) {
+	var a activePeak
+	a.open(2)
+	look := func(n int64, size int, want int64) {
+		t.Helper()
+		if a.look(n, size); a.left.Load() != want {
+			t.Errorf("%d bytes out, after a Get of %d: the next look after %d bytes, want %d", n, size, a.left.Load(), want)
+		}
+	}
+	look(640, 100, 10)
+	for _, gets := range []int64{1, 3, 7, 15, 31, 63, 127, 127} {
+		look(640, 100, gets*100)
+	}
+	look(640, 1<<20, 1<<20) // of two processors
+	look(1280, 100, 20)
+	look(40, 100, 1240)
+}
+
 // A moment with many large buffers is seen, also after thousands of Gets that found no new peak, and where there is
 // memory for all.
 func TestPeakActiveSeesAMoment(t *testing.T) {

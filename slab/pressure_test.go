@@ -112,6 +112,11 @@ func TestAStepCountsIfSomethingWentBack(t *testing.T) {
 	if n := (pressed{p.pool}).GiveBack(1<<20, true, "a test"); n != 0 || p.Stats().PressureSteps != 1 {
 		t.Errorf("%d bytes, %d steps afterwards", n, p.Stats().PressureSteps)
 	}
+	before := p.Stats().PressureBytes
+	p.pool.relieved(1, "a test")
+	if s := p.Stats(); s.PressureSteps != 2 || s.PressureBytes != before+1 {
+		t.Errorf("a byte does not count: %+v", s)
+	}
 	check.Must(t, p.Close())
 }
 

@@ -303,6 +303,21 @@ func TestNoProfile(t *testing.T) {
 	}
 }
 
+// A Get that is not sampled leaves no mark on its buffer, whose Release would take longer. Nor does a Grow.
+func TestWhatIsNotSampledHasNoMark(t *testing.T) {
+	for _, line := range []string{"", "profile_rate=1PiB"} {
+		p := openLine(t, line)
+		for range 10 {
+			b := mustGrow(t, mustGet(t, p, 1000), 1010)
+			if b.slot.TakeSampled() {
+				t.Errorf("%q: a buffer is sampled", line)
+			}
+			mustRelease(t, b)
+		}
+		check.Must(t, p.Close())
+	}
+}
+
 // pprof runs go tool pprof on the profile of a pool, and gives it commands.
 func pprof(t *testing.T, p *Pool, commands ...string) string {
 	t.Helper()

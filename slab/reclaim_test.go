@@ -306,3 +306,16 @@ func TestTrimOfLessThanNoEpochs(t *testing.T) {
 		checkNothing(t, p)
 	}
 }
+
+// Trim returns what went upstream, beside what stays.
+func TestTrimReturnsWhatWent(t *testing.T) {
+	p := openPool(t, "heap", Config{Strategy: "exact"})
+	b := mustGet(t, p, 1000)
+	mustRelease(t, mustGet(t, p, 500))
+	for _, want := range []int64{500, 0} {
+		if n := p.Trim(0); n != want {
+			t.Errorf("%d bytes went, want %d", n, want)
+		}
+	}
+	mustRelease(t, b)
+}

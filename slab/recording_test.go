@@ -173,6 +173,14 @@ func TestWriteRecordNeedsARing(t *testing.T) {
 	}
 }
 
+// One event is enough to remember.
+func TestTheLastEventIsRecorded(t *testing.T) {
+	p := openPool(t, "heap", Config{RecordLast: 1})
+	b := mustGet(t, p, 1001)
+	wantRecorded(t, p, "a,0,1001")
+	mustRelease(t, b)
+}
+
 // Options of a recording are of no use without one.
 func TestRecordOptionsNeedARecording(t *testing.T) {
 	for _, c := range []Config{{RecordSites: true}} {

@@ -373,6 +373,19 @@ func TestParseRefRefuses(t *testing.T) {
 	}
 }
 
+// The error quotes up to 60 bytes, and counts the rest.
+func TestARefErrorQuotesTheBeginning(t *testing.T) {
+	for n, want := range map[int]string{
+		2:  `slab: "xx" is not the text of a Ref`,
+		60: `slab: "` + strings.Repeat("x", 60) + `" is not the text of a Ref`,
+		61: `slab: "` + strings.Repeat("x", 60) + `" and 1 bytes more are not the text of a Ref`,
+	} {
+		if text := (&RefError{strings.Repeat("x", n)}).Error(); text != want {
+			t.Errorf("%s, want %s", text, want)
+		}
+	}
+}
+
 // A Ref of another process opens nothing here, though that process has done the same.
 func TestRefOfAnotherProcess(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "ref")

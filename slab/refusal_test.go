@@ -311,3 +311,47 @@ func TestNoFalseRefusal(t *testing.T) {
 		})
 	}
 }
+
+// Each Watch has a number of its own, which is odd until a change was told. Where streams or keepers may give memory back
+// there is none.
+func TestEachWatchEndsByItself(t *testing.T) {
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // a collection is a change, too
+	l := NewLimit(openDevice(t, "heap"), 1<<20)
+	p := mustOpen(t, l, Config{Strategy: "direct"})
+	watch := &p.pool.refusals.watch
+	seen := map[uint64]bool{}
+	for i := range 4 {
+		if !p.pool.Watch(&l.budget) || watch.Load()%2 == 0 || seen[watch.Load()] {
+			t.Errorf("Watch %d has number %d", i, watch.Load())
+		}
+		seen[watch.Load()] = true
+		if i%2 != 0 {
+			continue // the next begins beside it
+		}
+		if p.pool.changed(); watch.Load()%2 != 0 {
+			t.Errorf("Watch %d goes on after a change: %d", i, watch.Load())
+		}
+	}
+	k := &oneKeeper{}
+	p.AddReclaimer(k)
+	if p.pool.Watch(&l.budget) {
+		t.Error("a keeper tells nothing")
+	}
+	p.RemoveReclaimer(k)
+	s := &stalled{gate: make(chan struct{})}
+	b := mustGet(t, p, 1000)
+	used(t, b, s)
+	mustRelease(t, b)
+	if p.pool.Watch(&l.budget) {
+		t.Error("a stream tells nothing")
+	}
+	close(s.gate)
+	check.Must(t, p.Close())
+	below := check.Ok(NewStrategy("exact", l, Config{}))(t)
+	for name, q := range map[string]*Pool{"a guard": mustOpen(t, l, Config{Guard: 100}), "a strategy below": mustOpen(t, below, Config{})} {
+		if q.pool.Watch(&l.budget) {
+			t.Errorf("%s tells nothing", name)
+		}
+		check.Must(t, q.Close())
+	}
+}

@@ -127,3 +127,31 @@ func TestActiveIsNeverLessThanNothing(t *testing.T) {
 	p.pool.cache.CountGet(100)
 	checkNoneOut(t, p)
 }
+
+// What is released between two readings is missing. If it is much the next reading counts.
+func TestACountOfWhatIsOutLooksAgain(t *testing.T) {
+	p := openPool(t, "heap", Config{})
+	kept := mustGet(t, p, 64_000)
+	mustRelease(t, mustGet(t, p, 500_000)) // before both
+	for _, c := range []struct {
+		released int
+		want     int64
+	}{{100, 63_900}, {30_000, 64_000}, {90_000, 64_000}} {
+		before := p.pool.cache.Served()
+		mustRelease(t, mustGet(t, p, c.released))
+		var s Stats
+		if p.pool.countOut(&s, before, p.pool.cache.Served()); s.ActiveBytes != c.want {
+			t.Errorf("%d bytes of 64,000 beside a Release of %d, want %d", s.ActiveBytes, c.released, c.want)
+		}
+	}
+	mustRelease(t, kept)
+}
+
+// A pool that was just opened has nothing, and nothing has happened.
+func TestStatsOfANewPoolAreZero(t *testing.T) {
+	everyStack(t, func(t *testing.T, dev string, c Config) {
+		if s := openPool(t, dev, c).Stats(); s != (Stats{}) {
+			t.Errorf("%+v", s)
+		}
+	})
+}

@@ -39,6 +39,7 @@ func TestFreelistOptionsSpellTheBoundsOfAConfig(t *testing.T) {
 	}{
 		{Config{}, func(*freelist.Options) {}},
 		{Config{MaxHeld: 7, MaxHeldBlocks: 8, MaxBlockBytes: 9}, func(o *freelist.Options) { o.MaxBytes, o.MaxBlocks, o.MaxBlockBytes = 7, 8, 9 }},
+		{Config{MaxHeld: 1, MaxHeldBlocks: 1, MaxBlockBytes: 1}, func(o *freelist.Options) { o.MaxBytes, o.MaxBlocks, o.MaxBlockBytes = 1, 1, 1 }},
 		{Config{MaxHeld: -1}, func(o *freelist.Options) { o.MaxBytes = 0 }},
 		{Config{MaxHeldBlocks: -1}, func(o *freelist.Options) { o.MaxBlocks = 0 }},
 	} {

@@ -9,6 +9,7 @@ import (
 	"github.com/bufslab/bufslab/device"
 	"github.com/bufslab/bufslab/device/sim"
 	"github.com/bufslab/bufslab/internal/check"
+	"github.com/bufslab/bufslab/internal/underway"
 )
 
 // A pool with check reports a buffer that is released while a stream works on it that nobody has named, with
@@ -75,5 +76,31 @@ func TestCheckReportsWorkUnderWay(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// What keeps buffers of a pool for new owners has it look at them as Release does.
+func TestAWatcherLooksAtKeptBuffers(t *testing.T) {
+	d := sim.New(64 << 20)
+	d.Late(7)
+	conf := Config{Check: true, Strategy: "exact", Logger: slog.New(slog.DiscardHandler)}
+	p := mustOpen(t, d, conf)
+	for name, q := range map[string]*Pool{"without check": openPool(t, "sim", Config{}), "of another device": openPool(t, "mmap", conf), "not opened": {}} {
+		if watcherOf(q) != nil {
+			t.Errorf("a pool %s looks", name)
+		}
+	}
+	s, look := check.Ok(d.NewStream())(t), watcherOf(p)
+	idle, busy, gone := mustGet(t, p, 1000), mustGet(t, p, 2000), mustGet(t, p, 3000)
+	mustRelease(t, gone)
+	check.Must(t, s.Fill(busy.Block(), 1))
+	for _, b := range []PooledBuffer{{}, gone, idle, busy} {
+		look(b, underway.Ended{What: "kept", By: "Keep"})
+	}
+	check.Must(t, s.Sync())
+	releaseAll(t, []PooledBuffer{idle, busy})
+	var e *CheckError
+	if err := p.Close(); !errors.As(err, &e) || len(e.Faults) != 1 || !strings.Contains(e.Faults[0], "kept of 2000 bytes") {
+		t.Error(err)
 	}
 }

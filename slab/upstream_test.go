@@ -1,6 +1,7 @@
 package slab
 
 import (
+	"os"
 	"testing"
 
 	"github.com/bufslab/bufslab/device"
@@ -25,6 +26,19 @@ func TestOnlyDevicesAndWhatPassesThemOnHaveRegionsOfTheirOwn(t *testing.T) {
 	}
 	if account(d, 16, nil).OwnsRegions() != true || account(&source{}, 16, nil).OwnsRegions() {
 		t.Error("the accounting knows something else")
+	}
+}
+
+// A region is a multiple of the device's grain, and of a byte where none is known.
+func TestGrainOfAnUpstream(t *testing.T) {
+	mmap := openDevice(t, "mmap")
+	for _, c := range []struct {
+		a    Allocator
+		want int
+	}{{mmap, os.Getpagesize()}, {NewLimit(mmap, 1), os.Getpagesize()}, {openFussy(t, 1, false), 1}, {&source{}, 1}, {NewLimit(&source{}, 1), 1}} {
+		if n := grainOf(c.a); n != c.want {
+			t.Errorf("%T: %d, want %d", c.a, n, c.want)
+		}
 	}
 }
 
