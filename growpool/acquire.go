@@ -146,6 +146,11 @@ func (p *Pool[K]) lend(wait patience, e *entry[K], t element, d dims) (*buffer, 
 func private[T any, K comparable](wait patience, p *Pool[K], e *entry[K], t element, d dims, shape []int) (
 	*Lease[T], error,
 ) {
+	if d.n == 0 { // it needs no room, and is the key's request like others
+		p.hit(e)
+		b := newBuffer(0, p.budget, e)
+		return newLease[T](p, nil, b, newView[T](e, b, d, shape)), nil
+	}
 	b, err := p.makeLeased(wait, e, d.n*int(t.size))
 	if err != nil {
 		return nil, err

@@ -140,8 +140,8 @@ func closeBesideAWait(t *testing.T, p *Pool[string], a *Lease[byte], key string)
 	if err := p.Close(); err == nil {
 		t.Error("a lease was out")
 	}
-	if err := <-waits; !errors.Is(err, ErrClosed) {
-		t.Error(err)
+	if err := <-waits; !errors.Is(err, ErrClosed) || ctx.Err() != nil {
+		t.Error(err, ctx.Err())
 	}
 	release(t, a)
 }

@@ -7,13 +7,15 @@ import "sync"
 // never more than max. The bookkeeping of a key takes perKey bytes more, which
 // count against room.
 type budget struct {
-	mu         sync.Mutex // leaf
-	max        int64      // of buffers
-	room       int64      // of buffers and their bookkeeping
-	perKey     int64
-	pool       string // for errors
-	held, peak int64
-	buffers    int64
+	mu       sync.Mutex // leaf
+	max      int64      // of buffers
+	room     int64      // of buffers and their bookkeeping
+	perKey   int64
+	pool     string // for errors
+	held     int64  // and reserved
+	reserved int64  // whose memory is not there yet
+	peak     int64  // of held without reserved
+	buffers  int64
 
 	left left
 }
@@ -37,9 +39,26 @@ func (b *budget) reserve(n int) bool {
 		return false
 	}
 	b.held += int64(n)
+	b.reserved += int64(n)
 	b.buffers++
-	b.peak = max(b.peak, b.held)
 	return true
+}
+
+// had follows a reserve when the memory is there.
+func (b *budget) had(n int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.reserved -= int64(n)
+	b.peak = max(b.peak, b.held-b.reserved)
+}
+
+// undo undoes a reserve: there was no memory.
+func (b *budget) undo(n int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.reserved -= int64(n)
+	b.held -= int64(n)
+	b.buffers--
 }
 
 func (b *budget) free(n int) {
@@ -52,11 +71,12 @@ func (b *budget) free(n int) {
 func (b *budget) usage() (held, peak int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.held, b.peak
+	return b.held - b.reserved, b.peak
 }
 
 // refusal is the error after a reserve that failed.
 func (b *budget) refusal(n int) error {
-	held, _ := b.usage()
-	return &BudgetError{Bytes: int64(n), Held: held, MaxBytes: b.max, Pool: b.pool}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return &BudgetError{Bytes: int64(n), Held: b.held, MaxBytes: b.max, Pool: b.pool}
 }

@@ -221,3 +221,47 @@ func TestTriggerBoundsWhatIsLeftToTheCollector(t *testing.T) {
 		p.Close()
 	}
 }
+
+// A budget that is large compared with the cache pays for the bookkeeping of each buffer; a small one pays for that of
+// buffers beyond sixteen.
+func TestWhatABudgetHasRoomFor(t *testing.T) {
+	sixteen := []int{100, 50, 50, 50, 50, 50, 50, 50, 50, 50, 50, 50, 50, 50, 50, 200} // of 1000 bytes
+	for _, c := range []struct {
+		fixed, perKey int64
+		has           []int // of a budget of 1000 bytes
+		most          int   // for one more
+	}{
+		{0, 0, nil, 1000}, {10, 5, nil, 985}, {10, 5, []int{485}, 495}, {10, 5, []int{1, 1, 1}, 990 - 3 - 4*5},
+		{100, 5, nil, 1000}, {100, 5, []int{600}, 400}, {100, 5, sixteen, 0}, {100, 5, sixteen[:15], 200},
+		{100, 5, append([]int{50, 50}, sixteen[1:15]...), 195}, // the seventeenth
+	} {
+		var b budget
+		b.limit(1000, c.fixed, c.perKey)
+		held := 0
+		for _, n := range c.has {
+			if held += n; !b.reserve(n) {
+				t.Fatalf("%+v: no room for %d", c, n)
+			}
+			b.had(n)
+		}
+		for _, had := range []bool{false, true, true} { // what is freed, or had no memory, has room again
+			if b.reserve(c.most+1) || c.most > 0 && !b.reserve(c.most) {
+				t.Errorf("%+v: more than that has room, or that has none", c)
+			}
+			want := int64(held)
+			if c.most > 0 && had {
+				b.had(c.most)
+				want += int64(c.most)
+			}
+			if now, peak := b.usage(); now != want || peak != now {
+				t.Errorf("%+v: %d bytes held, %d at most", c, now, peak)
+			}
+			switch {
+			case c.most > 0 && had:
+				b.free(c.most)
+			case c.most > 0:
+				b.undo(c.most)
+			}
+		}
+	}
+}

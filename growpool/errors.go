@@ -45,7 +45,7 @@ func leasedError(key any) error {
 // [device.ErrOutOfMemory].
 type BudgetError struct {
 	Bytes    int64 // of the buffer
-	Held     int64 // by the pool
+	Held     int64 // by the pool, also for calls that wait for memory
 	MaxBytes int64
 	Pool     string // the name of the slab.Pool
 }

@@ -15,6 +15,7 @@ type fickle struct {
 	reject float64 // that it is accepted and then not
 	evict  float64 // that somebody else goes at a change
 	gets   map[uint64]int
+	paid   int64   // costs of all Sets
 	last   *buffer // to have left; Get returns it for anything
 }
 
@@ -39,6 +40,7 @@ func (f *fickle) Get(id uint64) (*buffer, bool) {
 func (f *fickle) Set(id uint64, b *buffer, cost int64) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	f.paid += cost
 	switch {
 	case f.r.Float64() < f.drop:
 		return false

@@ -51,7 +51,7 @@ func Get[T any, K comparable](p *Pool[K], key K, shape ...int) (View[T], error) 
 	return get[T](p, key, shape)
 }
 
-// get is Get of any shape. A type that was shown before was checked then.
+// get is Get of any shape. A type that was shown before was checked then, and has bytes.
 func get[T any, K comparable](p *Pool[K], key K, shape []int) (View[T], error) {
 	var x T
 	if !p.made() {
@@ -60,7 +60,7 @@ func get[T any, K comparable](p *Pool[K], key K, shape []int) (View[T], error) {
 	if p.config.Requested != nil {
 		p.request(key, shape, unsafe.Sizeof(x))
 	}
-	if e := p.table.find(key); e != nil && unsafe.Sizeof(x) > 0 {
+	if e := p.table.find(key); e != nil {
 		b := e.cur.Load()
 		if b != nil && atomic.LoadPointer(&b.word) == wordOf[T]() {
 			d, ok := dimsOf(shape, unsafe.Sizeof(x))

@@ -192,6 +192,23 @@ func TestHitsDoNotAllocate(t *testing.T) {
 	}
 }
 
+// A hit takes no lock, whatever its element type and shape, up to the whole buffer. What takes the lock of the key sees
+// that the pool is closed.
+func TestAHitTakesNoLock(t *testing.T) {
+	p := open(t, Config{})
+	mustGet[byte](t, p, "bytes", 24)
+	mustGet[float64](t, p, "numbers", 24)
+	p.closed.Store(true)
+	for _, shape := range [][]int{{1}, {24}, {1, 1}, {4, 6}, {5, 4}, {2, 3, 4}} {
+		check.Ok(Get[byte](p, "bytes", shape...))(t)
+		check.Ok(Get[float64](p, "numbers", shape...))(t)
+	}
+	check.Wraps(t, check.Err(Get[byte](p, "bytes", 25)), ErrClosed)
+	check.Wraps(t, check.Err(Get[byte](p, "bytes", 5, 5)), ErrClosed)
+	check.Wraps(t, check.Err(Get[int64](p, "numbers", 1)), ErrClosed)
+	p.closed.Store(false)
+}
+
 func TestClosedPoolRefuses(t *testing.T) {
 	p := open(t, Config{})
 	v := mustGet[byte](t, p, "k", 10)
@@ -233,8 +250,9 @@ func TestClearKeepsStatisticsAndClearStatsKeepsBuffers(t *testing.T) {
 	if v.Valid() || p.MemoryUsage().TotalBytes != 0 || len(p.MemoryUsage().Keys) != 0 {
 		t.Error(p.MemoryUsage())
 	}
+	mustGet[byte](t, p, "k", 5)
 	mustGet[byte](t, p, "k", 10)
-	wantStats(t, p, "k", KeyStats{Hits: 1, Misses: 2, Bytes: 10})
+	wantStats(t, p, "k", KeyStats{Hits: 1, Misses: 2, Grows: 1, Bytes: 10})
 	p.ClearStats()
 	wantStats(t, p, "k", KeyStats{Bytes: 10})
 	mustGet[byte](t, p, "k", 10)

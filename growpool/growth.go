@@ -11,7 +11,7 @@ import (
 
 // A Growth returns the new size of a buffer in bytes. The buffer has have bytes,
 // 0 if it is new, and must hold want bytes. A result below want counts as want.
-// A Growth is called from any goroutine.
+// A Growth is called from any goroutine, with the key locked: it must not call the Pool.
 type Growth func(have, want int) int
 
 // Exact gives the size that was asked for. Keys whose sizes creep up grow often.
@@ -31,7 +31,7 @@ func Factor(f float64) Growth {
 	}
 	return func(have, want int) int {
 		if grown := f * float64(have); grown < math.MaxInt>>1 {
-			return max(want, int(grown))
+			return max(want, int(math.Ceil(grown)))
 		}
 		return want
 	}

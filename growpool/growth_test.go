@@ -17,9 +17,10 @@ func TestPolicies(t *testing.T) {
 	}{
 		{"exact", 100, 101, 101},
 		{"pow2", 0, 100, 128}, {"pow2", 128, 129, 256}, {"pow2", 0, 1 << 29, 1 << 29}, {"pow2", 0, 1, 1},
-		{"factor=1.5", 0, 100, 100}, {"factor=1.5", 100, 101, 150}, {"factor=1.5", 100, 1000, 1000},
+		{"factor=1.5", 0, 100, 100}, {"factor=1.5", 100, 101, 150}, {"factor=1.5", 100, 1000, 1000}, {"factor=1.5", 3, 4, 5},
 		{"factor=2", math.MaxInt - 5, math.MaxInt - 4, math.MaxInt - 4},
 		{"steps=4", 0, 1025, 1280}, {"steps=4", 0, 1280, 1280}, {"steps=16", 0, 1025, 1088}, {"steps=1", 0, 100, 128},
+		{"steps=1024", 0, 1, 1}, {"steps=1024", 0, 1<<20 + 1, 1<<20 + 1<<10},
 		{"steps=8", 0, math.MaxInt, math.MaxInt},
 	} {
 		g, err := ParseGrowth(c.text)
@@ -46,6 +47,11 @@ func TestPolicyIsAWish(t *testing.T) {
 	p = New[string](openSlab(t, ""), Config{Growth: func(int, int) int { return 1 }})
 	mustGet[byte](t, p, "k", 600)
 	wantStats(t, p, "k", KeyStats{Misses: 1, Bytes: 600})
+	for budget, want := range map[int64]int64{1023: 600, 1024: 1024} {
+		p := open(t, Config{MaxBytes: budget, Growth: Pow2})
+		mustGet[byte](t, p, "k", 600)
+		wantStats(t, p, "k", KeyStats{Misses: 1, Bytes: want})
+	}
 }
 
 // figures of a policy on a recording: buffers made, new ones included, and the

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/bufslab/bufslab/slab"
 )
 
 func TestIdleKeysLoseTheirBuffers(t *testing.T) {
@@ -14,11 +16,11 @@ func TestIdleKeysLoseTheirBuffers(t *testing.T) {
 		defer p.Close()
 		release(t, acquire[byte](t, p, "idle", 1000))
 		leased := acquire[byte](t, p, "leased", 1000)
-		for range 20 {
+		for i := range 20 {
 			mustGet[byte](t, p, "used", 1000)
 			time.Sleep(10 * time.Second)
 			synctest.Wait()
-			if s := time.Duration(20) * 10 * time.Second; s < time.Minute {
+			if i < 5 { // for less than a minute
 				wantStats(t, p, "idle", KeyStats{Misses: 1, Bytes: 1000})
 			}
 		}
@@ -41,21 +43,47 @@ func TestIdleKeysLoseTheirBuffers(t *testing.T) {
 
 func TestIdleKeysStayUntilThen(t *testing.T) {
 	below := openSlab(t, "device=heap")
+	for _, at := range []time.Duration{0, 1, 14 * time.Second, 15*time.Second - 1, 15 * time.Second, 100 * time.Second} {
+		synctest.Test(t, func(t *testing.T) { keyStaysFrom(t, below, at) })
+	}
+}
+
+// keyStaysFrom has a key used once, at a time.
+func keyStaysFrom(t *testing.T, below *slab.Pool, at time.Duration) {
+	p := New[string](below, Config{IdleAfter: time.Minute})
+	time.Sleep(at)
+	synctest.Wait()
+	v := mustGet[byte](t, p, "k", 1000)
+	time.Sleep(time.Minute - 1)
+	synctest.Wait()
+	if !v.Valid() {
+		t.Errorf("used after %v: gone too early", at)
+	}
+	time.Sleep(15*time.Second + 1)
+	synctest.Wait()
+	if v.Valid() {
+		t.Errorf("used after %v: still there a quarter later", at)
+	}
+	p.Close()
+	time.Sleep(time.Hour) // no timer is left
+}
+
+// A sweep that is under way when the pool is closed sets its clock again: the sweep after it is the last.
+func TestASweepBesideCloseIsTheLast(t *testing.T) {
+	below := openSlab(t, "device=heap")
 	synctest.Test(t, func(t *testing.T) {
 		p := New[string](below, Config{IdleAfter: time.Minute})
 		v := mustGet[byte](t, p, "k", 1000)
-		time.Sleep(time.Minute - 1)
+		p.closed.Store(true) // and the clock goes on
+		time.Sleep(20 * time.Second)
+		synctest.Wait()
+		p.closed.Store(false)
+		time.Sleep(time.Hour)
 		synctest.Wait()
 		if !v.Valid() {
-			t.Error("gone too early")
-		}
-		time.Sleep(15*time.Second + 1)
-		synctest.Wait()
-		if v.Valid() {
-			t.Error("still there a quarter later")
+			t.Error("there are sweeps after it")
 		}
 		p.Close()
-		time.Sleep(time.Hour) // no timer is left
 	})
 }
 

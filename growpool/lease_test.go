@@ -213,6 +213,27 @@ func TestPrivateBuffer(t *testing.T) {
 	wantStats(t, p, "k", KeyStats{Misses: 2, Bytes: 800})
 }
 
+// A private lease without elements takes no memory and no room in the budget, as that of a free key: it is a hit.
+func TestPrivateLeasesOfNothing(t *testing.T) {
+	below := openSlab(t, "")
+	p := New[string](below, Config{MaxBytes: 4096, Private: true})
+	t.Cleanup(func() { p.Close() })
+	all := acquire[byte](t, p, "k", 4096)
+	gets := below.Stats().Hits + below.Stats().Misses
+	for range 100 {
+		l := acquire[byte](t, p, "k", 3, 0)
+		if l.Slice() == nil || !l.Valid() || l.Len() != 0 || len(l.Shape()) != 2 {
+			t.Errorf("%v, %t, shape %v", l.Slice(), l.Valid(), l.Shape())
+		}
+		defer release(t, l)
+	}
+	if n := below.Stats().Hits + below.Stats().Misses; n != gets {
+		t.Errorf("%d Gets", n-gets)
+	}
+	wantStats(t, p, "k", KeyStats{Hits: 100, Misses: 1, Bytes: 4096})
+	release(t, all)
+}
+
 func TestNoRoomForALeaseLeavesTheTurn(t *testing.T) {
 	p := New[string](openSlab(t, "device=heap,max_bytes=10000,strategy=direct"), Config{})
 	_, err := Acquire[byte](t.Context(), p, "k", 20_000)

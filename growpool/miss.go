@@ -25,6 +25,12 @@ import (
 // not keep it, and it waits for memory until wait is done.
 func (p *Pool[K]) obtain(wait patience, e *entry[K], n int) (*buffer, error) {
 	if b := e.cur.Load(); b != nil && n <= b.size && b.hold() {
+		if wait.on != nil {
+			if err := b.useOn(wait.on, nil); err != nil { // before the hit counts
+				b.drop()
+				return nil, err
+			}
+		}
 		p.hit(e)
 		return b, nil
 	}
@@ -96,6 +102,7 @@ func (p *Pool[K]) reattach(e *entry[K], old *buffer, have int) {
 	open := !p.closed.Load()
 	switch {
 	case open && old != nil && p.budget.reserve(old.size):
+		p.budget.had(old.size)
 		p.expel(e) // the cache does not admit a buffer that it has already
 		p.publish(e, old)
 		if !p.admit(e, old) {
@@ -144,7 +151,7 @@ func (p *Pool[K]) makeKept(wait patience, e *entry[K], size int) (*buffer, error
 	done := false
 	defer func() {
 		if !done {
-			p.budget.free(size)
+			p.budget.undo(size)
 			p.expel(e)
 		}
 	}()
@@ -152,6 +159,7 @@ func (p *Pool[K]) makeKept(wait patience, e *entry[K], size int) (*buffer, error
 		return nil, err
 	}
 	done = true
+	p.budget.had(size)
 	if wait != noWait && p.stopped.Load() { // since admit has asked: it is the lease's alone
 		p.expel(e)
 		b.apply(lend)
@@ -170,13 +178,14 @@ func (p *Pool[K]) makeLeased(wait patience, e *entry[K], size int) (*buffer, err
 	done := false
 	defer func() {
 		if !done {
-			p.budget.free(size)
+			p.budget.undo(size)
 		}
 	}()
 	if err := p.allocateOrWait(wait, e, b); err != nil {
 		return nil, err
 	}
 	done = true
+	p.budget.had(size)
 	b.apply(lend)
 	return b, nil
 }

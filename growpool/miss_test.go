@@ -32,6 +32,10 @@ func TestNoRoomChangesNothing(t *testing.T) {
 			wantStats(t, p, "l", KeyStats{Misses: 1, Bytes: 32_768})
 			release(t, acquire[byte](t, p, "l", 20_000))
 			wantStats(t, p, "l", KeyStats{Misses: 1, Hits: 1, Bytes: 32_768})
+			release(t, acquire[byte](t, p, "least", 1))
+			_, err = Acquire[byte](newImpatient(t), p, "least", 90_000)
+			wantError(t, err, errOutOfMemory)
+			wantStats(t, p, "least", KeyStats{Misses: 1, Bytes: 1})
 		})
 	}
 }
@@ -116,13 +120,30 @@ func TestEvictedWhileItIsMade(t *testing.T) {
 	runtime.KeepAlive(&views)
 }
 
+// A key whose buffer an eviction is just taking has none to grow: the request is a miss.
+func TestAGrowBesideAnEvictionIsAMiss(t *testing.T) {
+	p := open(t, Config{})
+	release(t, acquire[byte](t, p, "k", 10))
+	b := p.table.find("k").cur.Load()
+	do := b.change(evict) // and is yet to take it out of the entry
+	release(t, acquire[byte](t, p, "k", 20))
+	b.perform(do)
+	wantStats(t, p, "k", KeyStats{Misses: 2, Bytes: 20})
+	if u := p.MemoryUsage(); u.HeldBytes != 20 {
+		t.Errorf("%+v", u)
+	}
+}
+
 // What others take while the key has given up its buffer does not come back: the
 // request fails, and the key loses the buffer. Neither stays in the cache.
 func TestRoomTakenInTheMeantime(t *testing.T) {
 	var p *Pool[string]
 	take := func(have, want int) int {
-		if have > 0 && !p.budget.reserve(800) {
-			t.Error("the old buffer still counts")
+		if have > 0 {
+			if !p.budget.reserve(800) {
+				t.Error("the old buffer still counts")
+			}
+			p.budget.had(800)
 		}
 		return want
 	}

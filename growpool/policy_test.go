@@ -4,6 +4,8 @@ import (
 	"slices"
 	"sync"
 	"testing"
+
+	"github.com/bufslab/bufslab/internal/check"
 )
 
 // The traps of a cache that works on its own time, one after the other. Where
@@ -95,6 +97,36 @@ func TestDelOfNothingGivesNothing(t *testing.T) {
 	}
 }
 
+// A closed cache gives back what it had, once, and takes nothing.
+func TestAClosedCacheTakesNothing(t *testing.T) {
+	k := newPolicy(1000, 1000)
+	k.admit(7, newBuffer(0, nil, nil), 1)
+	if gone := k.close(); len(gone) != 1 || !k.closed {
+		t.Errorf("%d gone, closed: %t", len(gone), k.closed)
+	}
+	k.touch(7)
+	gone, ok := k.admit(8, newBuffer(0, nil, nil), 1)
+	if gone = slices.Concat(gone, k.remove(7), k.clear(), k.close()); ok || len(gone) != 0 {
+		t.Errorf("admitted: %t, %d gone", ok, len(gone))
+	}
+}
+
+// The cache has about a counter a KiB, between a thousand and a million, and takes four bytes for each, and some hundred
+// KiB besides.
+func TestTheCacheIsAsLargeAsItsBudgetNeeds(t *testing.T) {
+	for maxBytes, want := range map[int64]int64{1: 1e3, 1 << 10: 1e3, 8 << 20: 8e3, 64 << 20: 64e3, 1 << 30: 1e6, 1 << 50: 1e6} {
+		if n := countersFor(maxBytes); n < want || n > want*5/4 {
+			t.Errorf("%d counters for %d bytes", n, maxBytes)
+		}
+	}
+	if n := cacheBytes(1); n < 256<<10 || n > 512<<10 {
+		t.Errorf("the smallest cache has %d bytes", n)
+	}
+	if n := cacheBytes(1<<30) - cacheBytes(1); n < 3e6 || n > 5e6 {
+		t.Errorf("a million counters have %d bytes", n)
+	}
+}
+
 // A second value for a key whose first is pending would be rejected, and one for
 // a key that has one would be an update, which evicts none.
 func TestTheNewerValueOfAKeyCounts(t *testing.T) {
@@ -103,14 +135,17 @@ func TestTheNewerValueOfAKeyCounts(t *testing.T) {
 	var last *buffer
 	for i := range 1000 {
 		b := newBuffer(i, nil, nil)
-		gone, ok := k.admit(7, b, 900)
+		gone, ok := k.admit(7, b, 1000) // all there is: nothing is added to it
 		if !ok || (last != nil && !slices.Equal(gone, []*buffer{last})) {
 			t.Fatalf("value %d: admitted %v, %d gone", i, ok, len(gone))
 		}
 		last = b
 	}
-	if _, ok := k.admit(7, newBuffer(0, nil, nil), 1001); ok {
-		t.Error("more than there is was admitted")
+	for id := range uint64(8) {
+		gone, ok := k.admit(id, newBuffer(0, nil, nil), 1001)
+		if ok || id == 7 != slices.Equal(gone, []*buffer{last}) {
+			t.Errorf("key %d: more than there is was admitted: %t, %d gone", id, ok, len(gone))
+		}
 	}
 }
 
@@ -151,6 +186,18 @@ func TestWhatFitsIsKept(t *testing.T) {
 	}
 	if s := p.Totals(); s.Misses != 10 || s.Hits != 20 || s.Bytes != 100_000 {
 		t.Errorf("%+v", s)
+	}
+}
+
+// A value costs what the budget counts for it: its bytes and the bookkeeping of its key.
+func TestTheCacheCountsWhatTheBudgetCounts(t *testing.T) {
+	p := bounded(t, 10_000)
+	f := &fickle{}
+	p.policy.use(f)
+	mustGet[byte](t, p, "a", 100)
+	release(t, acquire[byte](t, p, "b", 2000))
+	if want := 2100 + 2*p.budget.perKey; f.paid != want || p.budget.perKey == 0 {
+		t.Errorf("the cache counts %d bytes, want %d", f.paid, want)
 	}
 }
 
@@ -205,6 +252,7 @@ func TestRequestAboveTheBudget(t *testing.T) {
 	wantStats(t, p, "k", KeyStats{Misses: 1, Bytes: 1000})
 	mustGet[byte](t, p, "k", 1000)
 	wantStats(t, p, "k", KeyStats{Misses: 1, Hits: 1, Bytes: 1000})
+	check.Wraps(t, check.Err(Get[byte](bounded(t, 1), "k", 2)), errOutOfMemory)
 }
 
 // Memory in use goes before memory that is kept for later, and is never

@@ -46,6 +46,9 @@ import (
 // not leased. It keeps buffers that Get has shown, as only the collector can tell when
 // their Views are gone.
 //
+// A Pool calls the slab.Pool with the key locked. So Hooks.OutOfMemory of the slab.Pool must not wait for a method of
+// the Pool: it would wait for ever. It may call FreeHeld of the slab.Pool, and pressure.FreeAll.
+//
 // A Pool that is itself forgotten leaves its buffers to the slab.Pool.
 type Pool[K comparable] struct {
 	table  table[K]

@@ -14,7 +14,7 @@ func judge(t element, shape []int) (dims, error) {
 
 // request calls Config.Requested for a request of elements of size bytes. An invalid request has no bytes.
 func (p *Pool[K]) request(key K, shape []int, size uintptr) {
-	if size == 0 || len(shape) == 0 {
+	if size == 0 {
 		return
 	}
 	if d, ok := dimsOf(shape, size); ok && d.n > 0 {

@@ -26,17 +26,18 @@ func TestRequested(t *testing.T) {
 		check.Ok(growpool.Get[byte](p, "b", 3, 4))(t)
 		check.Must(t, check.Ok(growpool.Acquire[float64](context.Background(), p, "c", 5))(t).Release())
 	}
+	check.Ok(growpool.Get[byte](p, "a", 1))(t)
 	check.Ok(growpool.Get[byte](p, "a", 0))(t) // no bytes
-	if _, err := growpool.Get[byte](p, "a", -1); err == nil {
-		t.Error("a negative shape is served")
-	}
+	check.Wraps(t, check.Err(growpool.Get[byte](p, "a", -1)), growpool.ErrShape)
+	check.Wraps(t, check.Err(growpool.Get[byte](p, "a")), growpool.ErrShape)
+	check.Wraps(t, check.Err(growpool.Get[struct{}](p, "a", 1)), growpool.ErrElement)
 	check.Must(t, w.Close())
 	tr := check.Ok(trace.Read(&b, "keys.csv"))(t)
 	var sizes []int
 	for _, n := range tr.Requests() {
 		sizes = append(sizes, n)
 	}
-	if !slices.Equal(sizes, []int{40, 12, 40, 40, 12, 40}) || !slices.Equal(tr.Keys(), []string{"a", "b", "c"}) {
+	if !slices.Equal(sizes, []int{40, 12, 40, 40, 12, 40, 1}) || !slices.Equal(tr.Keys(), []string{"a", "b", "c"}) {
 		t.Errorf("%v of %v", sizes, tr.Keys())
 	}
 	check.Must(t, p.Close())

@@ -10,7 +10,7 @@ import (
 // lookUnderWay reports a lease that ends while a stream works on its memory that the lease has not named: the next
 // owner of the key would share it with that work. Memory that the key does not keep the slab.Pool looks at.
 func (p *Pool[K]) lookUnderWay(b *buffer) {
-	if p.ended != nil && b.size > 0 && b.now().refs() > 1 {
+	if p.ended != nil && b.now().refs() > 1 {
 		p.ended(b.handle, underway.Ended{What: "growpool: lease", By: "UsedOn or AcquireOn", Named: b.uses.named()})
 	}
 }

@@ -31,6 +31,7 @@ var (
 	seen    = [states]bool{shown: true, aside: true, replaced: true, droppedShown: true, viewOnly: true}
 	counted = [states]bool{kept: true, shown: true, dropped: true, droppedShown: true, leaseOnly: true}
 	linked  = [states]bool{kept: true, shown: true}
+	lost    = [states]bool{replaced: true, dropped: true, droppedShown: true, gone: true} // by its key
 )
 
 // Each cell fits what the states mean, and after it a buffer's bytes and memory
@@ -50,6 +51,12 @@ func TestEveryCell(t *testing.T) {
 			}
 			if b.state() != s {
 				t.Fatalf("state %v, want %v", b.state(), s)
+			}
+			if l, do := lifeOf(s, 2).on(drop); l != lifeOf(s, 1) || do != 0 {
+				t.Errorf("state %v: a reference that is not the last becomes %v, %d", s, l, do)
+			}
+			if (View[byte]{of: b}).Valid() == lost[s] {
+				t.Errorf("state %v: a View is valid: %t", s, lost[s])
 			}
 			if c := transitions[s][ev]; ev != evict && !slices.Contains(possible[ev], s) {
 				want := fmt.Sprintf("growpool: %v of a buffer that is %v", ev, s)
@@ -79,6 +86,7 @@ func cellFits(s state, ev event, c cell) bool {
 func (p *Pool[K]) happen(b *buffer, ev event) {
 	if ev == lend || ev == keep {
 		p.budget.reserve(b.size)
+		p.budget.had(b.size)
 	}
 	b.apply(ev)
 }

@@ -1,6 +1,7 @@
 package growpool
 
 import (
+	"math"
 	"testing"
 
 	"github.com/bufslab/bufslab/slab"
@@ -16,6 +17,7 @@ func TestKeysOfEveryKind(t *testing.T) {
 	areFound(t, below, 150, func(i int) pair { return pair{"x", int8(i / 2)} })
 	areFound(t, below, 300, func(i int) any { return [2]any{i, "k"} })
 	areFound(t, below, 300, func(i int) float32 { return float32(i) })
+	areFound(t, below, 299, func(i int) float64 { return math.Copysign(float64(i/2*2), float64(-i%2)) }) // 0 is -0
 	areFound(t, below, 300, func(i int) uint64 { return uint64(i) << 40 })
 	areFound(t, below, 1, func(i int) struct{} { return struct{}{} })
 }
@@ -28,8 +30,8 @@ func areFound[K comparable](t *testing.T, below *slab.Pool, want int, key func(i
 			t.Fatal(err)
 		}
 	}
-	if n := len(p.Stats()); n != want {
-		t.Errorf("%d keys, want %d", n, want)
+	if n := len(p.Stats()); n != want || p.table.live != want {
+		t.Errorf("%d keys and %d entries, want %d", n, p.table.live, want)
 	}
 }
 
@@ -49,6 +51,83 @@ func TestTableOfKeysThatComeAndGo(t *testing.T) {
 	}
 	if n := len(x.slots.Load().at); n != leastSlots || x.live != 9 {
 		t.Errorf("%d slots for %d keys", n, x.live)
+	}
+}
+
+// The table is at most half full, and rebuilt once a doubling of its keys at most.
+func TestATableDoubles(t *testing.T) {
+	var x table[int]
+	x.init()
+	last, rebuilt := x.slots.Load(), 0
+	for i := range 1 << 14 {
+		x.add(i)
+		s := x.slots.Load()
+		if 2*x.used > len(s.at) || x.used != i+1 || x.live != i+1 {
+			t.Fatalf("%d of %d slots are used by %d keys", x.used, len(s.at), i+1)
+		}
+		if s != last {
+			if len(s.at)/2 < 2*(i+1) {
+				t.Errorf("rebuilt to %d slots for %d keys: there is not room for twice as many", len(s.at), i+1)
+			}
+			rebuilt++
+			last = s
+		}
+	}
+	if rebuilt > 9 { // at 32 keys, 64 ...
+		t.Errorf("rebuilt %d times", rebuilt)
+	}
+}
+
+// Different numbers have different hashes, whatever the secrets of a table are.
+func TestNumbersHaveHashes(t *testing.T) {
+	for range 30 {
+		var x table[int]
+		x.init()
+		hashes := map[uint64]bool{}
+		for i := range 100 {
+			hashes[x.hash(i)] = true
+		}
+		if len(hashes) < 90 {
+			t.Fatalf("%d hashes of 100 numbers", len(hashes))
+		}
+	}
+}
+
+// A loop over all entries begins where the last one stopped, and comes to each once. So loops that stop early come to
+// all in turn.
+func TestALoopGoesOnWhereTheLastStopped(t *testing.T) {
+	var x table[int]
+	x.init()
+	const keys, steps = 100, 7
+	for i := range keys {
+		x.add(i)
+	}
+	seen := map[int]bool{}
+	last := -1
+	for range keys / (steps - 1) {
+		n := 0
+		for e := range x.all() {
+			if n++; n == 1 && last >= 0 && e.key != last {
+				t.Fatalf("begins with %d, not with %d", e.key, last)
+			}
+			seen[e.key] = true
+			if last = e.key; n == steps {
+				break
+			}
+		}
+	}
+	if len(seen) < keys*9/10 {
+		t.Errorf("%d of %d keys", len(seen), keys)
+	}
+	clear(seen)
+	for e := range x.all() {
+		if seen[e.key] {
+			t.Errorf("%d comes twice", e.key)
+		}
+		seen[e.key] = true
+	}
+	if len(seen) != keys {
+		t.Errorf("%d of %d keys", len(seen), keys)
 	}
 }
 

@@ -1,12 +1,32 @@
 package growpool
 
 import (
+	"context"
 	"math/rand/v2"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/internal/check"
 )
+
+// What is held, now and at most, counts a buffer once there is memory for it: not for a request that fails.
+func TestAFailedRequestIsNotHeld(t *testing.T) {
+	p := New[string](openSlab(t, "strategy=direct,max_bytes=1000"), Config{})
+	l := check.Ok(Acquire[byte](t.Context(), p, "k", 600))(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := Acquire[byte](ctx, p, "another", 600)
+	check.Wraps(t, err, context.Canceled)
+	_, err = Get[byte](p, "another", 600)
+	check.Wraps(t, err, device.ErrOutOfMemory)
+	if u := p.MemoryUsage(); u.HeldBytes != 600 || u.PeakBytes != 600 {
+		t.Errorf("%+v", u)
+	}
+	l.Release()
+}
 
 // While keys get, grow and lose buffers no reading has more than the budget, nor more in keys than is held.
 func TestMemoryUsageBesideCalls(t *testing.T) {

@@ -303,6 +303,24 @@ func TestStreamsThatFail(t *testing.T) {
 	wantStats(t, b.pool, "k", before)
 }
 
+// A stream of another device is the error of AcquireOn, and no request that succeeded, also where the key has a buffer.
+func TestAcquireOnOfAForeignStream(t *testing.T) {
+	b := newLateBench(t, Config{})
+	foreign := check.Ok(check.Ok(device.Open("sim:1MiB"))(t).NewStream())(t)
+	_, err := b.acquireOn(foreign, 100)
+	wantError(t, err, device.ErrUnavailable)
+	l, err := b.acquire(nil, 100)
+	b.must(err, l.Release())
+	for _, n := range []int{100, 10} {
+		_, err = b.acquireOn(foreign, n)
+		wantError(t, err, device.ErrUnavailable)
+	}
+	wantStats(t, b.pool, "k", KeyStats{Misses: 1, Bytes: 100})
+	l, err = b.acquireOn(b.on[0], 100)
+	b.must(err, l.Release())
+	wantStats(t, b.pool, "k", KeyStats{Hits: 1, Misses: 1, Bytes: 100})
+}
+
 // UsedOn beside Release is either in time, or is told that it is not.
 func TestUsedOnBesideRelease(t *testing.T) {
 	p := New[string](openSlab(t, "device=mmap"), Config{})
