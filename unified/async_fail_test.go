@@ -35,6 +35,16 @@ func TestCopyThatFailsLate(t *testing.T) {
 	}
 }
 
+// Device waits for the zeros that it has the device write: if these fail late, it fails.
+func TestZerosThatFailLate(t *testing.T) {
+	d, b := small(t)
+	d.Late(1)
+	d.FailFill(1, errLate)
+	check.Wraps(t, check.Err(b.Device()), errLate)
+	wantState(t, b, unified.Uninitialized)
+	wantDevice(t, d, b, 0, 0, 0)
+}
+
 // A buffer has more than MaxRanges dirty ranges, so the short gaps between them count as dirty.
 // A late copy into such a gap fails. It is undone, and no write is lost.
 func TestCopyThatFailsLateBetweenManyRanges(t *testing.T) {
@@ -126,6 +136,26 @@ func TestWorkBuiltOnWorkThatFails(t *testing.T) {
 	check.Must(t, v.SyncToHostOn(s))
 	wantHost(t, b, 0, 7, 0, 0)
 	wantDevice(t, d, b, 0, 7, 0, 0)
+}
+
+// Where two ranges are one copy and the zeros between them turn out to have failed, the copy is planned anew: the zeros
+// are written, and what lies there on the other side is not copied.
+func TestACopyOverZerosThatFailLate(t *testing.T) {
+	d := sim.New(1 << 20)
+	d.Costs(sim.Costs{Call: time.Microsecond, ToDevice: 1e9}) // to copy a byte takes less than a call
+	used := pinned(t, d, 3)
+	check.Must(t, used.Fill(9), used.SyncToDevice(), used.Free()) // so that new memory has no zeros
+	b, s := pinned(t, d, 3), stream(t, d)
+	between := check.Ok(b.View(1, 2))(t)
+	check.Must(t, s.Launch(time.Millisecond, func(...[]byte) {})) // what fails does so when its turn comes
+	d.FailFill(1, errLate)
+	check.Ok(between.DeviceOn(s))(t)
+	check.Must(t, between.SyncToHostOn(s))
+	for _, i := range []int{0, 2} {
+		check.Ok(b.HostMutRange(i, i+1))(t)[0] = 7
+	}
+	wantDevice(t, d, b, 7, 0, 7)
+	wantHost(t, b, 7, 0, 7)
 }
 
 // Where two ranges are one copy, the element between them that a failed kernel has written is

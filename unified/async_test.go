@@ -86,6 +86,25 @@ func TestStreamsWaitForEachOther(t *testing.T) {
 	}
 }
 
+// A copy on another stream waits for a kernel that is the only work.
+func TestACopyWaitsForAKernelOfAnotherStream(t *testing.T) {
+	d, b, s := slow(t, 1000)
+	check.Must(t, b.Fill(1), b.SyncToDevice())
+	compute(t, b, s, time.Second, func(m []byte) { m[0] = 7 })
+	check.Must(t, b.SyncToHostOn(stream(t, d)))
+	wantClock(t, d, 0, time.Millisecond)
+	wantHost(t, b, 7)
+}
+
+// A copy to the host does not wait for a kernel that only reads.
+func TestACopyDoesNotWaitForAReader(t *testing.T) {
+	d, b, s := slow(t, 1000)
+	check.Must(t, check.Err(b.DeviceMut()), check.Err(b.DeviceOn(s)))
+	check.Must(t, s.Launch(time.Second, func(...[]byte) {}), b.UsedOn(s))
+	check.Ok(b.Host())(t)
+	wantClock(t, d, 0, time.Second/2)
+}
+
 // Kernels that only read do not wait for each other; a write waits for all.
 func TestReadersDoNotWait(t *testing.T) {
 	d := slowSim()
@@ -102,6 +121,26 @@ func TestReadersDoNotWait(t *testing.T) {
 	check.Must(t, b.SyncToDevice())
 	if d.Clock() < time.Second || seen != [2]byte{1, 1} {
 		t.Errorf("%v overwritten after %v", seen, d.Clock())
+	}
+}
+
+// One copy of several ranges waits for what reads any of them.
+func TestACopyOfRangesWaitsForAReader(t *testing.T) {
+	for at := range 3 {
+		d := slowSim()
+		d.Costs(sim.Costs{Call: time.Microsecond, ToDevice: 1e9}) // to copy a byte takes less than a call
+		b, s := pinned(t, d, 3), stream(t, d)
+		check.Must(t, b.Fill(1), b.SyncToDevice())
+		x := check.Ok(check.Ok(b.View(at, at+1))(t).DeviceOn(s))(t)
+		seen := byte(0)
+		check.Must(t, s.Launch(time.Second, func(args ...[]byte) { seen = args[0][0] }, x), b.UsedOn(s))
+		check.Ok(b.HostMutRange(0, 1))(t)[0] = 2
+		check.Ok(b.HostMutRange(2, 3))(t)[0] = 2
+		calls := d.Stats().CopyCalls
+		check.Must(t, b.SyncToDevice())
+		if n := d.Stats().CopyCalls - calls; seen != 1 || n != 1 || d.Clock() < time.Second {
+			t.Errorf("element %d was read as %d, %d copies after %v", at, seen, n, d.Clock())
+		}
 	}
 }
 
@@ -128,6 +167,26 @@ func TestUsedOn(t *testing.T) {
 		if waited := d.Clock() > time.Hour; waited == said {
 			t.Errorf("said: %v, waited until %v", said, d.Clock())
 		}
+	}
+}
+
+// UsedOn is about its own elements and its own stream: other work is waited for as before.
+func TestUsedOnEndsNoOtherUse(t *testing.T) {
+	for _, streams := range []int{1, 2} {
+		d := slowSim()
+		b, s := pinned(t, d, 1000), stream(t, d)
+		first, second := check.Ok(b.View(0, 500))(t), check.Ok(b.View(500, 1000))(t)
+		of, on := first, s // what UsedOn is called of, and where work goes on
+		if streams == 2 {
+			of, on = b, stream(t, d)
+		}
+		compute(t, first, s, time.Second, func([]byte) {})
+		compute(t, second, on, time.Second, func([]byte) {})
+		check.Must(t, of.UsedOn(s), on.Launch(time.Hour, func(...[]byte) {}))
+		check.Ok(first.Host())(t)
+		wantClock(t, d, time.Second, time.Hour)
+		check.Ok(second.Host())(t)
+		wantClock(t, d, time.Hour, 2*time.Hour)
 	}
 }
 

@@ -1,14 +1,17 @@
 package unified_test
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/bufslab/bufslab/device"
 	"github.com/bufslab/bufslab/device/sim"
 	"github.com/bufslab/bufslab/internal/check"
+	"github.com/bufslab/bufslab/slab"
 	"github.com/bufslab/bufslab/unified"
 )
 
@@ -73,6 +76,14 @@ func TestScalar(t *testing.T) {
 	d := sim.New(1 << 20)
 	b := made[float64](t, d)
 	check.Must(t, b.Fill(1.5))
+	wantState(t, b, unified.HostDirty)
+	block := check.Ok(b.DeviceMut())(t)
+	got := make([]byte, 8)
+	check.Must(t, d.Copy(device.Host(got), block))
+	if bits := binary.NativeEndian.Uint64(got); bits != math.Float64bits(1.5) {
+		t.Errorf("the device side is %x", bits)
+	}
+	wantState(t, b, unified.DeviceDirty)
 	wantHost(t, b, 1.5)
 }
 
@@ -99,6 +110,10 @@ func TestViews(t *testing.T) {
 	b := made[int32](t, d, 10, 10)
 	check.Must(t, b.Fill(1), b.SyncToDevice())
 	v := check.Ok(b.View(20, 60))(t)
+	if v.Len() != 40 || v.SizeBytes() != 160 || !slices.Equal(v.Shape(), []int{40}) {
+		t.Errorf("a view of %d elements, %d bytes, shape %v", v.Len(), v.SizeBytes(), v.Shape())
+	}
+	check.Wraps(t, check.Err(v.View(0, 41)), device.ErrSize)
 	w := check.Ok(v.View(10, 20))(t) // 30 to 40
 	check.Must(t, w.Fill(2))
 	wantState(t, w, unified.HostDirty)
@@ -161,7 +176,7 @@ func TestEveryCallAfterFree(t *testing.T) {
 }
 
 func TestStateText(t *testing.T) {
-	if s := fmt.Sprint(unified.HostDirty, unified.State(99)); s != "HostDirty State(?)" {
+	if s := fmt.Sprint(unified.HostDirty, unified.DeviceDirty, unified.DeviceDirty+1, unified.State(99)); s != "HostDirty DeviceDirty State(?) State(?)" {
 		t.Error(s)
 	}
 }
@@ -171,6 +186,27 @@ func TestMemoryIsTakenAtFirstUse(t *testing.T) {
 	d := sim.New(0) // always full
 	b := made[byte](t, d, 1000)
 	check.Must(t, b.Fill(1), b.Free())
+}
+
+// An access of no elements, or one that has nothing to bring up to date, takes no memory of either side.
+func TestAccessesThatTakeNoMemory(t *testing.T) {
+	d := sim.New(1 << 20)
+	host, dev := slabOn(t, heap(t), slab.Config{}), slabOn(t, d, slab.Config{})
+	b := acquired[byte](t, unified.NewPoolOn(host, dev, unified.PoolConfig{}), 1000)
+	s := stream(t, d)
+	none := check.Ok(b.View(500, 500))(t)
+	check.Must(t, b.SyncToHost(), b.SyncToDevice(), b.SyncToHostOn(s), b.SyncToDeviceOn(s))
+	check.Must(t, none.Fill(1), check.Err(none.Host()), check.Err(none.HostMut()), check.Err(none.HostOverwrite()))
+	check.Must(t, check.Err(none.DeviceMut()), check.Err(none.DeviceMutOn(s)), check.Err(none.DeviceOverwriteOn(s)))
+	check.Wraps(t, b.MarkHostDirty(), unified.ErrUninitialized)
+	check.Wraps(t, b.MarkDeviceDirty(), unified.ErrUninitialized)
+	if h, d := host.Stats(), dev.Stats(); h.Hits+h.Misses+d.Hits+d.Misses != 0 {
+		t.Errorf("%d blocks of the host and %d of the device are out", h.ActiveBlocks, d.ActiveBlocks)
+	}
+	wantState(t, b, unified.Uninitialized)
+	if bothSides(t, b); check.Ok(none.DeviceMut())(t) != (device.Block{}) {
+		t.Error("no elements of a buffer with memory have a block")
+	}
 }
 
 // Devices without an error of their own take part.

@@ -2,6 +2,7 @@ package unified
 
 import (
 	"runtime"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -194,6 +195,44 @@ func TestClosedDevicesAreNotKept(t *testing.T) {
 	}
 }
 
+// To look for devices that were closed takes no memory of others.
+func TestOpenDevicesAreLeftAlone(t *testing.T) {
+	d := sim.New(64 << 20)
+	b := check.Ok(New[byte](d, 10))(t)
+	check.Ok(New[byte](sim.New(1), 1))(t)
+	if s := d.Stats(); s.ActiveBytes != 0 || !known(d) {
+		t.Errorf("known: %v, %d bytes are out", known(d), s.ActiveBytes)
+	}
+	runtime.KeepAlive(b)
+}
+
+// Collections look at a memory as long as there is one.
+func TestCollectionsForgetAnEntry(t *testing.T) {
+	m := &memory{}
+	e := &entry{dev: sim.New(1), weak: weak.Make(m), strong: m, used: time.Now()}
+	if !e.collected() {
+		t.Error("no collection looks at a memory that is used")
+	}
+	runtime.KeepAlive(m)
+	if (&entry{dev: sim.New(1)}).collected() {
+		t.Error("collections go on to look at a memory that is gone")
+	}
+}
+
+// FreeHeld of the package gives back what the host's pool holds.
+func TestFreeHeldOfTheHost(t *testing.T) {
+	memories.Lock()
+	of := memories.of
+	memories.of = map[device.Device]*entry{} // or a device's memory would give it back, too
+	memories.Unlock()
+	defer func() { memories.Lock(); memories.of = of; memories.Unlock() }()
+	h := check.Ok(hosts.get())(t)
+	check.Must(t, check.Ok(h.Get(30<<20))(t).Release())
+	if FreeHeld(); h.Stats().HeldBytes >= 30<<20 {
+		t.Errorf("%d bytes are held", h.Stats().HeldBytes)
+	}
+}
+
 // Devices that cannot be compared have pools of their own for each buffer.
 func TestDeviceThatIsNotComparable(t *testing.T) {
 	d := odd{Device: sim.New(1 << 20)}
@@ -278,6 +317,67 @@ func TestASideAloneKeepsNothing(t *testing.T) {
 			t.Errorf("had memory: %t, has memory: %t, %v", had, has, err)
 		}
 	}
+}
+
+// One call of a pool at a time waits with memory in hand.
+func TestATurnIsOfOneCall(t *testing.T) {
+	p := newPool(nil, nil, PoolConfig{})
+	p.turn <- struct{}{}
+	select {
+	case p.turn <- struct{}{}:
+		t.Error("two calls have the turn")
+	default:
+	}
+}
+
+// A pool finds all buffers of a kind that it keeps, and forgets the kind with the last of them.
+func TestPoolKeepsSeveralOfAKind(t *testing.T) {
+	p := NewPool(sim.New(1<<20), PoolConfig{MaxBuffers: 3})
+	acquire := func(n int) (list []*Buffer[byte]) {
+		for range n {
+			list = append(list, check.Ok(Acquire[byte](p, 10))(t))
+		}
+		return list
+	}
+	for range 2 {
+		for _, b := range acquire(4) { // one more than it keeps
+			check.Must(t, b.Release())
+		}
+		if p.Len() != 3 || p.TotalBytes() != 30 {
+			t.Errorf("%d buffers of %d bytes are kept", p.Len(), p.TotalBytes())
+		}
+		before := p.Stats()
+		list := acquire(3)
+		if s := p.Stats(); s.CacheHits-before.CacheHits != 3 || s.PoolSize != 0 || len(p.pool.like) != 0 || p.TotalBytes() != 0 {
+			t.Errorf("%+v, %d kinds", s, len(p.pool.like))
+		}
+		for _, b := range list {
+			check.Must(t, b.Free())
+		}
+	}
+}
+
+// The open slab pools are listed once each, whatever sides they serve.
+func TestOpenSlabPoolsAreListedOnce(t *testing.T) {
+	dev, h, locked := slab.MustOpen(""), slab.MustOpen(""), slab.MustOpen("")
+	closed, host, pinned := &source{}, &source{pool: h}, &source{pool: locked}
+	for i, c := range []struct {
+		host, pinned *source
+		want         []*slab.Pool
+	}{
+		{closed, &source{}, []*slab.Pool{dev}},
+		{host, closed, []*slab.Pool{dev, h}},
+		{host, host, []*slab.Pool{dev, h}},
+		{host, pinned, []*slab.Pool{dev, h, locked}},
+		{closed, pinned, []*slab.Pool{dev, locked}},
+		{&source{pool: dev}, closed, []*slab.Pool{dev}},
+	} {
+		m := &memory{device: dev, host: c.host, pinned: c.pinned}
+		if got := m.pools(); !slices.Equal(got, c.want) {
+			t.Errorf("row %d: %d pools, not %d", i, len(got), len(c.want))
+		}
+	}
+	check.Must(t, dev.Close(), h.Close(), locked.Close())
 }
 
 // A device that does not say what a call costs has it taken for 4 KiB, one that says less than nothing for 0.

@@ -93,8 +93,8 @@ func TestMergeSlack(t *testing.T) {
 		bytes, calls int64
 	}{
 		{sim.Costs{}, 20, 2},
-		{sim.Costs{Latency: 1000, ToDevice: 1e9, Pageable: 1e9}, 20, 2},           // 1,000 bytes
-		{sim.Costs{Latency: 20_000, ToDevice: 1e9, Pageable: 1e9}, 10 + 10000, 1}, // 20,000
+		{sim.Costs{Latency: 9_900, ToDevice: 1e9, Pageable: 1e9}, 20, 2},          // 9,900 bytes, and 9,990 lie between
+		{sim.Costs{Latency: 10_100, ToDevice: 1e9, Pageable: 1e9}, 10 + 10000, 1}, // 10,100
 		{sim.Costs{Call: 1}, 10 + 10000, 1},
 	} {
 		d := sim.New(1 << 20)

@@ -213,6 +213,20 @@ func TestClearGivesBack(t *testing.T) {
 	}
 }
 
+// A Release leaves to the slab pools what they hold.
+func TestReleaseLeavesWhatIsHeld(t *testing.T) {
+	dev := slabOn(t, sim.New(64<<20), slab.Config{})
+	p := unified.NewPoolOn(nil, dev, unified.PoolConfig{})
+	check.Must(t, check.Ok(dev.Get(20<<20))(t).Release(), acquired[byte](t, p, 10).Release())
+	if s := dev.Stats(); s.HeldBytes < 20<<20 {
+		t.Errorf("%+v", s)
+	}
+	p.StopHolding()
+	if s := dev.Stats(); s.HeldBytes != 0 {
+		t.Errorf("after StopHolding: %+v", s)
+	}
+}
+
 // After StopHolding what is released goes to the device at once.
 func TestStopHoldingKeepsNothing(t *testing.T) {
 	d := sim.New(100 << 20)

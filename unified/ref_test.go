@@ -56,7 +56,11 @@ func TestARefOfAView(t *testing.T) {
 	v := check.Ok(r.Get())(t)
 	check.Same(t, check.Ok(v.ToSlice())(t), []int32{2, 3, 4}, "elements of the view")
 	part := check.Ok(v.View(1, 2))(t)
-	check.Wraps(t, part.Free(), unified.ErrView)
+	err := part.Free()
+	check.Wraps(t, err, unified.ErrView)
+	if !strings.Contains(err.Error(), "elements 1 to 2 of 3") {
+		t.Error(err)
+	}
 	check.Same(t, check.Ok(check.Ok(part.Ref().Get())(t).ToSlice())(t), []int32{3}, "elements of a view of it")
 	check.Must(t, b.Free())
 	check.Wraps(t, check.Err(r.Get()), unified.ErrReleased)

@@ -99,6 +99,18 @@ func TestTheShortestGapGoes(t *testing.T) {
 	}
 }
 
+// As many ranges as MaxRanges stay apart.
+func TestMaxRangesStayApart(t *testing.T) {
+	r := newResidency(2 * MaxRanges)
+	r.change(0, 2*MaxRanges, func(State) State { return Synchronized })
+	for i := 0; len(r.ranges) < MaxRanges; i += 2 {
+		r.grant(i, i+1, writeHost)
+	}
+	if r.limit(func(lo, hi int) bool { return false }); len(r.ranges) != MaxRanges {
+		t.Errorf("%d ranges", len(r.ranges))
+	}
+}
+
 // A buffer whose elements are in two states is in the one that takes more care, wherever that is.
 func TestTheStateOfSeveral(t *testing.T) {
 	order := []State{Uninitialized, Synchronized, HostOnly, DeviceOnly, HostDirty, DeviceDirty}

@@ -90,6 +90,12 @@ func TestEveryCellOnSharedMemory(t *testing.T) {
 			}
 		})
 	})
+	before := p.MemoryUsage()
+	part := check.Ok(inState(t, p, hd).View(10, 30))(t)
+	check.Must(t, part.SyncToDevice())
+	if u := p.MemoryUsage(); u.UncopiedCalls-before.UncopiedCalls != 1 || u.UncopiedBytes-before.UncopiedBytes != 20*4 {
+		t.Errorf("of 20 elements %d bytes were not copied", u.UncopiedBytes-before.UncopiedBytes)
+	}
 	if n := d.copies.Load(); n != 0 {
 		t.Errorf("%d copies were made", n)
 	}
@@ -118,6 +124,22 @@ func TestSharedMemoryIsTakenOnce(t *testing.T) {
 			t.Errorf("after Free %+v", u.Device)
 		}
 	}
+}
+
+// Beside a slab pool for the host side the memory is not shared: there are two copies.
+func TestSharedMemoryBesideAHostPool(t *testing.T) {
+	host := slab.MustOpen("device=heap")
+	for copies, h := range []*slab.Pool{nil, host} {
+		d := newSharing(t)
+		dev := check.Ok(slab.Open(d, slab.Config{}))(t)
+		b := check.Ok(Acquire[byte](NewPoolOn(h, dev, PoolConfig{}), 100))(t)
+		check.Must(t, b.Fill(1), b.SyncToDevice())
+		if n := d.copies.Load(); n != int64(copies) {
+			t.Errorf("with a host pool: %t, %d copies", h != nil, n)
+		}
+		check.Must(t, b.Free(), dev.Close())
+	}
+	check.Must(t, host.Close())
 }
 
 // AcquireContext takes the memory once, too, and a Release keeps it for the next.

@@ -52,7 +52,7 @@ func takesBoth(ctx context.Context) func(*pool, *array) error {
 			return nil
 		}
 		err := a.provideBoth((*slab.Pool).Get)
-		if !errors.Is(err, device.ErrOutOfMemory) {
+		if !errors.Is(err, device.ErrOutOfMemory) || isMoreThanLimit(a.bytes(), err) {
 			return err
 		}
 		select {
@@ -63,6 +63,13 @@ func takesBoth(ctx context.Context) func(*pool, *array) error {
 		defer func() { <-p.turn }()
 		return a.provideBoth(func(p *slab.Pool, size int) (slab.PooledBuffer, error) { return p.GetContext(ctx, size) })
 	}
+}
+
+// isMoreThanLimit reports whether err says that a Limit never has room for that number of bytes. GetContext says so,
+// but a call comes to that after the calls before it, which may wait for long.
+func isMoreThanLimit(bytes int64, err error) bool {
+	var full *slab.LimitError
+	return errors.As(err, &full) && bytes > full.Max-full.Promised
 }
 
 // provideBoth sees to it that both sides have memory. If that fails, it gives new memory back.

@@ -175,6 +175,25 @@ func TestAcquireContextWaitsForItsTurnWithNothing(t *testing.T) {
 	})
 }
 
+// A size that a Limit can never have is an error at once, also while another call waits.
+func TestAnAcquireContextThatCanNeverBeDoesNotWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, _, dev := tight(t, 1000)
+		other := check.Ok(dev.Get(600))(t)
+		first := acquireLater(t, t.Context(), p, dev, 1000)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		began, full := time.Now(), (*slab.LimitError)(nil)
+		if err := check.Err(unified.AcquireContext[byte](ctx, p, 1001)); !errors.As(err, &full) || full.Max != 1000 {
+			t.Errorf("more than the limit: %v", err)
+		}
+		if waited := time.Since(began); waited != 0 {
+			t.Errorf("it waited %v", waited)
+		}
+		check.Must(t, other.Release(), <-first)
+	})
+}
+
 // Errors that no wait helps are those of Acquire and of the accesses, and nothing stays taken.
 func TestAcquireContextErrors(t *testing.T) {
 	p, host, dev := tight(t, 1000)
