@@ -67,7 +67,7 @@ func (b *Buffer) Body() (*Body, error) {
 // no bytes of the next owner. The error is slab.ErrReleased if h is stale, or wraps device.ErrUnavailable if
 // the CPU does not reach its memory; then nothing changes.
 func NewBody(h slab.PooledBuffer) (*Body, error) {
-	reached := true
+	var reached bool
 	if err := h.With(func(m []byte) { reached = len(m) == h.Len() }); err != nil {
 		return nil, err
 	}

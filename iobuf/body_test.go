@@ -300,6 +300,27 @@ func TestBodyWriteToCopiesNothing(t *testing.T) {
 	body.Close()
 }
 
+// A segment that was read to its end is not written again, not even as a write of nothing.
+func TestBodyWriteToBeginsWithASegment(t *testing.T) {
+	b := New(openLine(t, ""))
+	mustWrite(t, b, text(1000))
+	mustWrite(t, b, text(100_000))
+	body := check.Ok(b.Body())(t)
+	defer body.Close()
+	check.Ok(io.ReadFull(body, make([]byte, 1000)))(t)
+	if list := body.memory.slices(1000); len(list) != 1 || len(list[0]) != 100_000 {
+		t.Errorf("a connection gets %d slices", len(list))
+	}
+	calls := 0
+	n, err := body.WriteTo(writerFunc(func(m []byte) (int, error) {
+		calls++
+		return len(m), nil
+	}))
+	if n != 100_000 || err != nil || calls != 1 {
+		t.Errorf("%d bytes by %d calls: %v", n, calls, err)
+	}
+}
+
 func TestBodyWriteToAConnection(t *testing.T) {
 	for name, open := range bodies {
 		p := openLine(t, "")

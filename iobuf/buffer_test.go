@@ -128,6 +128,36 @@ func TestBufferWithoutRoomForASegment(t *testing.T) {
 	wantContents(t, b, text(101_000))
 }
 
+// Where there is no room for a segment the Buffer tries half as much, and so on, down to what is to be written.
+func TestBufferTriesHalfASegment(t *testing.T) {
+	for _, c := range []struct{ full, cut, n, room int }{
+		{80 << 10, 80 << 10, 1, 100 << 10},    // 40 KiB were the next, 20 KiB are left
+		{98_000, 97_500, 3500, 98_000 + 3000}, // 500 bytes fit before
+	} {
+		b := New(openLine(t, "device=heap,strategy=direct,max_bytes=100KiB"))
+		mustWrite(t, b, text(c.full))
+		b.Truncate(c.cut)
+		mustWrite(t, b, text(c.cut + c.n)[c.cut:])
+		if wantSegments(t, b, text(c.cut+c.n)); b.Cap() != c.room {
+			t.Errorf("Cap %d, not %d", b.Cap(), c.room)
+		}
+		b.Release()
+	}
+}
+
+// Where there is no room in the pool what was read makes room, to the last byte.
+func TestBufferMovesWithoutRoom(t *testing.T) {
+	b := New(openLine(t, "device=heap,strategy=direct,max_bytes=4KiB"))
+	mustWrite(t, b, text(4096))
+	b.Read(make([]byte, 1000))
+	if _, err := b.Write(text(1001)); !errors.Is(err, device.ErrOutOfMemory) {
+		t.Error(err)
+	}
+	mustWrite(t, b, text(5096)[4096:])
+	wantContents(t, b, text(5096)[1000:])
+	b.Release()
+}
+
 // ReadFrom and WriteByte say that there is no room, and keep what came.
 func TestBufferReadsUntilThereIsNoRoom(t *testing.T) {
 	p := openLine(t, "device=heap,strategy=direct,max_bytes=64KiB")
@@ -176,6 +206,21 @@ func TestBufferAsALongQueueGrows(t *testing.T) {
 	}
 }
 
+// A queue that fills most of a block moves to a larger one, once.
+func TestBufferAsALargeQueueGrowsOnce(t *testing.T) {
+	p := openPool(t, "heap", slab.Config{})
+	b := New(p)
+	defer b.Release()
+	mustWrite(t, b, text(4096))
+	for range 200 {
+		b.Read(make([]byte, 100))
+		mustWrite(t, b, make([]byte, 100))
+	}
+	if b.Len() != 4096 || len(b.Segments()) != 1 || gets(p) != 2 || b.Cap() > 2*4096 {
+		t.Errorf("Len %d, Cap %d after %d Gets", b.Len(), b.Cap(), gets(p))
+	}
+}
+
 // After Release a Buffer begins anew. Without memory Release does nothing.
 func TestBufferRelease(t *testing.T) {
 	p := openPool(t, "heap", slab.Config{Strict: true}) // a second Release would panic
@@ -195,6 +240,14 @@ func TestBufferRelease(t *testing.T) {
 
 // Detach gives the unread contents away, and no more; the Buffer can be used again.
 func TestBufferDetach(t *testing.T) {
+	one := New(openLine(t, ""))
+	mustWrite(t, one, text(10))
+	one.ReadByte()
+	h := check.Ok(one.Detach())(t)
+	if !bytes.Equal(h.Bytes(), text(10)[1:]) {
+		t.Errorf("behind a byte that was read there are %v", h.Bytes())
+	}
+	mustRelease(t, h)
 	for _, line := range []string{"device=heap", "device=mmap", "device=heap,check=true", "device=mmap,strategy=direct"} {
 		p := openLine(t, line)
 		b := New(p)
@@ -253,10 +306,16 @@ func TestZeroBuffer(t *testing.T) {
 				t.Error(err)
 			}
 		}
+		if err := b.Grow(-1); !errors.Is(err, slab.ErrSize) {
+			t.Errorf("Grow by -1: %v", err)
+		}
 		_, read := b.Read(make([]byte, 1))
 		_, readByte := b.ReadByte()
 		if read != io.EOF || readByte != io.EOF || b.Len() != 0 || b.Cap() != 0 || len(b.Bytes()) != 0 {
 			t.Errorf("%v, %v, %d bytes", read, readByte, b.Len())
+		}
+		if n, err := b.Read(nil); n != 0 || err != nil {
+			t.Errorf("Read of nothing: %d, %v", n, err)
 		}
 		if n, err := b.WriteTo(io.Discard); n != 0 || err != nil {
 			t.Errorf("WriteTo: %d, %v", n, err)
@@ -346,6 +405,20 @@ func TestABufferLosesWhatPanicked(t *testing.T) {
 		}
 		mustRelease(t, x)
 	}
+}
+
+// A Detach that panics keeps the block, unless that has gone back.
+func TestBufferDropsOnlyAStaleBlock(t *testing.T) {
+	p := openPool(t, "heap", slab.Config{})
+	b := New(p)
+	mustWrite(t, b, text(500))
+	b.dropStale()
+	wantContents(t, b, text(500))
+	mustRelease(t, b.block)
+	if b.dropStale(); b.Len() != 0 || b.Cap() != 0 {
+		t.Errorf("Len %d, Cap %d of a block that has gone back", b.Len(), b.Cap())
+	}
+	checkNoneOut(t, p)
 }
 
 // What a Buffer has is its own: a Put of Bytes gives nothing back.

@@ -112,6 +112,14 @@ func TestBufferWriteTo(t *testing.T) {
 	}
 	wantContents(t, b, text(1000)[10:])
 	var all bytes.Buffer
+	for _, last := range []int{0, 1} {
+		few := New(openPool(t, "heap", slab.Config{}))
+		mustWrite(t, few, text(last))
+		if n, err := few.WriteTo(&all); n != int64(last) || err != nil || !bytes.Equal(all.Bytes(), text(last)) || few.Len() != 0 {
+			t.Errorf("of %d bytes %d were written: %v", last, n, err)
+		}
+		all.Reset()
+	}
 	if n, err := b.WriteTo(&all); n != 990 || err != nil || !bytes.Equal(all.Bytes(), text(1000)[10:]) || b.Len() != 0 {
 		t.Errorf("%d, %v", n, err)
 	}

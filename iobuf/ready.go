@@ -23,7 +23,8 @@ import (
 // goroutine for that: c's read deadline is set to the past. Afterwards c has no read deadline, even if
 // it had one before. So set deadlines again after such an error. If bytes have come by then, the call
 // returns them, and c has no deadline either. If c has no SetReadDeadline, or is a file that package os
-// cannot wait for, ReadReady looks at ctx only before the wait. A nil ctx is never done.
+// cannot wait for, such as a standard input, ReadReady looks at ctx only before the wait. A nil ctx is never
+// done.
 //
 // n is the caller's: a peer that has sent one byte holds n bytes. Do not take a length that the peer declares
 // for n, but the most that one read should bring, and a [Buffer] for what is longer.

@@ -357,6 +357,31 @@ func TestReadReadyOfNoConnection(t *testing.T) {
 	}
 }
 
+// A connection without deadlines is not woken, and loses nothing at the end of a context.
+func TestReadReadyWithoutDeadlines(t *testing.T) {
+	p := openLine(t, "")
+	ctx, cancel := context.WithCancel(t.Context())
+	h, err := untilDone(ctx, noConn{}, 10, func() (slab.PooledBuffer, error) {
+		cancel()
+		return p.Get(10)
+	})
+	check.Must(t, err)
+	mustRelease(t, h)
+}
+
+// A read of 4 GiB less a byte is tried: so much can be cut without memory.
+func TestReadReadyOfTheMostBytes(t *testing.T) {
+	most := int64(math.MaxUint32)
+	if int64(int(most)) != most {
+		t.Skip("an int has 32 bits")
+	}
+	if err := check.Err(untilDone(t.Context(), noConn{}, int(most), func() (slab.PooledBuffer, error) {
+		return none, errLost
+	})); err != errLost {
+		t.Error(err)
+	}
+}
+
 // A piece is as the Reader gave it. What it says with an error, or wrongly, is found.
 func TestReadPiece(t *testing.T) {
 	p := openLine(t, "")
@@ -369,7 +394,17 @@ func TestReadPiece(t *testing.T) {
 		mustRelease(t, h)
 	}
 	check.Wraps(t, check.Err(readPiece(iotest.ErrReader(errLost), p, 10)), errLost)
-	check.Wraps(t, check.Err(readPiece(liar(0), p, 10)), io.ErrNoProgress)
+	r := iotest.DataErrReader(bytes.NewReader(text(1)))
+	mustRelease(t, check.Ok(readPiece(r, p, 10))(t))
+	for empty, want := range map[int]error{mostEmpty - 1: nil, mostEmpty: io.ErrNoProgress} {
+		r := &cut{of: bytes.NewReader(text(10)), sizes: make([]int, empty+1)}
+		r.sizes[0] = 10 // comes last
+		h, err := readPiece(r, p, 10)
+		if err != want || r.at != min(empty+1, mostEmpty) {
+			t.Errorf("%d Reads, of which the first %d bring nothing: %v", r.at, empty, err)
+		}
+		_ = h.Release() // or there is none
+	}
 	check.Panics(t, "a liar", func() { readPiece(liar(-1), p, 10) })
 	check.Panics(t, "a liar", func() { readPiece(liar(513), p, 1000) })
 	checkNoneOut(t, p)

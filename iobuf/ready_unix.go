@@ -3,10 +3,12 @@
 package iobuf
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -23,10 +25,22 @@ func readReady(c syscall.Conn, p *slab.Pool, n int) (slab.PooledBuffer, error) {
 		return none, err
 	}
 	r := reading{pool: p, n: n}
-	if err := raw.Read(r.try); err != nil {
-		return none, closedOr(c, err)
+	for {
+		if err = raw.Read(r.try); err == nil {
+			return r.got, r.err
+		}
+		if !cannotWait(c, err) {
+			return none, closedOr(c, err)
+		}
+		r.asked, r.timeout = false, forever
 	}
-	return r.got, r.err
+}
+
+// cannotWait reports whether err says that the runtime does not wait for c, such as a pipe that the process
+// got as its standard input: no value tells. Such a c has no deadline, so the call that asks changes none.
+func cannotWait(c syscall.Conn, err error) bool {
+	d, ok := c.(interface{ SetReadDeadline(time.Time) error })
+	return ok && !errors.Is(err, os.ErrDeadlineExceeded) && errors.Is(d.SetReadDeadline(time.Time{}), os.ErrNoDeadline)
 }
 
 // closedOr returns err, or os.ErrClosed for a closed file: the RawConn of package os has an error of its
@@ -42,19 +56,23 @@ func closedOr(c syscall.Conn, err error) error {
 
 // A reading is a call of ReadReady.
 type reading struct {
-	pool  *slab.Pool
-	n     int
-	asked bool
-	got   slab.PooledBuffer
-	err   error
+	pool    *slab.Pool
+	n       int
+	asked   bool
+	timeout int // of the question: 0, or forever where the runtime does not wait
+	got     slab.PooledBuffer
+	err     error
 }
+
+// forever is no timeout for poll.
+const forever = -1
 
 // try is called by the RawConn: once at first, and whenever bytes may have come. It returns false to
 // wait. The first call asks the system, as the wait does not notice bytes that came before it began.
 func (r *reading) try(fd uintptr) (done bool) {
 	if !r.asked {
 		r.asked = true
-		if !isReadable(int(fd)) {
+		if !isReadable(int(fd), r.timeout) {
 			return false
 		}
 	}
@@ -76,11 +94,12 @@ func (r *reading) try(fd uintptr) (done bool) {
 	return true
 }
 
-// isReadable reports whether a read would not wait: there are bytes, the end, or an error.
-func isReadable(fd int) bool {
+// isReadable reports whether a read would not wait: there are bytes, the end, or an error. It waits for that for
+// some milliseconds, or forever.
+func isReadable(fd, timeout int) bool {
 	list := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
 	for {
-		n, err := unix.Poll(list, 0)
+		n, err := unix.Poll(list, timeout)
 		if err != unix.EINTR {
 			return n > 0 || err != nil
 		}

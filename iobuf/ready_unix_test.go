@@ -5,9 +5,13 @@ package iobuf
 import (
 	"bytes"
 	"context"
+	"io"
 	"net"
+	"os"
 	"syscall"
 	"testing"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/bufslab/bufslab/internal/check"
 	"github.com/bufslab/bufslab/slab"
@@ -141,4 +145,64 @@ func TestReadReadyOfDatagrams(t *testing.T) {
 		mustRelease(t, h)
 	}
 	checkNoneOut(t, p)
+}
+
+// A blocked file tells when a second read of it begins: by then a first one has found no bytes.
+type blocked struct {
+	*os.File
+	reads  int
+	second chan struct{}
+}
+
+func (b *blocked) SyscallConn() (syscall.RawConn, error) {
+	raw, err := b.File.SyscallConn()
+	return blockedRaw{raw, b}, err
+}
+
+type blockedRaw struct {
+	syscall.RawConn
+	of *blocked
+}
+
+func (r blockedRaw) Read(try func(fd uintptr) bool) error {
+	if r.of.reads++; r.of.reads == 2 {
+		close(r.of.second)
+	}
+	return r.RawConn.Read(try)
+}
+
+// A pipe that blocks, as a process has it for its standard input, is waited for though the runtime cannot.
+func TestReadReadyWaitsForAPipeThatBlocks(t *testing.T) {
+	var ends [2]int
+	if err := unix.Pipe(ends[:]); err != nil {
+		t.Fatal(err)
+	}
+	c := &blocked{File: os.NewFile(uintptr(ends[0]), "in"), second: make(chan struct{})}
+	out := os.NewFile(uintptr(ends[1]), "out")
+	defer c.Close()
+	type result struct {
+		b   slab.PooledBuffer
+		err error
+	}
+	got := make(chan result, 1)
+	p := openLine(t, "")
+	read := func() { b, err := ReadReady(t.Context(), c, p, 5); got <- result{b, err} }
+	go read()
+	select {
+	case r := <-got:
+		t.Fatalf("%d bytes without a wait: %v", r.b.Len(), r.err)
+	case <-c.second:
+	}
+	if s := p.Stats(); s.ActiveBlocks != 0 {
+		t.Error("memory is taken before bytes have come:", s)
+	}
+	check.Ok(out.WriteString("ab"))(t)
+	r := <-got
+	if r.err != nil || string(r.b.Bytes()) != "ab" {
+		t.Errorf("%q: %v", r.b.Bytes(), r.err)
+	}
+	check.Must(t, r.b.Release(), out.Close())
+	if read(); (<-got).err != io.EOF {
+		t.Error("no end of the pipe")
+	}
 }

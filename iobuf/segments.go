@@ -49,7 +49,7 @@ func step(have int) int {
 		return max(wholeFrom-have, min(wholeStep, have))
 	default:
 		n := have / stepShare
-		return roundUp(n, 1<<(bits.Len(uint(n-1))-3))
+		return roundUp(n, 1<<(bits.Len(uint(n))-3))
 	}
 }
 
@@ -62,16 +62,14 @@ func roundUp(n, unit int) int { return (n + unit - 1) &^ (unit - 1) }
 // no room in the pool it moves them whenever they fit.
 func (b *Buffer) makeRoom(n, fit int) (next segment, err error) {
 	switch {
-	case b.pool == nil:
-		return next, errNoPool
 	case n < 0 || n > math.MaxInt-b.Len():
 		return next, fmt.Errorf("iobuf: Grow of a Buffer of %d bytes by %d: %w", b.Len(), n, slab.ErrSize)
+	case b.pool == nil:
+		return next, errNoPool
 	case b.moveUp(n, 2):
 		return next, nil
 	case len(b.full) == 0 && b.Len()+n <= pageStep:
 		err = b.moveTo(b.Len() + n)
-	case b.Len() == 0:
-		next, err = b.get(n)
 	default:
 		next, err = b.take(max(n-fit, step(b.before+len(b.data)+fit)), n-fit)
 	}

@@ -10,6 +10,7 @@ import (
 	"unsafe"
 
 	"github.com/bufslab/bufslab/device"
+	"github.com/bufslab/bufslab/internal/check"
 	"github.com/bufslab/bufslab/slab"
 )
 
@@ -80,6 +81,94 @@ func TestBufferFillsSegments(t *testing.T) {
 		t.Errorf("%d segments, the first of %d bytes, Cap %d", len(list), len(list[0]), b.Cap())
 	}
 	wantSegments(t, b, text(100_000))
+}
+
+// lens returns the bytes of each segment.
+func lens(b *Buffer) (list []int) {
+	for _, s := range b.Segments() {
+		list = append(list, len(s))
+	}
+	return list
+}
+
+// The sizes of segments are those that Buffer's documentation says, however the bytes come: 4 KiB, from 16 KiB on what
+// is left to 64 KiB, then 40 KiB, and from 320 KiB on an eighth or a little more.
+func TestSegmentsHaveTheSizesThatAreDocumented(t *testing.T) {
+	m := text(400 << 10)
+	want := []int{4, 4, 4, 4, 48, 40, 40, 40, 40, 40, 40, 40, 48, 8}
+	for i := range want {
+		want[i] <<= 10
+	}
+	for how, write := range map[string]func(b *Buffer){
+		"ReadFrom": func(b *Buffer) { b.ReadFrom(bytes.NewReader(m)) },
+		"Writes": func(b *Buffer) {
+			for i := 0; i < len(m); i += 100 {
+				b.Write(m[i:min(i+100, len(m))])
+			}
+		},
+		"WriteByte": func(b *Buffer) {
+			for _, c := range m {
+				b.WriteByte(c)
+			}
+		},
+	} {
+		b := New(openPool(t, "heap", slab.Config{}))
+		write(b)
+		check.Same(t, lens(b), want, how)
+		wantSegments(t, b, m)
+		b.Release()
+	}
+}
+
+// A Write into a Buffer of some bytes: small ones share one block of 512 bytes or 4 KiB, others fill the last segment
+// before the next one begins, and what fits exactly takes nothing. A segment without bytes is replaced.
+func TestBufferWritesIntoWhatThereIs(t *testing.T) {
+	for _, c := range []struct {
+		have, n int
+		lens    []int
+		room    int // of all segments
+	}{
+		{0, 512, []int{512}, 512},
+		{0, 513, []int{513}, 513},
+		{0, 100_000, []int{100_000}, 100_000},
+		{1, 511, []int{512}, 512},
+		{1, 600, []int{601}, 4096},
+		{1, 100_000, []int{512, 99_489}, 100_001},
+		{500, 12, []int{512}, 512},
+		{500, 3596, []int{4096}, 4096},
+		{500, 3597, []int{512, 3585}, 512 + 4096},
+		{512, 1, []int{513}, 4096},
+	} {
+		for how, write := range map[string]func(b *Buffer, m []byte) (int, error){
+			"Write":       (*Buffer).Write,
+			"WriteString": func(b *Buffer, m []byte) (int, error) { return b.WriteString(string(m)) },
+		} {
+			b := New(openPool(t, "mmap", slab.Config{}))
+			mustWrite(t, b, text(512))
+			b.Reset() // so it has a block
+			mustWrite(t, b, text(c.have))
+			if n, err := write(b, text(c.have + c.n)[c.have:]); n != c.n || err != nil {
+				t.Errorf("%d, %v", n, err)
+			}
+			check.Same(t, lens(b), c.lens, how)
+			if b.Cap() != c.room {
+				t.Errorf("%s of %d to %d bytes: Cap %d, not %d", how, c.n, c.have, b.Cap(), c.room)
+			}
+			wantContents(t, b, text(c.have+c.n))
+			b.Release()
+		}
+	}
+}
+
+// Grow beside a single byte keeps the byte, in a segment of its own.
+func TestBufferGrowsBesideAByte(t *testing.T) {
+	b := New(openPool(t, "heap", slab.Config{}))
+	defer b.Release()
+	mustWrite(t, b, text(1))
+	check.Must(t, b.Grow(100_000))
+	mustWrite(t, b, text(100_001)[1:])
+	wantSegments(t, b, text(100_001))
+	wantContents(t, b, text(100_001))
 }
 
 // Bytes joins segments once. Then there is one, and what Grow has made room for is there still.
@@ -206,8 +295,12 @@ func TestBufferReset(t *testing.T) {
 	b.Reset()
 	b.Reset()
 	checkNoneOut(t, p)
-	for _, c := range []struct{ n, keeps int }{{100, 512}, {4096, 4096}, {4097, 0}, {16 << 20, 0}} {
-		mustWrite(t, b, make([]byte, c.n))
+	for _, c := range []struct{ n, piece, keeps int }{
+		{100, 100, 512}, {4096, 4096, 4096}, {4097, 4097, 0}, {16 << 20, 16 << 20, 0}, {5000, 500, 0},
+	} {
+		for i := 0; i < c.n; i += c.piece { // the last row has two segments of 4 KiB
+			mustWrite(t, b, make([]byte, c.piece))
+		}
 		io.CopyN(io.Discard, struct{ io.Reader }{b}, 10)
 		b.Reset()
 		if b.Len() != 0 || b.Cap() != c.keeps || p.Stats().ActiveBytes != int64(c.keeps) {
@@ -354,7 +447,14 @@ func TestStepsAreFourADoubling(t *testing.T) {
 			t.Errorf("%d is rounded up to %d", n, got)
 		}
 	}
+	list := []int{}
 	for have := wholeBelow; have < 1<<30; have += have/97 + 1 {
+		list = append(list, have)
+	}
+	for n := 1 << 16; n < 1<<27; n *= 2 {
+		list = append(list, (n-1)*stepShare, n*stepShare, (n+1)*stepShare)
+	}
+	for _, have := range list {
 		n, least := step(have), have/stepShare
 		if top := bits.Len(uint(n)) - 3; n < least || n-least >= 1<<top || n&(1<<top-1) != 0 {
 			t.Fatalf("a step of %d bytes with %d", n, have)

@@ -75,7 +75,7 @@ func (m *shared) giveBack() {
 // copyTo copies the bytes from a place on to p, which is no longer than these bytes.
 func (m *shared) copyTo(p []byte, from int) (n int, err error) {
 	for _, s := range m.list {
-		if s.to <= from+n || n == len(p) {
+		if s.to <= from || n == len(p) {
 			continue
 		}
 		err = s.use(func(data []byte) { n += copy(p[n:], data[from+n-s.from:]) })

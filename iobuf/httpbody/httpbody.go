@@ -45,7 +45,7 @@ func Set(r *http.Request, b *iobuf.Body) error {
 		return err
 	}
 	n := body.(*iobuf.Body).Len()
-	if n != b.Len() {
+	if _, closed := b.Read(nil); closed != nil || n != b.Len() { // the Len of a closed Body is 0, as of an empty one
 		return errors.Join(errBegun, body.Close())
 	}
 	r.Body, r.GetBody, r.ContentLength = body, b.Another, int64(n)

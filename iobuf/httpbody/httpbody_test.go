@@ -110,18 +110,22 @@ func TestSetRefuses(t *testing.T) {
 	closed := newBody(t, p, message)
 	keeps := check.Ok(closed.Another())(t)
 	closed.Close()
+	empty := newBody(t, p, nil)
+	keepsEmpty := check.Ok(empty.Another())(t)
+	empty.Close()
 	gone := newBody(t, p, message)
 	gone.Close()
 	h := check.Ok(openPool(t, "").Get(100))(t)
 	stale := check.Ok(iobuf.NewBody(h))(t)
 	check.Must(t, h.Release())
-	for b, want := range map[*iobuf.Body]error{begun: errBegun, closed: errBegun, gone: iobuf.ErrClosed, stale: slab.ErrReleased} {
+	for b, want := range map[*iobuf.Body]error{begun: errBegun, closed: errBegun, empty: errBegun, gone: iobuf.ErrClosed,
+		stale: slab.ErrReleased} {
 		r := check.Ok(http.NewRequest("POST", "http://localhost", nil))(t)
 		if err := Set(r, b); !errors.Is(err, want) || r.Body != nil || r.GetBody != nil || r.ContentLength != 0 {
 			t.Errorf("%v, not %v; %d bytes", err, want, r.ContentLength)
 		}
 	}
-	check.Must(t, begun.Close(), keeps.Close(), stale.Close())
+	check.Must(t, begun.Close(), keeps.Close(), keepsEmpty.Close(), stale.Close())
 	noneOut(t, p)
 }
 
