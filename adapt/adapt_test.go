@@ -245,6 +245,19 @@ func TestServersGetMadeBuffers(t *testing.T) {
 	}
 }
 
+// The first buffer that was made is as little a mistake of the caller as those after it.
+func TestAMadeBufferIsPutLikeOthers(t *testing.T) {
+	for _, u := range users[1:] {
+		p := open(t, "strict=true")
+		get, put, made := u.open(p)
+		_ = p.Close()
+		if put(get(size)); made() != 1 {
+			t.Errorf("%s: %d made", u.name, made())
+		}
+		even(t, u.name, p)
+	}
+}
+
 func TestGRPCPointers(t *testing.T) {
 	p := open(t, "")
 	g := adapt.GRPC(p)
@@ -269,7 +282,11 @@ func TestGRPCPointers(t *testing.T) {
 	if s := p.Stats(); s.ForeignPuts != 2 || s.ActiveBlocks != 0 {
 		t.Errorf("%+v", s)
 	}
-	panics(t, func() { g.Get(-1) })
+	panics(t, func() { g.Get(-1) }) // nothing was made
+	foreign := make([]byte, 10)
+	if g.Put(&foreign); g.Made() != 0 || p.Stats().ForeignPuts != 3 {
+		t.Errorf("%d made, %+v", g.Made(), p.Stats())
+	}
 }
 
 // A pointer that was put twice is not handed out twice.

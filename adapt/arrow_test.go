@@ -43,6 +43,24 @@ func TestArrowClearsAndAligns(t *testing.T) {
 	}
 }
 
+// A slice takes the next multiple of 64 bytes, and no more.
+func TestArrowTakesMultiplesOf64(t *testing.T) {
+	p := open(t, "")
+	a := adapt.Arrow(p)
+	for size, takes := range map[int]int64{1: 64, 63: 64, 64: 64, 65: 128, 128: 128, 4096: 4096, 4097: 4160} {
+		b := a.Allocate(size)
+		if n := p.Stats().ActiveBytes; n != takes {
+			t.Errorf("%d bytes take %d, want %d", size, n, takes)
+		}
+		a.Free(b)
+		b = a.Reallocate(size, a.Reallocate(1, nil))
+		if n := p.Stats().ActiveBytes; n != takes {
+			t.Errorf("grown to %d bytes it takes %d, want %d", size, n, takes)
+		}
+		a.Free(b)
+	}
+}
+
 // A pool in which there is room for little is no worse than one without.
 func TestArrowOverPoolsWithLittleRoom(t *testing.T) {
 	for _, strategy := range []string{"direct", "exact", "bitlog"} {
@@ -125,6 +143,12 @@ func TestArrowGrowsInPlace(t *testing.T) {
 func TestArrowReallocatesForeignSlices(t *testing.T) {
 	p := open(t, "")
 	a := adapt.Arrow(p)
+	for within := range 8 { // of the capacity they stay where they are, and are not for the pool
+		m := make([]byte, 7)
+		if b := a.Reallocate(within, m[:1]); len(b) != within || address(b) != address(m) || p.Stats().ForeignPuts != 0 {
+			t.Errorf("%d bytes of 7, %+v", len(b), p.Stats())
+		}
+	}
 	b := a.Reallocate(1000, []byte("foreign"))
 	if string(b[:7]) != "foreign" || !isZero(b[7:]) || p.Stats().ForeignPuts != 1 {
 		t.Errorf("%q, %+v", b[:7], p.Stats())

@@ -46,11 +46,12 @@ func (s *slices) get(size int) []byte {
 // make returns size bytes that are none of the pool's memory. The pool counts them as overflow, unless
 // it is closed.
 func (s *slices) make(size int) []byte {
-	defer s.made.Add(1)
-	if b := inside.Made(s.pool, size); b != nil {
-		return b
+	b := inside.Made(s.pool, size)
+	if b == nil {
+		b = make([]byte, size) // panics for a negative size, which does not count
 	}
-	return make([]byte, size) // panics for a negative size
+	s.made.Add(1)
+	return b
 }
 
 // put gives a slice back. A closed pool does not know slices that were made since, and they must not
