@@ -34,5 +34,7 @@
 //
 // Package slabtest does not look for a use after Release (check=true or guard=1 in the line do), and
 // not for goroutines that outlive the test: they must release their buffers before the test is over.
-// To watch a program in production see [slab.Pool.Leaks] and [slab.Pool.WriteProfile].
+// It cannot tell a mistake from a buffer that growpool.Get has shown and left to the collector, and reports that as
+// forgotten, too: test programs that use growpool.Acquire. To watch a program in production see
+// [slab.Pool.Leaks] and [slab.Pool.WriteProfile].
 package slabtest

@@ -10,6 +10,12 @@ import (
 	"github.com/bufslab/bufslab/slab"
 )
 
+// outOf returns the buffers that are out and their bytes: active ones, and those of plain memory that a pool made
+// where it had no room, which are to be released as well.
+func outOf(s slab.Stats) (buffers, bytes int64) {
+	return s.ActiveBlocks + s.OverflowBlocks, s.ActiveBytes + s.OverflowBytes
+}
+
 // tellsEach reports whether list has each active buffer, as in a pool that keeps call sites.
 func tellsEach(list []slab.Leak) bool {
 	return len(list) > 0 && list[0].Sampled == 0
@@ -63,7 +69,7 @@ func (p *place) String() string {
 // have a place.
 func withPlaces(s slab.Stats, list []slab.Leak, when, pool string) string {
 	var lines strings.Builder
-	n, bytes := s.ActiveBlocks, s.ActiveBytes
+	n, bytes := outOf(s)
 	for _, p := range placesOf(list) {
 		if p.forgotten {
 			n, bytes = n+p.buffers, bytes+p.bytes
@@ -79,8 +85,9 @@ func withPlaces(s slab.Stats, list []slab.Leak, when, pool string) string {
 // withoutPlaces is the message of a pool that keeps no call sites.
 func withoutPlaces(s slab.Stats, list []slab.Leak, when, pool string) string {
 	var text strings.Builder
+	n, bytes := outOf(s)
 	fmt.Fprintf(&text, "%s %s out %s, and %d found forgotten (pool %s).\n",
-		buffers(s.ActiveBlocks, s.ActiveBytes), oneOrMany(s.ActiveBlocks, "is", "are"), when, s.Forgotten, pool)
+		buffers(n, bytes), oneOrMany(n, "is", "are"), when, s.Forgotten, pool)
 	if len(list) > 0 {
 		text.WriteString("By the samples of profile_rate, about:\n")
 	}

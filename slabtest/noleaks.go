@@ -7,7 +7,8 @@ import (
 	"github.com/bufslab/bufslab/slab"
 )
 
-// NoLeaks fails t, by t.Errorf, if buffers of p are active or were forgotten since p was opened. The
+// NoLeaks fails t, by t.Errorf, if buffers of p are active or were forgotten since p was opened, also buffers of
+// plain memory, as overflow=make hands them out. The
 // message has a line for each place of a Get, with the number of buffers and their bytes. That needs a
 // pool that keeps call sites, as pools of [Open] and pools with on_forget=report do. For other pools the
 // message has the estimates of [slab.Pool.Leaks], or only the numbers.
@@ -27,11 +28,11 @@ func NoLeaks(t testing.TB, p *slab.Pool) {
 
 // leaksOf reports the active and the forgotten buffers of p, or "".
 func leaksOf(p *slab.Pool, when string) string {
-	if p.Stats().ActiveBlocks > 0 {
+	if n, _ := outOf(p.Stats()); n > 0 {
 		collect(p)
 	}
 	s := p.Stats()
-	if s.ActiveBlocks == 0 && s.Forgotten == 0 {
+	if n, _ := outOf(s); n == 0 && s.Forgotten == 0 {
 		return ""
 	}
 	list := p.Leaks()

@@ -131,6 +131,30 @@ func TestWhatIsOutIsToldByPlace(t *testing.T) {
 	}
 }
 
+// A buffer of plain memory, which a pool made where it had no room, has to be released, too.
+func TestWhatIsOutBeyondTheBoundIsTold(t *testing.T) {
+	for _, line := range []string{"", "device=mmap,", "on_forget=return,"} {
+		var plain slab.PooledBuffer
+		test := func(t testing.TB) {
+			p := slabtest.Open(t, line+"max_bytes=16KiB,overflow=make")
+			b := get(t, p, 16<<10)
+			defer b.Release()
+			plain = get(t, p, 10<<10)
+			if n := p.Stats().OverflowBlocks; n != 1 {
+				t.Errorf("%d buffers of plain memory", n)
+			}
+		}
+		want(t, failures(test), "1 buffer of 10240 bytes ", " by the end of the test")
+		if got := failures(func(t testing.TB) { test(t); plain.Release() }); got != nil {
+			t.Errorf("%sreleased: %q", line, got)
+		}
+	}
+	want(t, failures(func(t testing.TB) {
+		p := slabtest.Open(t, "max_bytes=16KiB,overflow=make")
+		get(t, p, 10<<20) // is dropped
+	}), "1 buffer of 10485760 bytes, forgotten")
+}
+
 // What nothing reaches any more is told as forgotten, of any size and on any device.
 func TestWhatWasForgottenIsToldByPlace(t *testing.T) {
 	for _, line := range lines {
