@@ -6,6 +6,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/bufslab/bufslab/fuzz"
+	"github.com/bufslab/bufslab/fuzz/internal/model"
 	"github.com/bufslab/bufslab/slab"
 )
 
@@ -155,4 +156,32 @@ func FuzzAllocator(f *testing.F) {
 		name := rapid.SampledFrom(slab.Strategies()).Draw(t, "strategy")
 		fuzz.AllocatorProperty(with(name, slab.Config{}), fuzz.Hostile())(t)
 	}))
+}
+
+// A Config without Align means any address, and its number is an option as it is.
+func TestAlignOfAConfigWithout(t *testing.T) {
+	quick(t)
+	model.Set(t, "rapid.checks", "20")
+	c := slab.Config{}
+	if text := verdict(t, fuzz.AllocatorProperty(with("direct", c), fuzz.Align(c.Align))); text != "" {
+		t.Error(text)
+	}
+}
+
+// An option that no check can keep to panics, and says why: a program drawn from it would fail somewhere else.
+func TestOptionsThatCannotBe(t *testing.T) {
+	for says, option := range map[string]func() fuzz.Option{
+		"fuzz: Align to 3, which is no power of two":       func() fuzz.Option { return fuzz.Align(3) },
+		"fuzz: Align to -16, which is no power of two":     func() fuzz.Option { return fuzz.Align(-16) },
+		"fuzz: MaxSize of 0 bytes, which is less than one": func() fuzz.Option { return fuzz.MaxSize(0) },
+	} {
+		func() {
+			defer func() {
+				if said := recover(); said != says {
+					t.Errorf("%v, not: %s", said, says)
+				}
+			}()
+			option()
+		}()
+	}
 }

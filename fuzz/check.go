@@ -89,8 +89,8 @@ func AllocatorProperty(factory func(upstream slab.Allocator) slab.Allocator, opt
 // upstream and the pool has to be a [slab.UsageReporter] and a [slab.Holder]: else Stats cannot show
 // what the upstream gave.
 //
-// Forgotten buffers are not checked here: the collector decides when they come
-// back.
+// A second Release has to panic where the pool is Strict, and has to be an error elsewhere. Forgotten buffers are not
+// checked here: the collector decides when they come back.
 func CheckPool(t *testing.T, open func(upstream slab.Allocator) (*slab.Pool, error), options ...Option) {
 	t.Helper()
 	model.Check(t, PoolProperty(open, options...))
@@ -105,9 +105,10 @@ func PoolProperty(open func(upstream slab.Allocator) (*slab.Pool, error), option
 
 // CheckGrowPool runs random programs on pools of keyed buffers that open makes
 // over a slab.Pool of the check's own, with a strategy that is drawn, or over a
-// device with [OnDevice]; a new one for each program. Keys are asked for with
-// several element types and shapes, written, leased and cleared; bad shapes and
-// types are tried; the memory below has no room or fails.
+// device with [OnDevice], whose memory the CPU has to reach; a new one for each
+// program. Keys are asked for with several element types and shapes, written,
+// leased and cleared; bad shapes and types are tried; the memory below has no room
+// or fails.
 //
 // What package growpool promises has to hold after every step: hits, misses and
 // grows are counted one by one; a hit shows the memory as it was last written; a

@@ -125,3 +125,76 @@ func TestCarelessDevicesAreFound(t *testing.T) {
 		}
 	}
 }
+
+// A hollow device gives nothing, or something else than it was asked for, and no error: the functions here stand in
+// for its methods.
+type hollow struct {
+	device.Device
+	alloc   func(d device.Device, n int) (device.Block, error)
+	stream  func(d device.Device) (device.Stream, error)
+	reserve func(n int) (device.Range, error)
+}
+
+func (d hollow) Alloc(n int) (device.Block, error) {
+	if d.alloc != nil && n != 1 { // of one byte is the first, by which the check knows the device
+		return d.alloc(d.Device, n)
+	}
+	return d.Device.Alloc(n)
+}
+
+func (d hollow) NewStream() (device.Stream, error) {
+	if d.stream != nil {
+		return d.stream(d.Device)
+	}
+	return d.Device.NewStream()
+}
+
+func (d hollow) Reserve(n int) (device.Range, error) {
+	if d.reserve != nil {
+		return d.reserve(n)
+	}
+	return nil, device.ErrUnavailable
+}
+
+// A silent stream has no events.
+type silent struct{ device.Stream }
+
+func (silent) Record() (device.Event, error) { return nil, nil }
+
+// What a device gives without an error is looked at, so that the check says what is wrong and does not panic itself.
+func TestHollowDevicesAreFound(t *testing.T) {
+	quick(t)
+	for says, fault := range map[string]hollow{
+		"gave no region and no error": {alloc: func(_ device.Device, n int) (device.Block, error) {
+			return device.Block{Len: n}, nil
+		}},
+		"at offset 8 of a region of": {alloc: func(d device.Device, n int) (device.Block, error) {
+			b, err := d.Alloc(n)
+			if n > 0 {
+				b.Off = 8
+			}
+			return b, err
+		}},
+		"not the zero Block": {alloc: func(d device.Device, n int) (device.Block, error) {
+			b, err := d.Alloc(max(n, 1))
+			b.Len = n
+			return b, err
+		}},
+		"gave no stream and no error": {stream: func(device.Device) (device.Stream, error) { return nil, nil }},
+		"gave no event and no error": {stream: func(d device.Device) (device.Stream, error) {
+			s, err := d.NewStream()
+			return silent{s}, err
+		}},
+		"gave no range and no error": {reserve: func(int) (device.Range, error) { return nil, nil }},
+	} {
+		text := verdict(t, fuzz.DeviceProperty(func() (device.Device, error) {
+			d, err := device.Open("sim")
+			f := fault
+			f.Device = d
+			return f, err
+		}))
+		if first, _, _ := strings.Cut(text, "\n"); !strings.Contains(first, says) {
+			t.Errorf("no word of %q in %q", says, text)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package fuzz_test
 
 import (
 	"regexp"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -41,6 +42,17 @@ func TestGrowPoolsOnDevices(t *testing.T) {
 			t.Parallel()
 			fuzz.CheckGrowPool(t, growing(growpool.Config{}), fuzz.OnDevice(opener(dev)))
 		})
+	}
+}
+
+// A device without memory that the CPU reaches is no fault of the pool, and the check says so.
+func TestGrowPoolsNeedHostMemory(t *testing.T) {
+	quick(t)
+	for _, dev := range []string{"sim", "virtual"} {
+		text := verdict(t, fuzz.GrowPoolProperty(growing(growpool.Config{}), fuzz.OnDevice(opener(dev))))
+		if says := "the CPU does not reach the memory of " + dev; !strings.Contains(text, says) {
+			t.Errorf("no word of %q in %q", says, text)
+		}
 	}
 }
 

@@ -32,7 +32,7 @@ func TestModelsAtLength(t *testing.T) {
 	for _, m := range models {
 		t.Run(m.name, func(t *testing.T) {
 			from, seed := time.Now(), drawSeed(t)
-			set(t, "rapid.checks", fmt.Sprint(share)) // after the last step they are empty, and rapid counts them
+			model.Set(t, "rapid.checks", fmt.Sprint(share)) // after the last step they are empty, and rapid counts them
 			n, ran := model.CheckSteps(t, share, m.program)
 			steps, programs = steps+n, programs+ran
 			t.Logf("%d steps in %d programs, seed %s, %.0f steps a second", n, ran, seed, float64(n)/time.Since(from).Seconds())
@@ -49,7 +49,7 @@ func drawSeed(t *testing.T) string {
 	seed := flag.Lookup("rapid.seed").Value.String()
 	if seed == "0" {
 		seed = fmt.Sprint(1 + rand.Uint64N(1<<32))
-		set(t, "rapid.seed", seed)
+		model.Set(t, "rapid.seed", seed)
 	}
 	return seed
 }

@@ -1,6 +1,8 @@
 package fuzz
 
 import (
+	"fmt"
+
 	"github.com/bufslab/bufslab/device"
 	"github.com/bufslab/bufslab/fuzz/internal/model"
 )
@@ -28,7 +30,13 @@ func Capacity(bytes int64) Option { return func(s *settings) { s.Capacity = byte
 
 // MaxSize bounds what a program asks for at a time, 64 KiB unless set.
 // Absurd sizes, which have to be refused, are asked for in any case.
-func MaxSize(bytes int) Option { return func(s *settings) { s.MaxSize = bytes } }
+// MaxSize panics if bytes is below 1.
+func MaxSize(bytes int) Option {
+	if bytes < 1 {
+		panic(fmt.Sprintf("fuzz: MaxSize of %d bytes, which is less than one", bytes))
+	}
+	return func(s *settings) { s.MaxSize = bytes }
+}
 
 // Ranges makes the upstream one that can extend regions, a [device.Reserver].
 func Ranges() Option { return func(s *settings) { s.Ranges = []bool{true} } }
@@ -37,8 +45,15 @@ func Ranges() Option { return func(s *settings) { s.Ranges = []bool{true} } }
 func NoRange() Option { return func(s *settings) { s.Ranges = []bool{false} } }
 
 // Align says that the address of every block is a multiple of n, as the
-// addresses of the upstream's blocks are then.
-func Align(n int) Option { return func(s *settings) { s.Align = n } }
+// addresses of the upstream's blocks are then, unless [OnDevice] has them come
+// from a device. n is a power of two, or 0, which means any address, as in a
+// [slab.Config]. Else Align panics.
+func Align(n int) Option {
+	if n < 0 || n&(n-1) != 0 {
+		panic(fmt.Sprintf("fuzz: Align to %d, which is no power of two", n))
+	}
+	return func(s *settings) { s.Align = max(n, 1) }
+}
 
 // Hostile makes the upstream break its contract now and then: it gives a block
 // without a region or one that is too short, and to a pool a misaligned one.

@@ -38,6 +38,11 @@ func TestPoolsOnDevices(t *testing.T) {
 	}
 }
 
+// A pool that is strict panics at a second Release, which is what its Config asks for and no fault.
+func TestPoolsThatAreStrict(t *testing.T) {
+	fuzz.CheckPool(t, pool(slab.Config{Strict: true}))
+}
+
 // No one waits for more than the device has, whatever is out.
 func TestPoolsOnDevicesOfLessThanIsAsked(t *testing.T) {
 	for _, dev := range []string{"sim:16KiB", "virtual:16KiB"} {

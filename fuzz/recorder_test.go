@@ -1,7 +1,6 @@
 package fuzz_test
 
 import (
-	"flag"
 	"fmt"
 	"runtime"
 	"strings"
@@ -9,6 +8,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/bufslab/bufslab/fuzz/internal/model"
 )
 
 // verdict runs a property as rapid.Check does and returns what it says
@@ -30,21 +31,10 @@ func verdict(t *testing.T, property func(*rapid.T)) string {
 // found in the first ten.
 func quick(t *testing.T) {
 	t.Helper()
-	set(t, "rapid.nofailfile", "true")
-	set(t, "rapid.shrinktime", "0s")
-	set(t, "rapid.seed", "1")
-	set(t, "rapid.checks", "2000")
-}
-
-// set sets a flag of rapid for the length of a test.
-func set(t *testing.T, name, value string) {
-	t.Helper()
-	f := flag.Lookup(name)
-	before := f.Value.String()
-	if err := f.Value.Set(value); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = f.Value.Set(before) })
+	model.Set(t, "rapid.nofailfile", "true")
+	model.Set(t, "rapid.shrinktime", "0s")
+	model.Set(t, "rapid.seed", "1")
+	model.Set(t, "rapid.checks", "2000")
 }
 
 // A recorder is a test that keeps its failure to itself.

@@ -73,7 +73,9 @@ func (m *deviceModel) reserve(t *rapid.T) {
 	if errors.Is(err, device.ErrUnavailable) {
 		return
 	}
-	model.OK(t, err)
+	if model.OK(t, err); g == nil {
+		t.Fatal("Reserve gave no range and no error")
+	}
 	m.span, m.pages = g, make([]*modelBlock, min(modelPages, g.Region().Size()/g.Page()))
 }
 

@@ -47,8 +47,13 @@ func (m *deviceModel) alloc(t *rapid.T) {
 		return
 	}
 	model.OK(t, err)
-	if b.Len != n || (n > 0 && b.Region.Size() < n) {
-		t.Fatalf("Alloc of %d bytes gave %d", n, b.Len)
+	switch {
+	case n == 0 && b != (device.Block{}):
+		t.Fatalf("Alloc of 0 bytes gave %d at offset %d, not the zero Block", b.Len, b.Off)
+	case n > 0 && b.Region == nil:
+		t.Fatalf("Alloc of %d bytes gave no region and no error", n)
+	case b.Len != n || device.CheckBlock(b) != nil:
+		t.Fatalf("Alloc of %d bytes gave %d at offset %d of a region of %d", n, b.Len, b.Off, b.Region.Size())
 	}
 	m.blocks = append(m.blocks, newModelBlock(b))
 }
@@ -135,8 +140,7 @@ func (m *deviceModel) fill(t *rapid.T) {
 	b := m.pick(t)
 	off, n := pickPart(t, b, b.block.Len)
 	v := rapid.Byte().Draw(t, "value")
-	s, err := m.dev.NewStream()
-	model.OK(t, err)
+	s := model.NewStream(t, m.dev)
 	model.OK(t, s.Fill(b.part(off, n), v))
 	model.OK(t, s.Sync())
 	model.OK(t, s.Close())

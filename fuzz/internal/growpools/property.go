@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/bufslab/bufslab/device"
 	"github.com/bufslab/bufslab/fuzz/internal/model"
 	"github.com/bufslab/bufslab/growpool"
 	"github.com/bufslab/bufslab/slab"
@@ -20,6 +21,7 @@ const mostBytes = 8 << 10
 func Property(open func(*slab.Pool) *growpool.Pool[string], s model.Settings) func(*rapid.T) {
 	s.MaxSize = min(s.MaxSize, mostBytes)
 	return s.Program(func(t *rapid.T, b model.Base) (map[string]func(*rapid.T), func(*rapid.T)) {
+		needHost(t, b.Bytes.Dev)
 		strategy := rapid.SampledFrom(slab.Strategies()).Draw(t, "strategy")
 		below, err := slab.Open(b.Up.View(), slab.Config{Strategy: strategy})
 		model.OK(t, err)
@@ -31,6 +33,21 @@ func Property(open func(*slab.Pool) *growpool.Pool[string], s model.Settings) fu
 		}
 		return m.actions(), m.close
 	})
+}
+
+// needHost fails where the CPU does not reach the memory of a device: the model writes to what views show. dev is
+// nil for the check's own memory.
+func needHost(t *rapid.T, dev device.Device) {
+	t.Helper()
+	if dev == nil {
+		return
+	}
+	b, err := dev.Alloc(1)
+	model.OK(t, err)
+	defer dev.Free(b)
+	if device.Bytes(b) == nil {
+		t.Fatalf("OnDevice: the CPU does not reach the memory of %s, and this check has to", dev.Name())
+	}
 }
 
 func (m *growModel) actions() map[string]func(*rapid.T) {

@@ -28,7 +28,8 @@ type kind struct {
 	acquire func(t *rapid.T, p *growpool.Pool[string], key string, shape []int) (window, error)
 }
 
-func (k kind) String() string { return fmt.Sprintf("%d bytes", k.size) }
+// GoString is how rapid prints what a program draws.
+func (k kind) GoString() string { return fmt.Sprintf("%d bytes", k.size) }
 
 type odd struct {
 	_ int32

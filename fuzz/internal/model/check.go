@@ -39,6 +39,17 @@ func isLong() bool {
 	return os.Getenv("RAPID_CHECKS") != "" || os.Getenv("BUFSLAB_STRESS") != "" || checks.Value.String() != checks.DefValue
 }
 
+// Set sets a flag of rapid for the length of a test.
+func Set(t *testing.T, name, value string) {
+	t.Helper()
+	f := flag.Lookup(name)
+	before := f.Value.String()
+	if err := f.Value.Set(value); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = f.Value.Set(before) })
+}
+
 // A bound runs no more programs of a property when it is over. Once a program has
 // failed it never is: rapid runs it many times to make it short.
 type bound struct {

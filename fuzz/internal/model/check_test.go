@@ -6,9 +6,13 @@ import (
 	"pgregory.net/rapid"
 )
 
+// enough programs of rapid for these tests, also where -short leaves a fifth of them, or RAPID_CHECKS says less.
+const enough = "1000"
+
 func always() bool { return true }
 
 func TestBoundEndsChecks(t *testing.T) {
+	Set(t, "rapid.checks", enough)
 	ran := 0
 	b := bound{over: always, property: func(*rapid.T) { ran++ }}
 	rapid.Check(t, b.run)
@@ -30,6 +34,7 @@ func TestBoundLeavesFailuresTheirTime(t *testing.T) {
 
 // A step counts when its action has come to its end.
 func TestStepsAreCounted(t *testing.T) {
+	Set(t, "rapid.checks", enough)
 	ran, checked := int64(0), 0
 	steps, programs := CheckSteps(t, 200, func(t *rapid.T) {
 		Repeat(t, map[string]func(*rapid.T){

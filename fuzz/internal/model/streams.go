@@ -14,11 +14,18 @@ type Streams [3]device.Stream
 func (s *Streams) Draw(t *rapid.T, dev device.Device) *device.Stream {
 	at := &s[rapid.IntRange(0, len(s)-1).Draw(t, "stream")]
 	if *at == nil {
-		var err error
-		*at, err = dev.NewStream()
-		OK(t, err)
+		*at = NewStream(t, dev)
 	}
 	return at
+}
+
+// NewStream returns a new stream of dev.
+func NewStream(t *rapid.T, dev device.Device) device.Stream {
+	s, err := dev.NewStream()
+	if OK(t, err); s == nil {
+		t.Fatal("NewStream gave no stream and no error")
+	}
+	return s
 }
 
 // Close waits for all streams and closes them.
@@ -41,7 +48,9 @@ type Use struct {
 // Record returns the use of memory by all work that s has so far.
 func Record(t *rapid.T, s device.Stream) Use {
 	e, err := s.Record()
-	OK(t, err)
+	if OK(t, err); e == nil {
+		t.Fatal("Record gave no event and no error")
+	}
 	return Use{s, e}
 }
 

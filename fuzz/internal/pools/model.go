@@ -18,6 +18,7 @@ type poolModel struct {
 	solid  bool // there is memory behind the addresses
 	holder bool // the strategy gives back what it holds
 	makes  bool // plain memory where there is no room
+	strict bool // a second Release panics
 
 	live    []handle
 	stale   []slab.PooledBuffer

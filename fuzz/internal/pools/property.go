@@ -18,7 +18,7 @@ func Property(open func(upstream slab.Allocator) (*slab.Pool, error), s model.Se
 		p, err := open(b.Up.View())
 		model.OK(t, err)
 		m := &poolModel{Base: b, pool: p, solid: b.Bytes.Solid(t), holder: isHolder(t, p), makes: makesPlain(p),
-			bound: newBound(b.MaxBytes)}
+			strict: isStrict(p), bound: newBound(b.MaxBytes)}
 		return m.actions(), m.close
 	})
 }
@@ -36,6 +36,11 @@ func isHolder(t *rapid.T, p *slab.Pool) bool {
 	model.OK(t, err)
 	_, is := s.(slab.Holder)
 	return is
+}
+
+// isStrict reports whether a second Release panics.
+func isStrict(p *slab.Pool) bool {
+	return regexp.MustCompile(`(?m)^strict +true`).MatchString(p.Explain())
 }
 
 func (m *poolModel) actions() map[string]func(*rapid.T) {

@@ -141,8 +141,10 @@ func (m *poolModel) releaseAgain(t *rapid.T) {
 
 func (m *poolModel) needReleased(t *rapid.T, b slab.PooledBuffer) {
 	t.Helper()
-	if err := b.Release(); !errors.Is(err, slab.ErrReleased) {
-		t.Fatalf("Release of a released buffer of %d bytes: %v", b.Len(), err)
+	var err error
+	panics := model.Panics(func() { err = b.Release() })
+	if panics != m.strict || !panics && !errors.Is(err, slab.ErrReleased) {
+		t.Fatalf("Release of a released buffer of %d bytes: panic %v, %v", b.Len(), panics, err)
 	}
 	m.doubles++
 }
