@@ -23,22 +23,24 @@ func parse(flags *flag.FlagSet, args []string, help string, stdout, stderr io.Wr
 	flags.Usage = func() {}
 	switch err := flags.Parse(args); {
 	case errors.Is(err, flag.ErrHelp):
-		fmt.Fprint(stdout, help)
-		return exitOK, true
+		return tell(stdout, stderr, help), true
 	case err != nil: // which the flag package has told already
 		return exitBad, true
 	}
 	return exitOK, false
 }
 
-// parseFiles is parse where flags may follow the files, which it returns.
+// parseFiles is parse where flags may follow the files, which it returns. Behind -- all are files.
 func parseFiles(flags *flag.FlagSet, args []string, help string, stdout, stderr io.Writer) (
 	files []string, code int, done bool,
 ) {
 	code, done = parse(flags, args, help, stdout, stderr)
 	for !done && flags.NArg() > 0 {
-		files = append(files, flags.Arg(0))
-		code, done = parse(flags, flags.Args()[1:], help, stdout, stderr)
+		if n := len(args) - flags.NArg(); n > 0 && args[n-1] == "--" {
+			return append(files, flags.Args()...), code, done
+		}
+		files, args = append(files, flags.Arg(0)), flags.Args()[1:]
+		code, done = parse(flags, args, help, stdout, stderr)
 	}
 	return files, code, done
 }
@@ -51,6 +53,14 @@ func noArguments(flags *flag.FlagSet, args []string, help string, stdout, stderr
 		return fail(stderr, exitBad, err), true
 	}
 	return code, done
+}
+
+// tell prints a text, and returns the exit code of a command that has no more to do.
+func tell(stdout, stderr io.Writer, text string) int {
+	if _, err := fmt.Fprint(stdout, text); err != nil {
+		return fail(stderr, exitFailed, err)
+	}
+	return exitOK
 }
 
 // fail tells an error and returns code.

@@ -32,7 +32,7 @@ func judgedOn(line string, traces []*trace.Trace) (judged, why string, err error
 			first.Name, deviceOf(first), err)
 		return line, why, nil
 	}
-	return strings.TrimSuffix(deviceOf(first)+","+line, ","), "", nil
+	return onDevice(first.Device, line), "", nil
 }
 
 func deviceOf(t *trace.Trace) string {

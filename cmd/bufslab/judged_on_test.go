@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"os"
 	"strings"
 	"testing"
@@ -66,6 +67,11 @@ func TestJudgedOnVirtual(t *testing.T) {
 				t.Errorf("%q: exit %d: %s%s", args, code, out, stderr)
 			}
 		}
+		code, out, stderr := command("tune", "-json", path) // whose lines are objects alone
+		if code != exitOK || strings.Contains(out, "judged") || !strings.HasPrefix(stderr, "bufslab: warning: ") ||
+			!strings.Contains(stderr, why) {
+			t.Errorf("exit %d: %s%s", code, out, stderr)
+		}
 	}
 	for _, other := range []string{of(t, "mmap"), steady(t, 300)} {
 		if code, _, stderr := command("tune", of(t, "heap"), other); code != exitBad || !strings.Contains(stderr, "name the device in the line") {
@@ -74,5 +80,29 @@ func TestJudgedOnVirtual(t *testing.T) {
 	}
 	if code, _, stderr := command("tune", of(t, "heap"), of(t, "heap")); code != exitOK {
 		t.Errorf("exit %d: %s", code, stderr)
+	}
+}
+
+// verify takes a line in each form that ParseConfig takes, and adds the device of the recording to it.
+func TestVerifyAddsTheDeviceToEachForm(t *testing.T) {
+	stats, path := statsFile(t, map[string]int64{"peak_managed_bytes": 1}), of(t, "heap")
+	for text, want := range map[string]string{
+		"strategy=exact":         "device=heap,strategy=exact",
+		" strategy=exact ":       "device=heap,strategy=exact",
+		`{"strategy":"exact"}`:   `{"device":"heap","strategy":"exact"}`,
+		`{}`:                     `{"device":"heap"}`,
+		"":                       "device=heap",
+		" ":                      "device=heap",
+		`{"device":"mmap"}`:      `{"device":"mmap"}`,
+		" device=mmap,zero=true": " device=mmap,zero=true",
+	} {
+		code, out, stderr := command("verify", "-json", text, stats, path)
+		var v verdict
+		if code == exitOK {
+			check.Must(t, json.Unmarshal([]byte(out), &v))
+		}
+		if code != exitOK || v.Config != want {
+			t.Errorf("%q: exit %d on %q, want %q: %s", text, code, v.Config, want, stderr)
+		}
 	}
 }

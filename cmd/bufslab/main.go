@@ -55,8 +55,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	switch name {
 	case "help", "-h", "-help", "--help":
 		if len(args) == 0 {
-			fmt.Fprint(stdout, usage())
-			return exitOK
+			return tell(stdout, stderr, usage())
 		}
 		name, args = args[0], []string{"-help"}
 	}

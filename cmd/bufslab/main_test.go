@@ -102,6 +102,34 @@ func TestReplayRunsEveryTraceOnEveryConfig(t *testing.T) {
 	}
 }
 
+// Options may follow the files, but not behind --: there a file may be called as an option.
+func TestOptionsMayFollowTheFiles(t *testing.T) {
+	path := file(t, small)
+	t.Chdir(t.TempDir())
+	check.Must(t, os.WriteFile("-json", []byte(small), 0o666))
+	for _, c := range []struct {
+		lines int
+		args  []string
+	}{
+		{1, []string{"replay", path, "-config", "strategy=direct", "-json"}},
+		{2, []string{"replay", path, "-json", "-config", "strategy=direct", path}},
+		{3, []string{"replay", "-config", "strategy=direct", "-json", "--", path, path, "-json"}},
+		{1, []string{"replay", "-config", "strategy=direct", "-json", "--", "-json"}},
+	} {
+		if code, out, stderr := command(c.args...); code != exitOK || strings.Count(out, "\n") != c.lines {
+			t.Errorf("%q: exit %d\n%s%s", c.args, code, out, stderr)
+		}
+	}
+	if code, out, stderr := command("tune", path, "-json"); code != exitOK || !strings.HasPrefix(out, "{") {
+		t.Errorf("exit %d\n%s%s", code, out, stderr)
+	}
+	for _, name := range []string{"replay", "tune"} {
+		if code, out, stderr := command(name, path, "-nope"); code != exitBad || out != "" || !strings.Contains(stderr, "-nope") {
+			t.Errorf("%s: exit %d\n%s%s", name, code, out, stderr)
+		}
+	}
+}
+
 // noTimes finds what no two replays have in common.
 var noTimes = regexp.MustCompile(`"ns_per_op":[0-9.e+]+`)
 
@@ -206,8 +234,9 @@ func TestExitCodes(t *testing.T) {
 	}
 }
 
-// A line that would record over its own TRACE is refused, and TRACE is as it was. tune and report replay
-// more than once, so they take no line that writes a file at all.
+// A line that would record over its own TRACE is refused, as is a page of report in the place of any recording, and
+// TRACE is as it was.
+// tune and report replay more than once, so they take no line that writes a file at all.
 func TestNoReplayOverwritesItsTrace(t *testing.T) {
 	path := file(t, small)
 	link := filepath.Join(t.TempDir(), "link.csv")
@@ -221,6 +250,11 @@ func TestNoReplayOverwritesItsTrace(t *testing.T) {
 		{"replay", "-config", "strategy=slab,record=" + path, path},
 		{"replay", "-config", "strategy=slab", "-config", "record=" + link, path},
 		{"report", "-o", filepath.Join(t.TempDir(), "page.html"), "-config", "record=" + path, link},
+		{"report", "-o", path, path},
+		{"report", "-o", link, path},
+		{"report", "-o", path},
+		{"report", "-o", link, file(t, small)},
+		{"report", path, "-o", filepath.Dir(path) + "/./" + filepath.Base(path)},
 		{"tune", "-config", "record=" + path, path},
 		{"tune", "-config", "record=" + path + ".other", path},
 		{"tune", "-config", `{"record":` + strconv.Quote(path) + `}`, path},
@@ -322,7 +356,11 @@ type broken struct{}
 func (broken) Write([]byte) (int, error) { return 0, errors.New("pipe is closed") }
 
 func TestOutputThatFailsIsAFailure(t *testing.T) {
-	for _, args := range [][]string{{"devices"}, {"replay", "-config", "strategy=direct", file(t, small)},
+	stats := statsFile(t, map[string]int64{"peak_managed_bytes": 1})
+	for _, args := range [][]string{{"help"}, {"help", "replay"}, {"devices"}, {"version"},
+		{"replay", "-config", "strategy=direct", file(t, small)}, {"report", "-o", t.TempDir() + "/page.html", file(t, small)},
+		{"tune", file(t, small)}, {"verify", "strategy=direct", stats, file(t, small)},
+		{"verify", "-json", "strategy=direct", stats, file(t, small)},
 		{"replay", "-json", "-config", "strategy=direct", file(t, small)}} {
 		var stderr bytes.Buffer
 		if code := run(args, broken{}, &stderr); code != exitFailed || !strings.Contains(stderr.String(), "pipe is closed") {

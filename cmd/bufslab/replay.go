@@ -73,21 +73,22 @@ if LINE or an option is wrong, with 3 if TRACE is.
 func replay(args []string, stdout, stderr io.Writer) int {
 	var o options
 	flags := o.define()
-	if code, done := parse(flags, args, replayHelp, stdout, stderr); done {
+	paths, code, done := parseFiles(flags, args, replayHelp, stdout, stderr)
+	if done {
 		return code
 	}
 	var out printer = newTables(stdout)
 	if o.json {
 		out = newJSON(stdout)
 	}
-	plain, keyed, err := o.check(flags.Args())
+	plain, keyed, err := o.check(paths)
 	if err != nil {
 		return fail(stderr, exitBad, err)
 	}
-	if slices.Contains(flags.Args(), "-") {
+	if slices.Contains(paths, "-") {
 		return replayStdin(plain[0], trace.Replayer{Processors: o.processors}, out, stderr)
 	}
-	traces, err := load(flags.Args(), stderr)
+	traces, err := load(paths, stderr)
 	if err != nil {
 		return fail(stderr, exitInput, err)
 	}

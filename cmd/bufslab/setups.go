@@ -87,21 +87,24 @@ func writes(c slab.Config) error {
 }
 
 // onVirtual returns a line or JSON with a device: what the other keys may be depends on it.
-func onVirtual(line string) string {
+func onVirtual(line string) string { return onDevice(virtual, line) }
+
+// onDevice returns a line or JSON with a device, which is name if it says none.
+func onDevice(name, line string) string {
 	line = strings.TrimSpace(line)
 	if strings.HasPrefix(line, "{") {
-		return jsonOnVirtual(line)
+		return jsonOnDevice(name, line)
 	}
 	for part := range strings.SplitSeq(line, ",") {
 		if key, _, _ := strings.Cut(part, "="); strings.TrimSpace(key) == "device" {
 			return line
 		}
 	}
-	return strings.TrimSuffix("device=virtual,"+line, ",")
+	return strings.TrimSuffix("device="+name+","+line, ",")
 }
 
-// jsonOnVirtual is onVirtual of JSON. Of what is none ParseConfig says what is wrong.
-func jsonOnVirtual(text string) string {
+// jsonOnDevice is onDevice of JSON. Of what is none ParseConfig says what is wrong.
+func jsonOnDevice(name, text string) string {
 	var keys map[string]json.RawMessage
 	if json.Unmarshal([]byte(text), &keys) != nil {
 		return text
@@ -111,7 +114,11 @@ func jsonOnVirtual(text string) string {
 			return text
 		}
 	}
-	keys["device"] = json.RawMessage(`"virtual"`)
+	device, err := json.Marshal(name)
+	if err != nil {
+		return text
+	}
+	keys["device"] = device
 	with, err := json.Marshal(keys)
 	if err != nil {
 		return text

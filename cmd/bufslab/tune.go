@@ -45,13 +45,14 @@ room is left out. It exits with 1 if a replay fails, with 2 if an option is wron
 func tune(args []string, stdout, stderr io.Writer) int {
 	o := tuneOptions{objective: objective{misses: missBudget, ns: 50}}
 	flags := o.define()
-	if code, done := parse(flags, args, tuneHelp, stdout, stderr); done {
+	paths, code, done := parseFiles(flags, args, tuneHelp, stdout, stderr)
+	if done {
 		return code
 	}
-	if err := o.check(flags.NArg()); err != nil {
+	if err := o.check(len(paths)); err != nil {
 		return fail(stderr, exitBad, err)
 	}
-	traces, err := load(flags.Args(), stderr)
+	traces, err := load(paths, stderr)
 	if err == nil {
 		err = allocations("tune", traces)
 	}
@@ -64,7 +65,10 @@ func tune(args []string, stdout, stderr io.Writer) int {
 	if err != nil {
 		return fail(stderr, exitBad, err)
 	}
-	o.file = flags.Arg(0)
+	if o.json && o.assumed != "" { // no line of JSON says so
+		warn([]string{o.assumed}, stderr)
+	}
+	o.file = paths[0]
 	t := newTuner(o, traces, stderr)
 	found, err := t.run()
 	if err != nil {

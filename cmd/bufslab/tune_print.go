@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -82,7 +83,25 @@ func (f *finding) advice(assumed string) string {
 
 // howToVerify says how to hold the next run against what was promised.
 func (f *finding) howToVerify(o tuneOptions) string {
-	return fmt.Sprintf("To check the promise, run the program on the line, write json.Marshal(pool.Stats()) to a file at its end, and call\n\n\tbufslab verify %q stats.json %s\n", f.chosen.Config, o.file)
+	return fmt.Sprintf("To check the promise, run the program on the line, write json.Marshal(pool.Stats()) to a file at its end, and call\n\n\tbufslab verify %s stats.json %s\n",
+		quoted(f.chosen.Config, runtime.GOOS), shellWord(o.file, runtime.GOOS))
+}
+
+// shellWord writes a path so that a shell takes it for one word.
+func shellWord(path, system string) string {
+	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/\\:._-+=,@%"
+	if strings.Trim(path, plain) == "" && (system == "windows" || !strings.Contains(path, `\`)) {
+		return path
+	}
+	return quoted(path, system)
+}
+
+// quoted puts a text in quotes, of which a shell of Unix reads single ones only as they are.
+func quoted(text, system string) string {
+	if system != "windows" && strings.ContainsAny(text, "$`\"\\!") {
+		return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+	}
+	return `"` + text + `"`
 }
 
 func saving(was, is float64) string {

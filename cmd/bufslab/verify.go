@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"math"
 	"os"
 
 	"github.com/bufslab/bufslab/slab"
@@ -95,10 +96,17 @@ func verify(args []string, stdout, stderr io.Writer) int {
 		return fail(stderr, codeOf(err), err)
 	}
 	v := judged(r, stats, *most)
-	if err := v.print(stdout, assumed, *asJSON); err != nil || !v.Holds {
-		return exitFailed
+	if err := v.print(stdout, assumed, *asJSON); err != nil {
+		return fail(stderr, exitFailed, err)
 	}
-	return exitOK
+	return v.exit()
+}
+
+func (v verdict) exit() int {
+	if v.Holds {
+		return exitOK
+	}
+	return exitFailed
 }
 
 // verifies checks the words of a command line.
@@ -108,8 +116,8 @@ func verifies(words []string, most float64) (setups []setup, err error) {
 	}
 	setups, err = setupsOf(words[:1], nil)
 	err = errors.Join(err, writes(setups[0].config))
-	if !(most > 0) {
-		err = errors.Join(err, fmt.Errorf("-most %g: want a number above 0", most))
+	if !(most > 0 && most <= math.MaxFloat64) { // JSON has no infinity
+		err = errors.Join(err, fmt.Errorf("-most %g: want a finite number above 0", most))
 	}
 	return setups, err
 }

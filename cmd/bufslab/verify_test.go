@@ -65,6 +65,7 @@ func TestVerifyRefuses(t *testing.T) {
 		{exitBad, "stratgy", []string{"stratgy=direct", stats, good}},
 		{exitBad, "leave it out", []string{"record=x.csv", stats, good}},
 		{exitBad, "-most 0", []string{"-most", "0", "strategy=direct", stats, good}},
+		{exitBad, "-most +Inf", []string{"-most", "Inf", "-json", "strategy=direct", stats, good}},
 		{exitInput, "absent.json", []string{"strategy=direct", "absent.json", good}},
 		{exitInput, "want the Stats of a pool", []string{"strategy=direct", good, good}},
 		{exitInput, "no peak_managed_bytes above 0", []string{"strategy=direct", statsFile(t, slab.Stats{}), good}},
@@ -92,10 +93,36 @@ func TestTuneSaysHowToVerify(t *testing.T) {
 	}
 }
 
+// The command that tune ends with is one for a shell, whatever the file and the pool are called.
+func TestTuneQuotesForAShell(t *testing.T) {
+	for _, c := range []struct{ system, text, want string }{
+		{"linux", "/tmp/t-1.csv.gz", "/tmp/t-1.csv.gz"},
+		{"linux", "a b.csv", `"a b.csv"`},
+		{"linux", "it's.csv", `"it's.csv"`},
+		{"linux", "it's $1.csv", `'it'\''s $1.csv'`},
+		{"linux", `a\b.csv`, `'a\b.csv'`},
+		{"windows", `C:\t.csv`, `C:\t.csv`},
+		{"windows", `C:\my $\t.csv`, `"C:\my $\t.csv"`},
+	} {
+		if got := shellWord(c.text, c.system); got != c.want {
+			t.Errorf("%s: %s on %s, want %s", c.text, got, c.system, c.want)
+		}
+	}
+	path := filepath.Join(t.TempDir(), "my trace.csv")
+	check.Must(t, os.WriteFile(path, []byte(small), 0o666))
+	if _, out, _ := command("tune", "-config", "name=$1", path); !strings.Contains(out, `stats.json "`+path+`"`) ||
+		!strings.Contains(out, "$1") || runtime.GOOS != "windows" && !strings.Contains(out, "verify 'name=$1") {
+		t.Error(out)
+	}
+}
+
 // A program that asks often has its large blocks in its caches, where they serve one size alone. A replay knows by the
 // times of the recording that it does: without them it takes the program for one that touches all bytes, and promises
 // far less.
 func TestAQuickProgramKeepsItsPromise(t *testing.T) {
+	if raceEnabled {
+		t.Skip("What is promised is for a program without the race detector, which makes it slow.")
+	}
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	path := filepath.Join(t.TempDir(), "t.csv")
 	p := slab.MustOpen("record=" + path)
@@ -129,6 +156,9 @@ func TestAQuickProgramKeepsItsPromise(t *testing.T) {
 // A pool that plays the program of its recording keeps what the replay promises, and Stats has the footprint of it. There
 // are no caches: what these keep also depends on when a goroutine moves. Programs of bench try that.
 func TestAPoolKeepsItsPromise(t *testing.T) {
+	if raceEnabled {
+		t.Skip("What is promised is for a program without the race detector, which makes it slow.")
+	}
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	for _, line := range []string{"device=heap,cache_bytes=0", "device=mmap,cache_bytes=0"} {
 		path := filepath.Join(t.TempDir(), "t.csv")

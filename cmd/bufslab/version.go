@@ -22,10 +22,7 @@ func version(args []string, stdout, stderr io.Writer) int {
 	if !ok {
 		info = &debug.BuildInfo{}
 	}
-	if _, err := fmt.Fprintln(stdout, versionOf(info)); err != nil {
-		return fail(stderr, exitFailed, err)
-	}
-	return exitOK
+	return tell(stdout, stderr, versionOf(info)+"\n")
 }
 
 // versionOf puts a build in a line.
