@@ -19,6 +19,8 @@ type body struct {
 	cells  map[ssa.Value]*cell
 	owners map[ssa.Value]ssa.Value // of views
 	calls  map[ssa.CallInstruction]*call
+
+	changing map[*ssa.FieldAddr]bool // whether the function may see a field change
 }
 
 func newBody(c *checker, f *ssa.Function) *body {
@@ -28,6 +30,8 @@ func newBody(c *checker, f *ssa.Function) *body {
 		cells:  map[ssa.Value]*cell{},
 		owners: map[ssa.Value]ssa.Value{},
 		calls:  map[ssa.CallInstruction]*call{},
+
+		changing: map[*ssa.FieldAddr]bool{},
 	}
 	b.findViews()
 	return b

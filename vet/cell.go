@@ -1,7 +1,7 @@
 package vet
 
 import (
-	"go/token"
+	"slices"
 
 	"golang.org/x/tools/go/ssa"
 )
@@ -41,14 +41,11 @@ func (c *cell) fill() bool {
 	for _, r := range *c.address.Referrers() {
 		switch r := r.(type) {
 		case *ssa.Store:
-			if r.Addr != c.address || r.Val == c.address {
+			if r.Addr != c.address {
 				return false
 			}
 			c.stores = append(c.stores, r)
-		case *ssa.UnOp:
-			if r.Op != token.MUL {
-				return false
-			}
+		case *ssa.UnOp: // a load
 		case *ssa.MakeClosure:
 			if !c.fillLiteral(r) {
 				return false
@@ -64,7 +61,7 @@ func (c *cell) fill() bool {
 func (c *cell) fillLiteral(closure *ssa.MakeClosure) bool {
 	f := closure.Fn.(*ssa.Function)
 	for i, binding := range closure.Bindings {
-		if binding != c.address || i >= len(f.FreeVars) {
+		if binding != c.address {
 			continue
 		}
 		inner := c.body.c.body(f).cell(f.FreeVars[i])
@@ -108,12 +105,12 @@ func (c *cell) valueAt(at ssa.Instruction) ssa.Value {
 	return c.address
 }
 
-// lastStored walks back from an instruction, as long as there is one way, to a store.
+// lastStored walks back from an instruction, as long as there is one way, to a store. No such way leads in a
+// circle: nothing would lead into that.
 func (c *cell) lastStored(at ssa.Instruction) ssa.Value {
 	block := at.Block()
 	i := position(at)
-	for seen := map[*ssa.BasicBlock]bool{}; !seen[block]; {
-		seen[block] = true
+	for {
 		for i--; i >= 0; i-- {
 			switch instr := block.Instrs[i].(type) {
 			case *ssa.Store:
@@ -136,14 +133,6 @@ func (c *cell) lastStored(at ssa.Instruction) ssa.Value {
 		block = block.Preds[0]
 		i = len(block.Instrs)
 	}
-	return nil
 }
 
-func position(at ssa.Instruction) int {
-	for i, instr := range at.Block().Instrs {
-		if instr == at {
-			return i
-		}
-	}
-	return 0
-}
+func position(at ssa.Instruction) int { return slices.Index(at.Block().Instrs, at) }

@@ -20,7 +20,8 @@
 //	ends.go      which instruction does that
 //	forget.go    which path forgets it, by
 //	walk.go      the paths,
-//	known.go     what conditions say on them, and
+//	known.go     what conditions say on them,
+//	given.go     what those say that lead to the Get, and
 //	taken.go     whether a call that has the value keeps it
 //	library.go   that a library keeps it in its result alone
 //	outlive.go   which slices outlive their buffer, by goroutine.go, listed.go and wait.go

@@ -54,10 +54,7 @@ func (b *body) hasTheOne(base ssa.Value) bool {
 }
 
 // makes says whether the caller owns the first result of a call, as one of a kind.
-func (b *body) makes(instr *ssa.Call, k *kind) bool {
-	made := b.acquired(instr)
-	return made != nil && made == k
-}
+func (b *body) makes(instr *ssa.Call, k *kind) bool { return b.acquired(instr) == k }
 
 // acquired returns the kind of what the caller of a function owns afterwards, or nil.
 func (b *body) acquired(instr *ssa.Call) *kind {
@@ -159,7 +156,7 @@ func (t *tracer) captured(closure *ssa.MakeClosure, v ssa.Value) {
 	}
 	t.fate.passed = t.fate.passed || t.outlived && outlives(closure)
 	for i, binding := range closure.Bindings {
-		if binding == v && i < len(f.FreeVars) {
+		if binding == v {
 			t.followCell(f.FreeVars[i])
 		}
 	}

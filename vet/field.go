@@ -14,8 +14,7 @@ func (b *body) sameBefore(load *ssa.UnOp) ssa.Value {
 		return nil
 	}
 	block, i := load.Block(), position(load)
-	for seen := map[*ssa.BasicBlock]bool{}; !seen[block]; {
-		seen[block] = true
+	for {
 		for i--; i >= 0; i-- {
 			instr := block.Instrs[i]
 			if earlier, ok := instr.(*ssa.UnOp); ok && b.isLoadOf(earlier, field) {
@@ -31,7 +30,6 @@ func (b *body) sameBefore(load *ssa.UnOp) ssa.Value {
 		block = block.Preds[0]
 		i = len(block.Instrs)
 	}
-	return nil
 }
 
 // isLoadOf says whether a load is of a field of the same struct.

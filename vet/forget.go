@@ -2,7 +2,6 @@ package vet
 
 import (
 	"fmt"
-	"go/constant"
 	"slices"
 	"strings"
 
@@ -74,6 +73,7 @@ func (s *search) begin(call *ssa.Call, works bool) *way {
 	for _, ok := range truths(call) {
 		p.known[fact{v: ok}] = works
 	}
+	(&walk{b: s.b}).given(p, call.Block())
 	return p
 }
 
@@ -165,8 +165,7 @@ func isPanic(instr *ssa.Panic) bool {
 		return instr.Pos().IsValid()
 	}
 	c, ok := made.X.(*ssa.Const)
-	return instr.Pos().IsValid() && !(ok && c.Value != nil && c.Value.Kind() == constant.String &&
-		constant.StringVal(c.Value) == "noreturn")
+	return instr.Pos().IsValid() && !(ok && textOf(c) == `"noreturn"`)
 }
 
 // exit notes that a path forgets the value.

@@ -1,10 +1,6 @@
 package vet
 
-import (
-	"go/token"
-
-	"golang.org/x/tools/go/ssa"
-)
+import "golang.org/x/tools/go/ssa"
 
 // launch adds the views, and the views of buffers, that a goroutine's literal uses.
 func (b *body) launch(instr *ssa.Go, add func(ssa.Value, string)) {
@@ -14,7 +10,7 @@ func (b *body) launch(instr *ssa.Go, add func(ssa.Value, string)) {
 	}
 	for _, binding := range closure.Bindings {
 		cell := b.cell(binding)
-		if cell == nil || cell.outside || !cell.isRead(closure) {
+		if cell == nil || cell.outside {
 			continue
 		}
 		if v := cell.valueAt(instr); !b.isHandle(b.base(v)) || !cell.isReleased(closure) {
@@ -34,22 +30,6 @@ func (c *cell) isReleased(closure *ssa.MakeClosure) bool {
 	t := newTracer(c.body.c)
 	t.captured(closure, c.address)
 	return t.fate.released || t.fate.passed
-}
-
-// isRead says whether a literal reads the variable, in itself.
-func (c *cell) isRead(closure *ssa.MakeClosure) bool {
-	f := closure.Fn.(*ssa.Function)
-	for i, binding := range closure.Bindings {
-		if binding != c.address {
-			continue
-		}
-		for _, r := range *f.FreeVars[i].Referrers() {
-			if load, ok := r.(*ssa.UnOp); ok && load.Op == token.MUL {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // outlives says whether a literal may run when the function has returned: that returns it, gives

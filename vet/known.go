@@ -19,7 +19,7 @@ func (w *walk) learn(p *way, cond ssa.Value, yes bool) bool {
 	}
 	cond = w.resolve(p.phis, cond)
 	if c, ok := cond.(*ssa.Const); ok {
-		return (c.Value.String() == "true") == yes
+		return (textOf(c) == "true") == yes
 	}
 	if w.b.cell(cond) != nil {
 		return true // a variable, of which no one value is known
@@ -62,20 +62,33 @@ func (w *walk) decides(p *way, f fact, yes bool) bool {
 // fact returns what a condition asks for, and whether it is so if the condition is true.
 func (w *walk) fact(p *way, cond ssa.Value) (f fact, equal bool) {
 	c, ok := cond.(*ssa.BinOp)
-	if !ok || c.Op != token.EQL && c.Op != token.NEQ {
-		return fact{v: cond}, true
+	if !ok {
+		root, path := w.place(cond)
+		return fact{root, path}, true
 	}
 	x, y := w.resolve(p.phis, c.X), w.resolve(p.phis, c.Y)
+	if c.Op != token.EQL && c.Op != token.NEQ {
+		return w.ordered(c, x, y)
+	}
 	if isZero(x) {
 		x, y = y, x
 	}
-	if k, ok := y.(*ssa.Const); ok && w.b.cell(x) == nil {
-		if k.Value == nil {
-			return fact{x, null}, c.Op == token.EQL
-		}
-		return fact{x, k.Value.String()}, c.Op == token.EQL
+	k, ok := y.(*ssa.Const)
+	if !ok || w.b.cell(x) != nil {
+		return w.ordered(c, x, y)
 	}
-	return fact{v: cond}, true
+	if root, path := w.place(x); path != "" {
+		return fact{root, path + "==" + textOf(k)}, c.Op == token.EQL
+	}
+	return fact{x, textOf(k)}, c.Op == token.EQL
+}
+
+// textOf is a constant as facts have it.
+func textOf(c *ssa.Const) string {
+	if c.Value == nil {
+		return null
+	}
+	return c.Value.ExactString()
 }
 
 // answer returns whether a fact holds, and whether that is sure.
@@ -84,7 +97,7 @@ func (w *walk) answer(p *way, f fact, cond ssa.Value) (is, sure bool) {
 		return is, true
 	}
 	if k, ok := f.v.(*ssa.Const); ok {
-		return k.Value == nil && f.is == null || k.Value != nil && k.Value.String() == f.is, true
+		return textOf(k) == f.is, true
 	}
 	if f.is == null {
 		return false, f.v == w.got || isNew(f.v)

@@ -75,5 +75,5 @@ func (b *body) outgrown(got ssa.Value) bool {
 // isEmpty says whether a value is nil or "".
 func isEmpty(v ssa.Value) bool {
 	c, ok := v.(*ssa.Const)
-	return ok && (c.Value == nil || c.Value.ExactString() == `""`)
+	return ok && (isNil(c) || textOf(c) == `""`)
 }

@@ -3,7 +3,6 @@ package vet
 import (
 	"fmt"
 	"go/types"
-	"maps"
 	"slices"
 	"strings"
 
@@ -13,9 +12,11 @@ import (
 // A life is the fact about a function that other packages need: what it does with the lives
 // of its arguments and its result. The receiver is argument 0.
 type life struct {
-	Ends    map[int]string // arguments that it releases on every path, with their kinds
-	Borrows []int          // arguments that it neither releases nor keeps
-	Owned   string         // the kind of its first result, if the caller owns that
+	// Ends has the kinds of the arguments that it releases on every path, by their numbers, "" for the others. A map
+	// would be encoded in another order each time.
+	Ends    []string
+	Borrows []int  // arguments that it neither releases nor keeps
+	Owned   string // the kind of its first result, if the caller owns that
 }
 
 // AFact marks a life as a fact.
@@ -24,8 +25,10 @@ func (*life) AFact() {}
 // String describes the fact for tests.
 func (l *life) String() string {
 	var parts []string
-	for _, i := range slices.Sorted(maps.Keys(l.Ends)) {
-		parts = append(parts, fmt.Sprintf("releases %d", i))
+	for i, noun := range l.Ends {
+		if noun != "" {
+			parts = append(parts, fmt.Sprintf("releases %d", i))
+		}
 	}
 	for _, i := range l.Borrows {
 		parts = append(parts, fmt.Sprintf("borrows %d", i))
@@ -36,10 +39,16 @@ func (l *life) String() string {
 	return strings.Join(parts, ", ")
 }
 
+// ends notes that it releases an argument.
+func (l *life) ends(i int, noun string) {
+	l.Ends = append(l.Ends, make([]string, i+1-len(l.Ends))...)
+	l.Ends[i] = noun
+}
+
 func (l *life) empty() bool { return len(l.Ends) == 0 && len(l.Borrows) == 0 && l.Owned == "" }
 
 func (l *life) equal(m *life) bool {
-	return maps.Equal(l.Ends, m.Ends) && slices.Equal(l.Borrows, m.Borrows) && l.Owned == m.Owned
+	return slices.Equal(l.Ends, m.Ends) && slices.Equal(l.Borrows, m.Borrows) && l.Owned == m.Owned
 }
 
 // kinds are those that facts name.

@@ -46,7 +46,7 @@ func (b *body) through(instrs []ssa.Instruction, s *state, t teller) {
 
 // step1 applies an instruction: what it uses, what it makes anew, what it ends.
 func (b *body) step1(instr ssa.Instruction, s *state, t teller) {
-	if t != nil && len(s.ended) > 0 {
+	if t != nil {
 		b.findUse(instr, s, t)
 	}
 	if v, ok := instr.(ssa.Value); ok {

@@ -30,10 +30,10 @@ func (c *checker) summarize(functions []*ssa.Function) {
 
 // life summarizes a function.
 func (b *body) life() *life {
-	l := &life{Ends: map[int]string{}, Owned: b.owned()}
+	l := &life{Owned: b.owned()}
 	for i, v := range b.arguments() {
 		if k := b.releasesAlways(v); k != nil {
-			l.Ends[i] = k.noun
+			l.ends(i, k.noun)
 		} else if b.mayMatter(v) {
 			if f := b.fateOf(v); !f.released && !f.passed && !f.returned && !f.retained {
 				l.Borrows = append(l.Borrows, i)

@@ -93,7 +93,7 @@ func (s *search) sent(instr *ssa.Select) fact {
 		if state.Send == nil || s.b.base(state.Send) != s.got {
 			continue
 		}
-		return fact{first(instr), constant.MakeInt64(int64(i)).String()}
+		return fact{first(instr), constant.MakeInt64(int64(i)).ExactString()}
 	}
 	return fact{}
 }

@@ -8,14 +8,12 @@ import (
 
 // findUse tells of what an instruction uses that has ended.
 func (b *body) findUse(instr ssa.Instruction, s *state, t teller) {
-	told := map[ssa.Value]bool{}
 	for _, operand := range instr.Operands(nil) {
 		if *operand == nil {
 			continue
 		}
 		base := b.base(*operand)
-		if e, ended := s.ended[base]; ended && !told[base] && b.uses(instr, *operand, e) {
-			told[base] = true
+		if e, ended := s.ended[base]; ended && b.uses(instr, *operand, e) {
 			t.used(instr, base, e)
 		}
 	}

@@ -87,3 +87,20 @@ func oldSlice(b slab.PooledBuffer) (byte, error) {
 	defer c.Release()
 	return data[0], nil // want `slice of the buffer is used after its Grow on line 83`
 }
+
+func nilFirst(b slab.PooledBuffer) {
+	c, err := b.Grow(20)
+	if nil != err {
+		b.Release()
+		return
+	}
+	c.Release()
+}
+
+func nilFirstStale(b slab.PooledBuffer) {
+	c, err := b.Grow(20)
+	if nil == err {
+		b.Bytes()[0] = 1 // want `handle is stale: Grow on line [0-9]+ has replaced it`
+		c.Release()
+	}
+}

@@ -107,3 +107,41 @@ func handsToReturned(p *slab.Pool) []byte {
 	}
 	return bytesOf(b)
 }
+
+// Touch uses the bytes, and does not keep them.
+func Touch(b slab.PooledBuffer) { b.Bytes() } // want Touch:"borrows 0"
+
+// ShowsInLiteral gives the bytes to code that returns.
+func ShowsInLiteral(b slab.PooledBuffer, f func([]byte)) { // want ShowsInLiteral:"borrows 0"
+	s := b.Bytes()
+	func() { f(s) }()
+}
+
+// Sends and Launches give the bytes to code that goes on.
+func Sends(b slab.PooledBuffer, out chan []byte) { out <- b.Bytes() }
+
+func Launches(b slab.PooledBuffer, f func([]byte)) { go f(b.Bytes()) }
+
+// OpenKept returns a buffer that the package has, too.
+func OpenKept(p *slab.Pool) (slab.PooledBuffer, error) {
+	b, err := p.Get(10)
+	if err != nil {
+		return slab.PooledBuffer{}, err
+	}
+	all = append(all, b)
+	return b, nil
+}
+
+// What is found out of a function counts in those behind it that call it.
+func innermost(b slab.PooledBuffer) { b.Release() }
+
+func inner(b slab.PooledBuffer) { innermost(b) }
+
+// Outer releases a buffer, by two calls.
+func Outer(b slab.PooledBuffer) { inner(b) } // want Outer:"releases 0"
+
+// Both releases one buffer at once, and the other by two calls.
+func Both(a, b slab.PooledBuffer) { // want Both:"releases 0, releases 1"
+	a.Release()
+	inner(b)
+}

@@ -49,3 +49,13 @@ func TestEnd(t *testing.T) {
 }
 
 func end(b slab.PooledBuffer) { b.Release() }
+
+// A literal that does not recover says nothing of what the test means.
+func TestNoPanic(t *testing.T) {
+	b, _ := slab.MustOpen("").Get(10)
+	b.Release()
+	defer func() { print(recovered()) }()
+	b.Bytes()[0] = 1 // want `buffer is used after its Release`
+}
+
+func recovered() bool { return false }

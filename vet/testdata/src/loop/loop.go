@@ -157,3 +157,72 @@ func lastIsReturned(p *slab.Pool, in []io.Reader) (b slab.PooledBuffer, err erro
 	}
 	return b, nil
 }
+
+// The one of the round before is handed on in the next, wherever that is.
+
+func handsOn(p *slab.Pool, in []io.Reader, take func(slab.PooledBuffer)) {
+	var last slab.PooledBuffer
+	for range in {
+		b, err := p.Get(10)
+		take(last)
+		if err != nil {
+			return
+		}
+		last = b
+	}
+	take(last)
+}
+
+func handsOnLater(p *slab.Pool, in []io.Reader, take func(slab.PooledBuffer)) {
+	var last slab.PooledBuffer
+	for range in {
+		b, err := p.Get(10)
+		if err != nil {
+			take(last)
+			return
+		}
+		take(last)
+		last = b
+	}
+	take(last)
+}
+
+func handsOnOne(p *slab.Pool, in []io.Reader, take func(slab.PooledBuffer)) {
+	var last slab.PooledBuffer
+	for range in {
+		b, err := p.Get(10)
+		one := b
+		if err != nil {
+			one = last
+		}
+		take(one)
+		last = one
+	}
+}
+
+func handsOnTheLast(p *slab.Pool, in []io.Reader, take func(slab.PooledBuffer)) (err error) {
+	var last, b slab.PooledBuffer
+	for range in {
+		if b, err = p.Get(10); err != nil { // want `buffer of Get is not released on the way to the next round of the loop`
+			return err
+		}
+		last = b
+	}
+	take(last)
+	return nil
+}
+
+// The literal that runs in each round releases the buffer of the round before.
+func releasedByCalledLiteral(p *slab.Pool, r io.Reader, each func(func())) (err error) {
+	var b slab.PooledBuffer
+	end := func() { b.Release() }
+	defer func() { b.Release() }()
+	for err == nil {
+		each(end)
+		if b, err = p.Get(10); err != nil {
+			return err
+		}
+		_, err = r.Read(b.Bytes())
+	}
+	return err
+}

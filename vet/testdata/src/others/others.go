@@ -7,7 +7,6 @@ import (
 	"net/http/httputil"
 	"sync"
 
-	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/bufslab/bufslab/arena"
 	"github.com/bufslab/bufslab/growpool"
@@ -164,47 +163,6 @@ func valyalaStolen() []byte {
 	m := b.B
 	b.B = nil
 	return m
-}
-
-func arrow(pool any) int {
-	b := array.NewInt64Builder(pool)
-	b.Append(1)
-	b.Release()
-	b.Append(2) // want `counted memory is used after its Release`
-	a := b.NewInt64Array()
-	defer a.Release()
-	return a.Len()
-}
-
-func arrowRetained(pool any) int {
-	b := array.NewInt64Builder(pool)
-	a := b.NewInt64Array()
-	b.Release()
-	a.Retain()
-	a.Release()
-	n := a.Len()
-	a.Release()
-	return n
-}
-
-func arrowOfOthers(a *array.Int64) int {
-	a.Release()
-	return a.Len()
-}
-
-func arrowShared(pool any, keep func(*memory.Buffer)) []byte {
-	b := memory.NewResizableBuffer(pool)
-	keep(b)
-	b.Release()
-	return b.Bytes()
-}
-
-func arrowBytes(pool any) byte {
-	b := memory.NewResizableBuffer(pool)
-	b.Resize(10)
-	m := b.Bytes()
-	b.Release()
-	return m[0] // want `slice of the counted memory is used after its Release`
 }
 
 func grpc(data []byte, pool mem.BufferPool) byte {
