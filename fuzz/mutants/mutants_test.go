@@ -1,6 +1,9 @@
 package main
 
 import (
+	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -26,6 +29,29 @@ func TestSeedsAreInTheSource(t *testing.T) {
 	}
 	if len(all) > 100 {
 		t.Errorf("%d seeds: for a new one an old one goes", len(all))
+	}
+}
+
+// What would try nothing, or something else than was meant, is refused: it would look as if all had been noticed.
+func TestMisuse(t *testing.T) {
+	for _, c := range []struct {
+		says         string
+		isRandom     bool
+		tokens, jobs int
+		fast         bool
+		args         string
+	}{
+		{"", false, 0, 1, true, "room"}, {"", false, 0, 2, false, ""}, {"", true, 1, 1, false, "slab vet"},
+		{"-jobs 0", false, 0, 0, false, ""}, {"-random 0", true, 0, 1, false, "slab"}, {"-random -3", true, -3, 1, false, ""},
+		{"-fast", true, 1, 1, true, ""}, {`["room" "-fast"]`, false, 0, 1, false, "room -fast"},
+	} {
+		err := misused(c.isRandom, c.tokens, c.jobs, c.fast, strings.Fields(c.args))
+		if (err == nil) != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+	if good, err := seeded("^no seed is called so$", false, 1); good || err == nil {
+		t.Errorf("no seed was tried: %v, %v", good, err)
 	}
 }
 
@@ -108,5 +134,28 @@ func TestReasonsAreOfTheSource(t *testing.T) {
 		if err != nil || !slices.ContainsFunc(offered, func(o change) bool { return o.String() == c }) {
 			t.Errorf("%s: no such change, %v", c, err)
 		}
+	}
+}
+
+// A number beside an error may be any other. One beside nil, or in what is computed beside an error, may not.
+func TestBesideAnError(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "a.go")
+	src := "package a\n\nfunc f(n int) (int, bool, error) {\n\tif n > 0 {\n\t\treturn 0, false, fmt.Errorf(\"%d\", 2)\n\t}\n" +
+		"\tif n < 7 {\n\t\treturn n + 1, true, &SizeError{3}\n\t}\n\treturn 4, false, nil\n}\n"
+	if err := os.WriteFile(name, []byte(src), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	all, err := changesOf(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, c := range all {
+		if c.reason != "" {
+			got = append(got, fmt.Sprint(c.line, c.old))
+		}
+	}
+	if want := []string{"50", "5false", "8true"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
 	}
 }

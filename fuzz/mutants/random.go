@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"go/ast"
 	"go/parser"
+	"go/printer"
 	"go/token"
 	"maps"
 	"math/rand/v2"
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -29,6 +31,7 @@ type change struct {
 	off      int // bytes from the beginning of the file
 	old, new string
 	text     string // the line, without the blanks around it
+	reason   string // why it may live, where its place says that
 }
 
 // String is how lives.txt has it, before the reason. Lines move, so it has the text of the line.
@@ -57,11 +60,18 @@ func changesOf(file string) ([]change, error) {
 	}
 	lines := strings.Split(string(src), "\n")
 	var all []change
+	beside := map[token.Pos]bool{}
 	add := func(at token.Pos, old, to string) {
 		p := files.Position(at)
-		all = append(all, change{file, p.Line, p.Offset, old, to, strings.TrimSpace(lines[p.Line-1])})
+		text := strings.TrimSpace(lines[p.Line-1])
+		c := change{file: file, line: p.Line, off: p.Offset, old: old, new: to, text: text}
+		if beside[at] {
+			c.reason = "a value beside an error means nothing"
+		}
+		all = append(all, c)
 	}
 	ast.Inspect(f, func(n ast.Node) bool {
+		besideError(beside, n)
 		offerNode(add, n)
 		imports, ok := n.(*ast.GenDecl)
 		return !ok || imports.Tok != token.IMPORT
@@ -97,6 +107,27 @@ func offerNode(add func(token.Pos, string, string), n ast.Node) {
 	}
 }
 
+// besideError notes where the numbers and the truths are that a return has beside an error that it makes. Beside one
+// that it was given, which may be nil, they count.
+func besideError(beside map[token.Pos]bool, n ast.Node) {
+	ret, ok := n.(*ast.ReturnStmt)
+	if !ok || len(ret.Results) < 2 {
+		return
+	}
+	last := len(ret.Results) - 1
+	var text strings.Builder
+	err := printer.Fprint(&text, token.NewFileSet(), ret.Results[last])
+	if err != nil || !errorText.MatchString(text.String()) {
+		return
+	}
+	for _, value := range ret.Results[:last] {
+		beside[value.Pos()] = true
+	}
+}
+
+// errorText is how expressions begin that are an error, and never nil.
+var errorText = regexp.MustCompile(`^(fmt\.Errorf\(|errors\.(New|Join)\(|&\w*Error\{|(\w+\.)?Err[A-Z]\w*$)`)
+
 func offer(add func(token.Pos, string, string), at token.Pos, t token.Token) {
 	if to, is := swaps[t]; is {
 		add(at, t.String(), to)
@@ -118,7 +149,7 @@ func random(n int, draw uint64, args []string, jobs int) (bool, error) {
 	var mu sync.Mutex
 	each(all[:n], jobs, func(c change) {
 		f, why := c.try()
-		if f == lives && reasons[c.String()] != "" {
+		if f == lives && (c.reason != "" || reasons[c.String()] != "") {
 			f = judgedSo
 		}
 		mu.Lock()

@@ -113,6 +113,9 @@ func seeded(pick string, fast bool, jobs int) (bool, error) {
 			chosen = append(chosen, s)
 		}
 	}
+	if len(chosen) == 0 {
+		return false, fmt.Errorf("no seed to try has a title that %q matches", pick)
+	}
 	var mu sync.Mutex
 	noticed := 0
 	each(chosen, jobs, func(s seed) {
