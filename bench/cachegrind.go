@@ -20,10 +20,14 @@ const (
 
 // A counter runs this program under cachegrind. It has a copy of its own, so that the
 // figures do not depend on how this one was built.
-type counter struct{ dir, program string }
+type counter struct {
+	dir, program string
+	tries        int // of each run
+}
 
 // newCounter builds the copy, static and without symbols. close deletes it.
-func newCounter() (c counter, err error) {
+func newCounter(tries int) (c counter, err error) {
+	c.tries = tries
 	if c.dir, err = os.MkdirTemp("", "bench"); err != nil {
 		return c, err
 	}
@@ -48,10 +52,10 @@ func (c counter) operation(pool string, w workload) (float64, error) {
 	return float64(long-short) / countedOps, err
 }
 
-// least is the run with the fewest instructions of three. What the runtime does beside, and
+// least is the run with the fewest instructions of all tries. What the runtime does beside, and
 // the order in which two goroutines come to run, can add to one, and takes nothing from it.
 func (c counter) least(pool string, w workload, ops int) (fewest int64, err error) {
-	for try := range 3 {
+	for try := range c.tries {
 		found, err := c.run(pool+"/"+w.name, ops)
 		if err != nil {
 			return 0, err

@@ -12,8 +12,8 @@ const (
 	attempts = 3
 )
 
-// check is -check. A runtime's background work can add to a figure and never takes from
-// it: what is too much is counted again.
+// check is -check. A runtime's background work can add to a figure and hardly takes from it: each run is counted
+// once, and what is too much is counted again.
 func check() error {
 	old, err := loadCounts(kept)
 	if err != nil {
@@ -25,7 +25,7 @@ func check() error {
 	}
 	left := slices.Clone(workloads)
 	for try := 1; ; try++ {
-		found, err := countNet(left)
+		found, err := countNet(left, 1)
 		if err != nil {
 			return err
 		}

@@ -90,6 +90,9 @@ func (s *suite) changeAllocator() {
 // dear matches packages that take longer to build than all others take to run. They are tested if BUFSLAB_STRESS is set.
 var dear = regexp.MustCompile("/(compute|csv|flight|avro|exprs|cmd)(/|$)")
 
+// most matches the packages that get the most buffers: -short tests these.
+var most = regexp.MustCompile("/arrow/(array|ipc|memory)$")
+
 // find finds the packages whose tests use package memory, and has those without a TestMain
 // report. A driver of SQL is never tested.
 func (s *suite) find() {
@@ -99,7 +102,7 @@ func (s *suite) find() {
 	for line := range strings.Lines(string(list)) {
 		path, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
 		if !strings.HasSuffix(rest, " tested") || !strings.Contains(rest, memory+" ") || strings.Contains(path, "/flightsql/") ||
-			dear.MatchString(path) && os.Getenv("BUFSLAB_STRESS") == "" {
+			dear.MatchString(path) && os.Getenv("BUFSLAB_STRESS") == "" || testing.Short() && !most.MatchString(path) {
 			continue
 		}
 		f := strings.Fields(rest)
