@@ -228,7 +228,7 @@ func TestBoundsThatChangeBesideCalls(t *testing.T) {
 		for i := range 4 {
 			calls.Go(func() {
 				r := rand.New(rand.NewPCG(uint64(i), 1))
-				for range 300 {
+				for range long(t, 300) {
 					b, err := p.GetContext(ctx, 1+r.IntN(1<<20))
 					if err != nil && !errors.Is(err, device.ErrOutOfMemory) {
 						t.Error(err)
