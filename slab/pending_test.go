@@ -63,7 +63,7 @@ func TestOneGoroutineWaitsForEachStream(t *testing.T) {
 	mustRelease(t, used(t, mustGet(t, p, 1000), last))
 	p.pool.waitForStreams(awaited.Load)
 	if letOthersRun(); len(last.work.Waiting) != 0 {
-		t.Error("a goroutine waits for nobody")
+		t.Error("a goroutine waits for a stream though no call waits")
 	}
 	last.work.End()
 	check.Must(t, p.Close())

@@ -61,7 +61,7 @@ func TestIsWorth(t *testing.T) {
 
 var globals [1 << 15]*byte
 
-// deep calls f with at least so many bytes of stack in use.
+// deep calls f with at least that many bytes of stack in use.
 func deep(bytes int, f func()) {
 	var frame [1 << 10]byte
 	if bytes <= 0 {

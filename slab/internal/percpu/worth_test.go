@@ -32,7 +32,7 @@ func TestABlockIsWorthWhatItSaves(t *testing.T) {
 		log  int
 		miss time.Duration
 	}{{6, 100}, {10, 100}, {10, 800}, {14, 100}, {10, 1}, {24, 100}, {24, 10_000}} {
-		often := lookEvery * 1e9 / worthOften // nanoseconds for so many Gets
+		often := lookEvery * 1e9 / worthOften // nanoseconds in which a class asks lookEvery times, often enough
 		if saved := lookEvery * float64(c.miss); saved*1e9/often > worthBytes*float64(int64(1)<<c.log) {
 			often = saved * 1e9 / (worthBytes * float64(int64(1)<<c.log))
 		}
